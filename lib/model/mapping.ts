@@ -1,0 +1,50 @@
+/** Which way rows travel (spec 2.2; the values beyond `bidirectional` are the design's). */
+export const SYNC_DIRECTIONS = ["bidirectional", "sf_to_pg", "pg_to_sf"] as const;
+export type SyncDirection = (typeof SYNC_DIRECTIONS)[number];
+
+/** Who wins when one field of one record changed on both sides. */
+export const CONFLICT_POLICIES = ["salesforce_wins", "postgres_wins", "latest_wins"] as const;
+export type ConflictPolicy = (typeof CONFLICT_POLICIES)[number];
+
+/** One Salesforce object tied to one table. */
+export interface Mapping {
+  readonly id: string;
+  readonly workspaceId: string;
+  /** API name as the org's describe spells it, `Contact`. */
+  readonly sfObject: string;
+  /** Bare table name in the workspace's schema, lower case, `contact`. */
+  readonly pgTable: string;
+  readonly syncDirection: SyncDirection;
+  readonly active: boolean;
+  /** API names of the mapped fields, sorted; `Id`, `SystemModstamp` and `IsDeleted` are always synced and may be listed. */
+  readonly fields: readonly string[];
+  /** API name of the field that identifies a record when writing; null when none is set. */
+  readonly upsertField: string | null;
+  /** Seconds between pulls, 10 to 86,400. */
+  readonly pollingSeconds: number;
+  readonly notifyEnabled: boolean;
+  readonly conflictPolicy: ConflictPolicy;
+  /** A SOQL condition in the filter grammar; null: every record. */
+  readonly filter: string | null;
+  /** Keys of an imported `config` that have no meaning here, kept for the next export. */
+  readonly foreign: Readonly<Record<string, unknown>>;
+  /** Rises with every change; tables and triggers are made for one version, and a cycle works for one version only. */
+  readonly configVersion: number;
+  /** How far the tables and triggers of `configVersion` are. */
+  readonly provisioning: Provisioning;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** When it was deleted; its table and rows stay. */
+  readonly deletedAt: Date | null;
+}
+
+export type Provisioning =
+  | { readonly state: "pending" }
+  | { readonly state: "ready"; readonly version: number }
+  | { readonly state: "failed"; readonly version: number; readonly reason: string };
+
+/** Whether rows change Salesforce. */
+export const pushes = (direction: SyncDirection): boolean => direction !== "sf_to_pg";
+
+/** Whether records change rows. */
+export const pulls = (direction: SyncDirection): boolean => direction !== "pg_to_sf";

@@ -1,0 +1,190 @@
+/**
+ * What the service keeps and what wakes it: the tables, queues and workers, by name. The deployment, the local cloud
+ * and the adapters read the same rows. Every table has a string key `pk`, most a string sort key `sk`, and expires
+ * items by `expires_at` (epoch seconds), which every read checks itself because DynamoDB deletes late.
+ */
+
+interface Index {
+  readonly name: string;
+  readonly pk: string;
+  readonly sk: string;
+  /** "keys": only the key attributes are projected. */
+  readonly projection: "all" | "keys";
+}
+
+interface Table {
+  readonly sorted: boolean;
+  readonly indexes: readonly Index[];
+  readonly holds: string;
+}
+
+export const TABLES = {
+  workspaces: {
+    sorted: true,
+    indexes: [],
+    holds: "workspaces, their connections (credentials encrypted) and the service's own secrets",
+  },
+  mappings: {
+    sorted: true,
+    indexes: [],
+    holds: "mappings, their guard items (one per object and per table), import plans",
+  },
+  engine: {
+    sorted: true,
+    indexes: [],
+    holds: "the engine's state per mapping, the probe's slot and the call budget per workspace",
+  },
+  tokens: {
+    sorted: false,
+    indexes: [{ name: "by-workspace", pk: "workspace_id", sk: "created_at", projection: "all" }],
+    holds: "API tokens by keyed hash",
+  },
+  webhooks: { sorted: true, indexes: [], holds: "webhooks, their secrets encrypted" },
+  deliveries: {
+    sorted: false,
+    indexes: [
+      { name: "by-webhook", pk: "webhook_id", sk: "listed_at", projection: "all" },
+      { name: "by-due", pk: "due_shard", sk: "due_at", projection: "keys" },
+    ],
+    holds: "deliveries, the event body with them",
+  },
+  attempts: { sorted: true, indexes: [], holds: "attempts of deliveries" },
+  events: { sorted: true, indexes: [], holds: "events that wait to be dispatched" },
+  audit: { sorted: true, indexes: [], holds: "audit entries, dense by sequence number per filter key" },
+  baselines: { sorted: true, indexes: [], holds: "pinned configurations, in chunks" },
+  counters: { sorted: true, indexes: [], holds: "the totals that the metrics endpoint tells" },
+  rateLimits: { sorted: false, indexes: [], holds: "requests counted per source and minute" },
+} as const satisfies Record<string, Table>;
+
+export type TableName = keyof typeof TABLES;
+
+/** The environment variable that tells a function a table's physical name: `TABLE_RATE_LIMITS`. */
+export const tableVariable = (name: TableName): string => `TABLE_${upperSnake(name)}`;
+
+interface Queue {
+  /** Seconds that a message waits before it can be seen, unless it says otherwise itself. */
+  readonly delaySeconds: number;
+  /** Receives before a message moves to the dead-letter queue. */
+  readonly maxReceives: number;
+  readonly holds: string;
+}
+
+export const QUEUES = {
+  fanOut: { delaySeconds: 0, maxReceives: 3, holds: "ticks: one a minute and active mapping" },
+  cycles: { delaySeconds: 0, maxReceives: 3, holds: "beats, polls and pulls: one mapping's cycle each" },
+  loads: { delaySeconds: 0, maxReceives: 20, holds: "first loads, backfills and sweeps" },
+  provisioning: {
+    delaySeconds: 0,
+    maxReceives: 20,
+    holds: "changes of mappings that wait for their tables, triggers and schedules",
+  },
+  sweeps: { delaySeconds: 0, maxReceives: 3, holds: "the minute sweeper's ticks" },
+  events: { delaySeconds: 0, maxReceives: 20, holds: "events to dispatch" },
+  deliveries: { delaySeconds: 0, maxReceives: 20, holds: "deliveries to attempt now" },
+  retriesShort: { delaySeconds: 30, maxReceives: 20, holds: "first retries" },
+  retriesMedium: { delaySeconds: 300, maxReceives: 20, holds: "second retries" },
+  retriesLong: { delaySeconds: 900, maxReceives: 20, holds: "third and fourth retries, in hops" },
+} as const satisfies Record<string, Queue>;
+
+export type QueueName = keyof typeof QUEUES;
+
+/** The environment variable that tells a function a queue's URL: `QUEUE_FAN_OUT`. */
+export const queueVariable = (name: QueueName): string => `QUEUE_${upperSnake(name)}`;
+
+/** What a function may touch; the deployment turns each into a variable and a grant in one call. */
+export interface Access {
+  readonly reads?: readonly TableName[];
+  readonly writes?: readonly TableName[];
+  readonly sends?: readonly QueueName[];
+  /** Decrypts and encrypts credentials and secrets with the service's key (`KEY_ID`). */
+  readonly secrets?: boolean;
+  /** Creates and deletes mappings' schedules (`SCHEDULE_GROUP`, `SCHEDULER_ROLE_ARN`, `FAN_OUT_QUEUE_ARN`). */
+  readonly schedules?: boolean;
+}
+
+interface Worker extends Access {
+  readonly queue: QueueName;
+  readonly batchSize: number;
+  /** Seconds to gather a batch; AWS asks for at least 1 above ten messages. */
+  readonly batchWindowSeconds: number;
+  readonly maxConcurrency: number;
+  readonly timeoutSeconds: number;
+  readonly memoryMegabytes: number;
+  /** The bundle talks to Salesforce, so it holds jsforce. */
+  readonly salesforce: boolean;
+}
+
+const CYCLE_TABLES = ["workspaces", "mappings"] as const;
+
+export const WORKERS = {
+  "fan-out-cycles": {
+    queue: "fanOut",
+    batchSize: 10,
+    batchWindowSeconds: 0,
+    maxConcurrency: 10,
+    timeoutSeconds: 30,
+    memoryMegabytes: 256,
+    salesforce: false,
+    reads: ["mappings"],
+    sends: ["cycles"],
+  },
+  "run-cycle": {
+    queue: "cycles",
+    batchSize: 10,
+    batchWindowSeconds: 0,
+    maxConcurrency: 100,
+    timeoutSeconds: 180,
+    memoryMegabytes: 512,
+    salesforce: true,
+    reads: CYCLE_TABLES,
+    writes: ["engine", "workspaces", "counters", "events"],
+    sends: ["cycles", "events", "loads"],
+    secrets: true,
+  },
+  "load-mapping": {
+    queue: "loads",
+    batchSize: 1,
+    batchWindowSeconds: 0,
+    maxConcurrency: 10,
+    timeoutSeconds: 900,
+    memoryMegabytes: 1024,
+    salesforce: true,
+    reads: CYCLE_TABLES,
+    writes: ["engine", "workspaces", "counters", "events"],
+    sends: ["cycles", "events", "loads"],
+    secrets: true,
+  },
+  "provision-mapping": {
+    queue: "provisioning",
+    batchSize: 1,
+    batchWindowSeconds: 0,
+    maxConcurrency: 10,
+    timeoutSeconds: 300,
+    memoryMegabytes: 512,
+    salesforce: true,
+    reads: CYCLE_TABLES,
+    writes: ["mappings", "engine", "workspaces", "audit", "events"],
+    sends: ["cycles", "events", "loads", "provisioning", "fanOut"],
+    secrets: true,
+    schedules: true,
+  },
+  "sweep-minute": {
+    queue: "sweeps",
+    batchSize: 1,
+    batchWindowSeconds: 0,
+    maxConcurrency: 2,
+    timeoutSeconds: 120,
+    memoryMegabytes: 256,
+    salesforce: false,
+    reads: ["workspaces", "mappings", "deliveries", "events"],
+    writes: ["engine"],
+    sends: ["provisioning", "events", "deliveries", "fanOut"],
+    schedules: true,
+  },
+} as const satisfies Record<string, Worker>;
+
+export type WorkerName = keyof typeof WORKERS;
+
+function upperSnake(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+}

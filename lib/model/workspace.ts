@@ -1,0 +1,48 @@
+/** The tenant; everything belongs to one. Credentials are decrypted only by whoever opens a connection. */
+export interface Workspace {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: Date;
+  readonly postgres: PostgresConnection | null;
+  readonly salesforce: SalesforceConnection | null;
+}
+
+export interface PostgresConnection {
+  /** `postgres://user:password@host:port/database`, decrypted. */
+  readonly url: string;
+  /** The schema of the mapped tables, `salesforce` unless set otherwise. */
+  readonly schema: string;
+}
+
+export interface SalesforceConnection {
+  /** Where logins and token requests go, `https://login.salesforce.com`. */
+  readonly loginUrl: string;
+  /** Where the org answers, as the last login said. */
+  readonly instanceUrl: string;
+  readonly organizationId: string;
+  /** The user that we write as: an insert in doubt is looked up among what this user created. */
+  readonly userId: string;
+  /** As in request paths, without the v: `66.0`. */
+  readonly apiVersion: string;
+  readonly credentials: SalesforceCredentials;
+  /** The session of the last login; null before the first. */
+  readonly accessToken: string | null;
+}
+
+/** How a new session is had when the old one has ended (Salesforce, OAuth 2.0 flows). */
+export type SalesforceCredentials =
+  | {
+      readonly kind: "refresh_token";
+      readonly clientId: string;
+      readonly clientSecret: string | null;
+      readonly refreshToken: string;
+    }
+  | {
+      readonly kind: "password";
+      readonly clientId: string;
+      readonly clientSecret: string;
+      readonly username: string;
+      readonly password: string;
+    }
+  | { readonly kind: "client_credentials"; readonly clientId: string; readonly clientSecret: string }
+  | { readonly kind: "jwt_bearer"; readonly clientId: string; readonly username: string; readonly privateKey: string };
