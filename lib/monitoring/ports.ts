@@ -1,0 +1,82 @@
+import type { Action, State } from "../model/change.ts";
+import type { PostgresConnection } from "../model/workspace.ts";
+
+/** What the monitoring endpoints ask of a customer's database. */
+export interface Monitoring {
+  /** A database that can be asked. Rejects with `DatabaseUnavailable` when there is no connection to be had in time. */
+  open(postgres: PostgresConnection): Promise<MonitoredDatabase>;
+}
+
+/**
+ * One customer's database, for one request; disposing it gives the connection back. Every call answers within the
+ * read deadline of 15 s or rejects with `DatabaseUnavailable`. A schema that nothing was provisioned in yet answers
+ * like an empty one.
+ */
+export interface MonitoredDatabase extends AsyncDisposable {
+  /** Milliseconds that one trip takes, whole. */
+  ping(): Promise<number>;
+  /** Rows of the trigger log, most recent first (by id), and how many match in all, exactly. */
+  listActivity(asked: ActivityQuery): Promise<Page<ActivityRow>>;
+  /** Rows in state FAILED, most recent first, and how many match in all, exactly. */
+  listErrors(asked: ErrorQuery): Promise<Page<ErrorRow>>;
+  /** Rows in state NEW or PENDING, over all tables. */
+  countWaiting(): Promise<number>;
+  /** When a cycle of any mapping last ended; null before the first. */
+  lastRunAt(): Promise<Date | null>;
+  /** Whether somebody holds the mapping's lease now. */
+  isCycleRunning(mappingId: string): Promise<boolean>;
+  /** Asks the running cycle to stop at its next batch, naming the fence it saw; false when none was running. */
+  requestAbort(mappingId: string, requestedAt: Date): Promise<boolean>;
+}
+
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  readonly total: number;
+}
+
+interface Slice {
+  /** Bare table name, as written by the caller; null: every table. An unknown one matches nothing. */
+  readonly table: string | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface ActivityQuery extends Slice {
+  readonly state: State | null;
+}
+
+export type ErrorQuery = Slice;
+
+/** A row of the trigger log (spec 2.4). */
+interface LogRow {
+  readonly id: number;
+  readonly tableName: string;
+  readonly sfid: string | null;
+  readonly action: Action;
+  readonly state: State;
+  readonly createdAt: Date;
+}
+
+export interface ActivityRow extends LogRow {
+  /** `_ab_lastop`: what this change came to; PENDING while it waits. */
+  readonly lastOperation: string | null;
+  /** When Salesforce took it; null until then. */
+  readonly syncedAt: Date | null;
+}
+
+export interface ErrorRow extends LogRow {
+  /** `_ab_err`: `STATUS_CODE: message [fields]`. */
+  readonly error: string;
+}
+
+/** The customer's database could not be asked. The message names the class of the trouble, never the driver's words. */
+export class DatabaseUnavailable extends Error {
+  /** "connect": no session was had; "query": the session was there and failed or took too long. */
+  readonly stage: "connect" | "query";
+
+  constructor(stage: "connect" | "query", message: string, cause: unknown) {
+    super(message, { cause });
+    this.name = "DatabaseUnavailable";
+    this.stage = stage;
+  }
+}
