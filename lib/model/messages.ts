@@ -1,0 +1,42 @@
+/**
+ * What travels through the queues: pointers, never rows. The wire keeps snake_case; workers parse at the door. A field
+ * that a version does not know is ignored, one that it misses has the default named here, so that neighbours in time
+ * understand each other.
+ */
+
+/** Scheduler to `fanOut`, once a minute and active mapping: `scheduled_at` is the minute it stands for (ISO 8601). */
+export interface TickMessage {
+  readonly workspace_id: string;
+  readonly mapping_id: string;
+  readonly scheduled_at: string;
+}
+
+/**
+ * One cycle of one mapping. A `beat` names its ten-second `slot` (epoch seconds) and is dropped when 20 s late or when
+ * that slot was taken; a `poll` (somebody asked) is never dropped; a `pull` says that the probe saw changes.
+ */
+export interface CycleMessage {
+  readonly workspace_id: string;
+  readonly mapping_id: string;
+  readonly kind: "beat" | "poll" | "pull";
+  readonly slot: number | null;
+}
+
+/** Long work of one mapping, resumable by any later invocation. */
+export interface LoadMessage {
+  readonly workspace_id: string;
+  readonly mapping_id: string;
+  readonly kind: "load" | "backfill" | "sweep";
+}
+
+/** A change of configuration to carry out; with `import_id` the rest of an import's plan is rolled forward first. */
+export interface ProvisioningMessage {
+  readonly workspace_id: string;
+  readonly mapping_id: string | null;
+  readonly import_id: string | null;
+}
+
+/** The minute sweeper's tick. */
+export interface SweepMessage {
+  readonly scheduled_at: string;
+}

@@ -1,0 +1,63 @@
+import type { ConflictPolicy, SyncDirection } from "./mapping.ts";
+
+/** Field types of Salesforce's describe that a column can hold. */
+export type FieldType =
+  | "id"
+  | "string"
+  | "boolean"
+  | "int"
+  | "long"
+  | "double"
+  | "currency"
+  | "percent"
+  | "date"
+  | "datetime"
+  | "time"
+  | "email"
+  | "phone"
+  | "url"
+  | "textarea"
+  | "picklist"
+  | "multipicklist"
+  | "combobox"
+  | "reference"
+  | "encryptedstring"
+  | "anyType";
+
+/** One mapped field and its column, as provisioned. */
+export interface Column {
+  /** API name, `LastName`. */
+  readonly field: string;
+  /** `lastname`. */
+  readonly column: string;
+  readonly type: FieldType;
+  readonly length: number;
+  readonly precision: number;
+  readonly scale: number;
+  readonly createable: boolean;
+  readonly updateable: boolean;
+  readonly nillable: boolean;
+  /** Objects that a reference points to. */
+  readonly referenceTo: readonly string[];
+}
+
+/** A mapping's table as it was provisioned for one config version; kept in `_bridge_state`, so a cycle asks no describe. */
+export interface TableShape {
+  readonly mappingId: string;
+  readonly configVersion: number;
+  readonly schema: string;
+  readonly table: string;
+  readonly sfObject: string;
+  readonly direction: SyncDirection;
+  readonly conflictPolicy: ConflictPolicy;
+  /** Mapped fields beyond Id, SystemModstamp and IsDeleted, by column name. */
+  readonly columns: readonly Column[];
+  /** API name of the upsert field, which is then one of `columns`. */
+  readonly upsertField: string | null;
+  /** Rendered SOQL condition of the mapping's filter. */
+  readonly filter: string | null;
+  readonly softDeletes: boolean;
+}
+
+/** Values by column name, as PostgreSQL's text output; null is NULL. Exact for every type, decimals included. */
+export type ColumnValues = Readonly<Record<string, string | null>>;

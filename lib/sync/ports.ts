@@ -1,0 +1,229 @@
+import type { Action } from "../model/change.ts";
+import type { Mapping } from "../model/mapping.ts";
+import type { ColumnValues, TableShape } from "../model/shape.ts";
+
+/** The right to run one mapping's cycle. Every transaction of the cycle checks fence and config version. */
+export interface Lease {
+  readonly mappingId: string;
+  readonly fence: number;
+  readonly configVersion: number;
+}
+
+export interface BeginRequest {
+  readonly mappingId: string;
+  readonly configVersion: number;
+  /** Names the invocation, for the operator who reads `_bridge_state`. */
+  readonly owner: string;
+  /** Epoch seconds; null takes the lease whatever the last slot was (poll, pull). */
+  readonly slot: number | null;
+  readonly leaseSeconds: number;
+}
+
+/** Where the pulls stand; all are the org's time. */
+export interface Marks {
+  /** Fast lane: every record stamped before it is in the table; null before the first load has ended. */
+  readonly position: Date | null;
+  /** When the late-commit lane last ran. */
+  readonly slow: Date | null;
+  /** getDeleted's `latestDateCovered`. */
+  readonly deleted: Date | null;
+}
+
+export type Begun =
+  | {
+      readonly held: true;
+      readonly lease: Lease;
+      readonly shape: TableShape;
+      readonly marks: Marks;
+      /** The org's time of the last finished pull; null: never. */
+      readonly lastPullAt: Date | null;
+      /** What the cycle has to do, so that an idle one asks nothing more. */
+      readonly waiting: { readonly changes: boolean; readonly unfinished: boolean; readonly outbox: boolean };
+    }
+  | { readonly held: false; readonly why: "slot taken" | "running" | "config changed" | "not provisioned" | "paused" };
+
+/** A captured change, claimed. */
+export interface ClaimedChange {
+  /** Trigger-log id: the order in which changes were captured. */
+  readonly id: number;
+  readonly action: Action;
+  /** The row's `id`. */
+  readonly recordId: number;
+  /** The row's sfid now, else the one captured; null: Salesforce has no record yet, as far as we know. */
+  readonly sfid: string | null;
+  readonly old: ColumnValues;
+  /** INSERT: every mapped column that is not NULL; UPDATE: the changed ones; DELETE: empty. */
+  readonly values: ColumnValues;
+  readonly attempts: number;
+  readonly capturedAt: Date;
+}
+
+/** A write that was sent by a cycle that never told its end. */
+export interface Doubt {
+  readonly changes: readonly ClaimedChange[];
+  readonly sentAt: Date;
+  readonly batchId: string;
+}
+
+/** What Salesforce said about one folded write, for all the changes that it stands for. */
+export type PushOutcome = { readonly changeIds: readonly number[]; readonly recordId: number } & (
+  | { readonly kind: "accepted"; readonly action: Action; readonly sfid: string | null; readonly answeredAt: Date }
+  /** Folded away (inserted and deleted before it was sent, an echo …): nothing was sent, nothing is owed. */
+  | { readonly kind: "settled" }
+  /** `error` is `STATUS_CODE: message [fields]`. */
+  | { readonly kind: "refused"; readonly action: Action; readonly error: string }
+  /** Back to NEW, not before `afterSeconds`; `counts`: whether it is one of the five attempts. */
+  | { readonly kind: "retry"; readonly afterSeconds: number; readonly counts: boolean; readonly error: string }
+);
+
+/** One record as Salesforce showed it. */
+export interface Image {
+  readonly sfid: string;
+  readonly systemModstamp: Date;
+  readonly isDeleted: boolean;
+  /** By column name, in the text form that the column's type reads. */
+  readonly values: ColumnValues;
+}
+
+export interface Page {
+  readonly images: readonly Image[];
+  /** `Date` of the answer that held them (Bulk: of the job's creation). */
+  readonly readAt: Date;
+  readonly lane: "fast" | "slow" | "load" | "sweep" | "reread";
+  /** Marks to commit with the rows. */
+  readonly marks: Partial<Marks>;
+}
+
+export interface Applied {
+  readonly inserted: number;
+  readonly updated: number;
+  readonly deleted: number;
+  /** Equal images: our own echo, or nothing that is mapped. */
+  readonly unchanged: number;
+  /** Records whose image is older than our last push of them: to be read again by Id. */
+  readonly reread: readonly string[];
+  /** Rows kept in `_bridge_inbound_errors`. */
+  readonly rejected: number;
+  readonly conflicts: number;
+  /** Deletes that the breaker holds. */
+  readonly heldDeletes: number;
+}
+
+/** Totals since the mapping's beginning; they only rise. `queueDepth` is the workspace's rows in NEW, now. */
+export interface Totals {
+  readonly rowsSynced: number;
+  readonly rowsFailed: number;
+  readonly apiCalls: Readonly<Record<string, number>>;
+  readonly queueDepth: number;
+}
+
+export interface OutboxEvent {
+  readonly id: string;
+  readonly event: "record.failed" | "sync.failure_spike";
+  readonly occurredAt: Date;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** One mapping's side of the customer's database, on one connection, for the time of one cycle. All times are deadlines of 15 s. */
+export interface CycleStore {
+  /** Takes the lease; one round trip. */
+  begin(request: BeginRequest): Promise<Begun>;
+  /** `lost`: another cycle holds it or the config changed; `aborted`: somebody asked this cycle to stop. */
+  renew(lease: Lease, leaseSeconds: number): Promise<"held" | "lost" | "aborted">;
+  /** PENDING changes of other fences: those never marked sent go back to NEW, the others are told. */
+  recover(lease: Lease): Promise<readonly Doubt[]>;
+  /** NEW changes that are due, in log order, as PENDING. Changes of one record are claimed together or not at all. */
+  claim(lease: Lease, limit: number): Promise<readonly ClaimedChange[]>;
+  /** Before the call: from here on these changes are in doubt until settled. */
+  markSent(lease: Lease, batchId: string, changeIds: readonly number[]): Promise<void>;
+  /** States, sfids, `_ab_lastop`, `_ab_err`, totals and outbox events of a batch, in one transaction. */
+  settle(lease: Lease, outcomes: readonly PushOutcome[]): Promise<void>;
+  /** Gives claimed, unsent changes back. */
+  release(lease: Lease, changeIds: readonly number[]): Promise<void>;
+  /** One page of records becomes rows, in one transaction (design section 5, Pull). */
+  apply(lease: Lease, page: Page): Promise<Applied>;
+  /** Commits marks, calls and the cycle's end, reports a spike, releases the lease; one round trip. */
+  finish(lease: Lease, end: CycleEnd): Promise<Totals>;
+  /** Events that wait to leave, oldest first; `forget` ends them once they are in the service's own store. */
+  outbox(limit: number): Promise<readonly OutboxEvent[]>;
+  forget(eventIds: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface CycleEnd {
+  readonly marks: Partial<Marks>;
+  readonly pulledAt: Date | null;
+  readonly apiCalls: Readonly<Record<string, number>>;
+  /** Null: it went well. */
+  readonly error: string | null;
+}
+
+/** Tables, triggers and metadata of a mapping, made and kept. */
+export interface Provisioner {
+  /** Makes or changes schema, metadata tables, table, columns, indexes and triggers for this version; repeatable; refuses with a `Failure` that names the remedy. */
+  provision(
+    mapping: Mapping,
+    shape: TableShape,
+  ): Promise<{ readonly created: boolean; readonly addedColumns: readonly string[] }>;
+  /** Ends capture and forgets the mapping's state; table and rows stay. */
+  retire(mapping: Mapping): Promise<void>;
+}
+
+/** What one SOQL query gave. */
+export interface QueryPage {
+  readonly records: readonly Readonly<Record<string, unknown>>[];
+  readonly nextUrl: string | null;
+  /** The answer's `Date`: the org's time. */
+  readonly readAt: Date;
+}
+
+/** A refusal by Salesforce of a whole request (reference salesforce.md 8), by what it means for us. */
+export interface RequestRefusal {
+  readonly kind: "session" | "limit" | "busy" | "mapping" | "replication" | "bug" | "transient";
+  readonly code: string;
+  readonly message: string;
+}
+
+/** One record to write. `values` by API field name, in Salesforce's text form; null clears. */
+export interface OutgoingRecord {
+  readonly id: string | null;
+  readonly values: Readonly<Record<string, string | null>>;
+}
+
+export interface RecordResult {
+  readonly id: string | null;
+  readonly success: boolean;
+  readonly created: boolean;
+  readonly errors: readonly { readonly code: string; readonly message: string; readonly fields: readonly string[] }[];
+}
+
+export type Operation = "create" | "update" | "upsert" | "delete";
+
+/** The connected org. Every HTTP request is counted once under its label; refusals are thrown as `SalesforceRefusal`. */
+export interface Salesforce {
+  query(soql: string): Promise<QueryPage>;
+  queryMore(url: string): Promise<QueryPage>;
+  /** Up to five queries as one counted call; each answers its first page or its refusal. */
+  queryTogether(soqls: readonly string[]): Promise<readonly (QueryPage | RequestRefusal)[]>;
+  retrieve(object: string, ids: readonly string[], fields: readonly string[]): Promise<QueryPage>;
+  /** At most 200 records by SOAP, results in their order. */
+  write(
+    operation: Operation,
+    object: string,
+    records: readonly OutgoingRecord[],
+    externalIdField: string | null,
+  ): Promise<{ readonly answeredAt: Date; readonly results: readonly RecordResult[] }>;
+  deleted(
+    object: string,
+    from: Date,
+    until: Date,
+  ): Promise<{
+    readonly ids: readonly string[];
+    readonly latestDateCovered: Date;
+    readonly earliestDateAvailable: Date;
+  }>;
+  /** Counted calls by label since this client was made. */
+  calls(): Readonly<Record<string, number>>;
+  /** The org's own count of the last 24 hours, as the last answer told it; null before the first. */
+  usage(): { readonly used: number; readonly limit: number } | null;
+}
