@@ -1,0 +1,61 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
+import { TransactWriteCommand, type TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
+import type { Database } from "./client.ts";
+
+export type Write = NonNullable<TransactWriteCommandInput["TransactItems"]>[number];
+
+/** A condition of a transaction did not hold; nothing was written. `positions` are those of the writes that refused. */
+export class ConditionFailed extends Error {
+  readonly positions: readonly number[];
+
+  constructor(positions: readonly number[], cause: unknown) {
+    super(`the conditions of writes ${positions.join(", ")} did not hold`, { cause });
+    this.name = "ConditionFailed";
+    this.positions = positions;
+  }
+}
+
+/** DynamoDB takes at most 100 writes in one transaction. */
+export const MAX_WRITES = 100;
+
+const ATTEMPTS = 12;
+
+/**
+ * Writes all or nothing. A clash with another transaction over the same items is tried again with growing, jittered
+ * pauses (about 4 s in all); a condition that does not hold rejects with `ConditionFailed`.
+ */
+export async function transact(database: Database, writes: readonly Write[]): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await database.client.send(new TransactWriteCommand({ TransactItems: [...writes] }));
+      return;
+    } catch (error) {
+      const reasons = cancellationReasons(error);
+      const refused = positionsOf(reasons, "ConditionalCheckFailed");
+      if (refused.length > 0) throw new ConditionFailed(refused, error);
+      if (!isClash(reasons) || attempt === ATTEMPTS) throw error;
+      await jitteredPause(attempt);
+    }
+  }
+}
+
+/** Waits a random time up to 10 ms doubled per attempt, at most 800 ms. */
+export function jitteredPause(attempt: number): Promise<void> {
+  return pause(Math.random() * Math.min(800, 10 * 2 ** attempt));
+}
+
+function cancellationReasons(error: unknown): readonly string[] {
+  if (!(error instanceof Error) || error.name !== "TransactionCanceledException") return [];
+  return ((error as TransactionCanceledException).CancellationReasons ?? []).map((reason) => reason.Code ?? "None");
+}
+
+function positionsOf(reasons: readonly string[], code: string): readonly number[] {
+  return reasons.flatMap((reason, position) => (reason === code ? [position] : []));
+}
+
+/** All that went wrong passes by itself. */
+function isClash(reasons: readonly string[]): boolean {
+  const passing = new Set(["None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]);
+  return reasons.some((reason) => reason !== "None") && reasons.every((reason) => passing.has(reason));
+}

@@ -1,0 +1,47 @@
+/** What can be done to each kind of resource, in the audit log's dotted form `<resource>.<verb>` (design section 6). */
+export const AUDIT_ACTIONS = {
+  "mapping.created": "mapping",
+  "mapping.updated": "mapping",
+  "mapping.activated": "mapping",
+  "mapping.deactivated": "mapping",
+  "mapping.deleted": "mapping",
+  "mapping.restored": "mapping",
+  "mapping.reloaded": "mapping",
+  "mapping.poll_triggered": "mapping",
+  "mapping.poll_aborted": "mapping",
+  "rows.retried": "mapping",
+  "deletes.confirmed": "mapping",
+  "config.imported": "config",
+  "config.baseline_saved": "config",
+  "token.created": "token",
+  "token.revoked": "token",
+  "webhook.created": "webhook",
+  "webhook.updated": "webhook",
+  "webhook.deleted": "webhook",
+  "webhook.secret_rotated": "webhook",
+  "webhook.tested": "webhook",
+  "webhook.delivery_retried": "webhook",
+  "connection.postgres_changed": "connection",
+  "connection.salesforce_authorized": "connection",
+  "workspace.created": "workspace",
+  "workspace.renamed": "workspace",
+  "workspace.deleted": "workspace",
+} as const satisfies Record<string, string>;
+
+export type AuditAction = keyof typeof AUDIT_ACTIONS;
+export type ResourceType = (typeof AUDIT_ACTIONS)[AuditAction];
+
+/** Who did what to which resource (spec 2.11). Secrets and rows' values never stand in `detail`. */
+export interface AuditEntry {
+  readonly id: string;
+  readonly workspaceId: string;
+  /** An e-mail address, or `system`. */
+  readonly actor: string;
+  readonly action: AuditAction;
+  readonly resourceId: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+  readonly createdAt: Date;
+}
+
+/** How long an entry is kept. */
+export const AUDIT_DAYS = 400;
