@@ -1,3 +1,5 @@
+import type { ColumnValues } from "./shape.ts";
+
 /** The states of a trigger-log row (spec 3.1). Finer reasons live in private columns, never in a fifth state. */
 export const STATES = ["NEW", "PENDING", "SUCCESS", "FAILED"] as const;
 export type State = (typeof STATES)[number];
@@ -19,3 +21,20 @@ export const NEXT: Record<State, Record<Step, State | null>> = {
   SUCCESS: { claim: null, accept: null, reject: null, release: null, retry: null },
   FAILED: { claim: null, accept: null, reject: null, release: null, retry: "NEW" },
 };
+
+/** A captured change, claimed by a cycle. */
+export interface ClaimedChange {
+  /** Trigger-log id: the order in which changes were captured. */
+  readonly id: number;
+  readonly action: Action;
+  /** The row's `id`. */
+  readonly recordId: number;
+  /** The row's sfid now, else the one captured; null: Salesforce has no record yet, as far as we know. */
+  readonly sfid: string | null;
+  /** UPDATE: what the changed columns held before; DELETE: what the row held, the upsert column at least. */
+  readonly old: ColumnValues;
+  /** INSERT: every mapped column that is not NULL; UPDATE: the changed ones; DELETE: empty. */
+  readonly values: ColumnValues;
+  readonly attempts: number;
+  readonly capturedAt: Date;
+}

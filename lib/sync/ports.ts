@@ -1,16 +1,25 @@
-import type { Action } from "../model/change.ts";
+import type { Action, ClaimedChange } from "../model/change.ts";
 import type { Mapping } from "../model/mapping.ts";
-import type { ColumnValues, TableShape } from "../model/shape.ts";
+import type { Image, Operation, OutgoingRecord, RecordResult } from "../model/record.ts";
+import type { RequestRefusal } from "../model/refusal.ts";
+import type { TableShape } from "../model/shape.ts";
+
+export type { ClaimedChange, Image, Operation, OutgoingRecord, RecordResult, RequestRefusal };
+
+/** Which of a mapping's two leases: the beat's, or that of the long work which runs beside it. */
+export type Work = "cycle" | "load";
 
 /** The right to run one mapping's cycle. Every transaction of the cycle checks fence and config version. */
 export interface Lease {
   readonly mappingId: string;
+  readonly work: Work;
   readonly fence: number;
   readonly configVersion: number;
 }
 
 export interface BeginRequest {
   readonly mappingId: string;
+  readonly work: Work;
   readonly configVersion: number;
   /** Names the invocation, for the operator who reads `_bridge_state`. */
   readonly owner: string;
@@ -27,6 +36,15 @@ export interface Marks {
   readonly slow: Date | null;
   /** getDeleted's `latestDateCovered`. */
   readonly deleted: Date | null;
+  /** An unfinished first load, by which any later invocation takes it up; null: none is under way. */
+  readonly load: LoadMark | null;
+}
+
+export interface LoadMark {
+  /** The org's time before the first page: what changed since is the fast lane's. */
+  readonly startedAt: Date;
+  /** Id of the last record that is in the table; null before the first page. */
+  readonly afterId: string | null;
 }
 
 export type Begun =
@@ -42,24 +60,9 @@ export type Begun =
     }
   | { readonly held: false; readonly why: "slot taken" | "running" | "config changed" | "not provisioned" | "paused" };
 
-/** A captured change, claimed. */
-export interface ClaimedChange {
-  /** Trigger-log id: the order in which changes were captured. */
-  readonly id: number;
-  readonly action: Action;
-  /** The row's `id`. */
-  readonly recordId: number;
-  /** The row's sfid now, else the one captured; null: Salesforce has no record yet, as far as we know. */
-  readonly sfid: string | null;
-  readonly old: ColumnValues;
-  /** INSERT: every mapped column that is not NULL; UPDATE: the changed ones; DELETE: empty. */
-  readonly values: ColumnValues;
-  readonly attempts: number;
-  readonly capturedAt: Date;
-}
-
-/** A write that was sent by a cycle that never told its end. */
+/** One record's write that was sent by a cycle that never told its end. */
 export interface Doubt {
+  /** The changes that were folded into it, in log order. */
   readonly changes: readonly ClaimedChange[];
   readonly sentAt: Date;
   readonly batchId: string;
@@ -76,20 +79,12 @@ export type PushOutcome = { readonly changeIds: readonly number[]; readonly reco
   | { readonly kind: "retry"; readonly afterSeconds: number; readonly counts: boolean; readonly error: string }
 );
 
-/** One record as Salesforce showed it. */
-export interface Image {
-  readonly sfid: string;
-  readonly systemModstamp: Date;
-  readonly isDeleted: boolean;
-  /** By column name, in the text form that the column's type reads. */
-  readonly values: ColumnValues;
-}
-
 export interface Page {
   readonly images: readonly Image[];
   /** `Date` of the answer that held them (Bulk: of the job's creation). */
   readonly readAt: Date;
-  readonly lane: "fast" | "slow" | "load" | "sweep" | "reread";
+  /** `deleted`: ids from getDeleted, their images without values. */
+  readonly lane: "fast" | "slow" | "load" | "sweep" | "reread" | "deleted";
   /** Marks to commit with the rows. */
   readonly marks: Partial<Marks>;
 }
@@ -142,12 +137,30 @@ export interface CycleStore {
   release(lease: Lease, changeIds: readonly number[]): Promise<void>;
   /** One page of records becomes rows, in one transaction (design section 5, Pull). */
   apply(lease: Lease, page: Page): Promise<Applied>;
+  /** Which of these records no row holds at this stamp or a later one, nor a waiting DELETE or a tombstone explains. */
+  unseen(mappingId: string, stamps: readonly RecordStamp[]): Promise<readonly string[]>;
+  /** Which of these sfids a row owns. */
+  owned(lease: Lease, sfids: readonly string[]): Promise<readonly string[]>;
+  /** Where the pulls of these mappings stand, for the workspace's probe; one round trip, unprovisioned ones left out. */
+  pulses(mappingIds: readonly string[]): Promise<readonly Pulse[]>;
   /** Commits marks, calls and the cycle's end, reports a spike, releases the lease; one round trip. */
   finish(lease: Lease, end: CycleEnd): Promise<Totals>;
   /** Events that wait to leave, oldest first; `forget` ends them once they are in the service's own store. */
   outbox(limit: number): Promise<readonly OutboxEvent[]>;
   forget(eventIds: readonly string[]): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface RecordStamp {
+  readonly sfid: string;
+  readonly systemModstamp: Date;
+}
+
+export interface Pulse {
+  readonly mappingId: string;
+  readonly shape: TableShape;
+  readonly position: Date | null;
+  readonly lastPullAt: Date | null;
 }
 
 export interface CycleEnd {
@@ -177,27 +190,14 @@ export interface QueryPage {
   readonly readAt: Date;
 }
 
-/** A refusal by Salesforce of a whole request (reference salesforce.md 8), by what it means for us. */
-export interface RequestRefusal {
-  readonly kind: "session" | "limit" | "busy" | "mapping" | "replication" | "bug" | "transient";
-  readonly code: string;
-  readonly message: string;
+/** Salesforce's getDeleted: what was deleted in a window, hard deletes too. */
+export interface DeletedRecords {
+  readonly records: readonly { readonly id: string; readonly deletedAt: Date }[];
+  /** From where the next window starts. */
+  readonly latestDateCovered: Date;
+  readonly earliestDateAvailable: Date;
+  readonly readAt: Date;
 }
-
-/** One record to write. `values` by API field name, in Salesforce's text form; null clears. */
-export interface OutgoingRecord {
-  readonly id: string | null;
-  readonly values: Readonly<Record<string, string | null>>;
-}
-
-export interface RecordResult {
-  readonly id: string | null;
-  readonly success: boolean;
-  readonly created: boolean;
-  readonly errors: readonly { readonly code: string; readonly message: string; readonly fields: readonly string[] }[];
-}
-
-export type Operation = "create" | "update" | "upsert" | "delete";
 
 /** The connected org. Every HTTP request is counted once under its label; refusals are thrown as `SalesforceRefusal`. */
 export interface Salesforce {
@@ -213,15 +213,9 @@ export interface Salesforce {
     records: readonly OutgoingRecord[],
     externalIdField: string | null,
   ): Promise<{ readonly answeredAt: Date; readonly results: readonly RecordResult[] }>;
-  deleted(
-    object: string,
-    from: Date,
-    until: Date,
-  ): Promise<{
-    readonly ids: readonly string[];
-    readonly latestDateCovered: Date;
-    readonly earliestDateAvailable: Date;
-  }>;
+  deleted(object: string, from: Date, until: Date): Promise<DeletedRecords>;
+  /** The object's description (describeSObject), as Salesforce tells it. */
+  describe(object: string): Promise<unknown>;
   /** Counted calls by label since this client was made. */
   calls(): Readonly<Record<string, number>>;
   /** The org's own count of the last 24 hours, as the last answer told it; null before the first. */

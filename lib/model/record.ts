@@ -1,0 +1,34 @@
+import type { ColumnValues } from "./shape.ts";
+
+/** One record as Salesforce showed it. */
+export interface Image {
+  readonly sfid: string;
+  readonly systemModstamp: Date;
+  readonly isDeleted: boolean;
+  /** By column name, in the text form that the column's type reads; empty when only the deletion is known. */
+  readonly values: ColumnValues;
+}
+
+/** What can be asked of Salesforce for up to 200 records in one call. */
+export type Operation = "create" | "update" | "upsert" | "delete" | "undelete";
+
+/** One record to write. `values` by API field name, in Salesforce's text form; null clears. */
+export interface OutgoingRecord {
+  readonly id: string | null;
+  readonly values: Readonly<Record<string, string | null>>;
+}
+
+/** What Salesforce said about one record of a write. */
+export interface RecordResult {
+  readonly id: string | null;
+  readonly success: boolean;
+  readonly created: boolean;
+  readonly errors: readonly RecordError[];
+}
+
+export interface RecordError {
+  /** `FIELD_CUSTOM_VALIDATION_EXCEPTION`. */
+  readonly code: string;
+  readonly message: string;
+  readonly fields: readonly string[];
+}

@@ -1,0 +1,72 @@
+/** What a refusal of a whole request means for us (reference: Salesforce's REST and SOAP status codes). */
+export type RefusalKind =
+  /** The session has ended and could not be renewed: authorisation is refused until a person acts. */
+  | "session"
+  /** The org's daily calls are used up. */
+  | "limit"
+  /** Too much at once; clears in seconds. */
+  | "busy"
+  /** The object or a field that the mapping names is not there, or not for our user. */
+  | "mapping"
+  /** The window asked of getDeleted is outside what the org still knows. */
+  | "replication"
+  /** A paged query's place is forgotten; it is asked again from the last record that was read. */
+  | "locator"
+  /** The request was wrong; asking again will not help. */
+  | "bug"
+  /** An outage, a time-out, a broken connection. */
+  | "transient";
+
+/** A refusal by Salesforce of a whole request: no record of it was judged. */
+export interface RequestRefusal {
+  readonly kind: RefusalKind;
+  /** Salesforce's code, or ours for what never became an answer: `TIMEOUT`, `UNREACHABLE`, `BROKEN_ANSWER`, `ABORTED`. */
+  readonly code: string;
+  readonly message: string;
+  /** Whether the request may have been carried out all the same: a write is then in doubt. */
+  readonly mayHaveRun: boolean;
+}
+
+/** Thrown by the connected org for a request that was refused or lost as a whole. */
+export class SalesforceRefusal extends Error {
+  readonly refusal: RequestRefusal;
+
+  constructor(refusal: RequestRefusal, cause?: unknown) {
+    super(`${refusal.code}: ${refusal.message}`, { cause });
+    this.name = "SalesforceRefusal";
+    this.refusal = refusal;
+  }
+}
+
+/** An answer of 400 or above, by the table of Salesforce's status codes. */
+export function refusalOf(status: number, code: string, message: string): RequestRefusal {
+  const kind = kindOf(status, code, message);
+  return { kind, code, message, mayHaveRun: kind === "transient" && status >= 500 };
+}
+
+function kindOf(status: number, code: string, message: string): RefusalKind {
+  if (status === 401 || code === "INVALID_SESSION_ID") return "session";
+  if (code === "REQUEST_LIMIT_EXCEEDED") return /TotalRequests/i.test(message) ? "limit" : "busy";
+  const known = KINDS[code];
+  if (known) return known;
+  if (status >= 500 || TRANSIENT_STATUSES.has(status)) return "transient";
+  return "bug";
+}
+
+const TRANSIENT_STATUSES = new Set([406, 408, 420, 429]);
+
+const KINDS: Readonly<Record<string, RefusalKind>> = {
+  API_DISABLED_FOR_ORG: "session",
+  API_CURRENTLY_DISABLED: "session",
+  INVALID_FIELD: "mapping",
+  INVALID_TYPE: "mapping",
+  INVALID_FIELD_FOR_INSERT_UPDATE: "mapping",
+  NOT_FOUND: "mapping",
+  INSUFFICIENT_ACCESS: "mapping",
+  INVALID_REPLICATION_DATE: "replication",
+  EXCEEDED_ID_LIMIT: "replication",
+  INVALID_QUERY_LOCATOR: "locator",
+  QUERY_TIMEOUT: "busy",
+  SERVER_UNAVAILABLE: "transient",
+  UNKNOWN_EXCEPTION: "transient",
+};
