@@ -40,3 +40,20 @@ export interface ProvisioningMessage {
 export interface SweepMessage {
   readonly scheduled_at: string;
 }
+
+/** An event waits to be dispatched. */
+export interface EventMessage {
+  readonly workspace_id: string;
+  readonly event_id: string;
+}
+
+/**
+ * An attempt of a delivery is wanted. `automatic` counts the schedule's attempts from 1, `manual` counts the requests
+ * for one; a delivery that has come that far already drops the message. `due_at` (ISO 8601) is when, never earlier.
+ */
+export interface DeliveryMessage {
+  readonly delivery_id: string;
+  readonly kind: "automatic" | "manual";
+  readonly number: number;
+  readonly due_at: string;
+}
