@@ -1,0 +1,171 @@
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type BuildResult, build as esbuild, type Metafile } from "esbuild";
+import { ROUTES } from "../http/routes.ts";
+import { WORKERS } from "../model/resources.ts";
+import { replaceFolders } from "./replace-folders.ts";
+
+/** One function as it is deployed: `<out>/<name>/index.mjs`, with what went into it. */
+export interface Bundle {
+  readonly name: string;
+  /** The entry file, relative to the project. */
+  readonly entry: string;
+  /** The size of index.mjs. */
+  readonly bytes: number;
+  /** The npm packages whose code is inside, sorted. */
+  readonly packages: readonly string[];
+}
+
+interface BuildOptions {
+  /** Where the entry files are; every file below it that exports `handler` is a function. */
+  readonly functions?: string;
+  /** Where the folders go, one per function; folders of functions that are gone are removed. */
+  readonly out?: string;
+  /** Refuse what may not be deployed: a row without a file, or a bundle that breaks a promise of its row. */
+  readonly strict?: boolean;
+}
+
+const PROJECT = resolve(import.meta.dirname, "../..");
+
+/** The folder of the bundles that are deployed and that the local host runs. */
+export const BUNDLES = join(PROJECT, "dist/functions");
+
+/**
+ * Bundles every function with its dependencies, the SDK included (a bundled SDK starts faster than the runtime's own).
+ * Same sources, same bytes, wherever the project lies. Source maps go to `<out>/../maps`, so that they are not deployed.
+ */
+export async function build(options: BuildOptions = {}): Promise<Bundle[]> {
+  const out = options.out ?? BUNDLES;
+  const entries = await findEntries(options.functions ?? join(PROJECT, "functions"));
+  const built = await esbuild({
+    absWorkingDir: PROJECT,
+    entryPoints: entries.map(({ name, file }) => ({ in: file, out: `${name}/index` })),
+    outdir: out,
+    write: false,
+    metafile: true,
+    bundle: true,
+    minify: true,
+    legalComments: "external",
+    sourcemap: "external",
+    platform: "node",
+    target: "node24",
+    format: "esm",
+    outExtension: { ".js": ".mjs" },
+    mainFields: ["module", "main"],
+    // jsforce brings a copy of undici (730 KB) for what the runtime's own fetch does.
+    alias: { undici: join(import.meta.dirname, "undici-by-fetch.ts") },
+    banner: {
+      js: 'import{createRequire as bridgeRequire}from"node:module";const require=bridgeRequire(import.meta.url);',
+    },
+    logLevel: "warning",
+  });
+
+  const bundles = bundlesOf(built.metafile);
+  if (options.strict) refuse([...missingFunctions(bundles), ...strayPackages(bundles)]);
+  replaceFolders(out, filesOf(built, out));
+  return bundles;
+}
+
+/** Rows of the tables that no file answers yet, as sentences. */
+export function missingFunctions(bundles: readonly Bundle[]): string[] {
+  const present = new Set(bundles.map(({ name }) => name));
+  return [
+    ...Object.keys(ROUTES).map((name) => ({ name, remedy: `functions/api/${name}.ts` })),
+    ...Object.keys(WORKERS).map((name) => ({ name, remedy: `functions/workers/${name}.ts` })),
+    { name: "no-such-endpoint", remedy: "functions/no-such-endpoint.ts" },
+  ]
+    .filter(({ name }) => !present.has(name))
+    .map(({ name, remedy }) => `${name} has no function: ${remedy} must export "handler"`);
+}
+
+/** Bundles that hold jsforce though their row does not talk to Salesforce, as sentences. */
+export function strayPackages(bundles: readonly Bundle[]): string[] {
+  const salesforce = new Set(
+    Object.entries(WORKERS)
+      .filter(([, worker]) => worker.salesforce)
+      .map(([name]) => name),
+  );
+  return bundles
+    .filter(({ name, packages }) => packages.includes("jsforce") && !salesforce.has(name))
+    .map(
+      ({ name, entry }) =>
+        `${name} bundles jsforce, but its row does not say salesforce: look at what ${entry} imports`,
+    );
+}
+
+/** Every file below the folder that exports `handler`, by its own name, which must be the only one of its kind. */
+async function findEntries(folder: string): Promise<{ name: string; file: string }[]> {
+  if (!existsSync(folder)) return [];
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts"))
+    .sort()
+    .map((file) => join(folder, file));
+  const { metafile } = await esbuild({
+    absWorkingDir: folder,
+    entryPoints: files,
+    outdir: folder,
+    bundle: false,
+    write: false,
+    metafile: true,
+  });
+  const entries = Object.values(metafile.outputs)
+    .filter((output) => output.exports.includes("handler"))
+    .map(({ entryPoint = "" }) => ({ name: nameOf(entryPoint), file: join(folder, entryPoint) }));
+  refuse(
+    entries
+      .filter(({ name }, index) => entries.findIndex((other) => other.name === name) !== index)
+      .map(({ file }) => `${relative(PROJECT, file)} shares its name with another function: rename one`),
+  );
+  return entries;
+}
+
+function bundlesOf(metafile: Metafile): Bundle[] {
+  return Object.entries(metafile.outputs)
+    .filter(([file]) => file.endsWith(".mjs"))
+    .map(([file, output]) => ({
+      name: nameOf(dirname(file)),
+      entry: output.entryPoint ?? file,
+      bytes: output.bytes,
+      packages: [...new Set(Object.keys(output.inputs).flatMap(packageOf))].sort(),
+    }))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** The files to write, by path relative to the output folder. */
+function filesOf(built: BuildResult<{ write: false }>, out: string): Map<string, Uint8Array> {
+  return new Map(
+    built.outputFiles
+      .filter(({ path, contents }) => !path.endsWith(".LEGAL.txt") || contents.length > 0)
+      .map(({ path, contents }) => [relative(out, path).split(sep).join("/"), contents] as const)
+      .map(([path, contents]) => [path.endsWith(".map") ? `../maps/${dirname(path)}.mjs.map` : path, contents]),
+  );
+}
+
+function packageOf(input: string): string[] {
+  const [, scope, name] = /.*node_modules\/(@[^/]+\/)?([^/]+)/.exec(input) ?? [];
+  return name === undefined ? [] : [`${scope ?? ""}${name}`];
+}
+
+function nameOf(path: string): string {
+  return path.split(/[\\/]/).at(-1)?.replace(/\.ts$/, "") ?? path;
+}
+
+function refuse(reasons: readonly string[]): void {
+  if (reasons.length > 0) throw new Error(`The build is refused:\n  ${reasons.join("\n  ")}`);
+}
+
+/** `npm run build [-- --strict] [--json]` */
+async function main(flags: readonly string[]): Promise<void> {
+  const bundles = await build({ strict: flags.includes("--strict") });
+  if (flags.includes("--json")) return console.log(JSON.stringify(bundles, null, 2));
+  for (const { name, bytes } of bundles) console.log(`${String(Math.round(bytes / 1024)).padStart(6)} KiB  ${name}`);
+  for (const reason of missingFunctions(bundles)) console.warn(`warning: ${reason}`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  main(process.argv.slice(2)).catch((error: Error) => {
+    console.error(error.message);
+    process.exitCode = 1;
+  });
+}

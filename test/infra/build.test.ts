@@ -1,0 +1,112 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { build, strayPackages } from "../../lib/infra/build.ts";
+import { temporaryFolder, writeFunctions } from "./fixture-functions.ts";
+
+const JSFORCE = JSON.stringify(fileURLToPath(import.meta.resolve("jsforce")));
+const CALL_SALESFORCE = `
+  import { Connection } from ${JSFORCE};
+  export const handler = async ({ url }) =>
+    new Connection({ instanceUrl: url, accessToken: "00D!token" }).query("SELECT Id FROM Contact");
+`;
+
+test("every function becomes a folder of its own that runs by itself", async () => {
+  const { functions, out } = project();
+
+  const bundles = await build({ functions, out, strict: true });
+
+  const module = (await import(pathToFileURL(join(out, "list-mappings/index.mjs")).href)) as Handler;
+  expect(await module.handler({ path: "/x" })).toEqual({ statusCode: 200, body: `{"path":"/x"}` });
+  expect(readdirSync(out).sort()).toEqual(bundles.map(({ name }) => name));
+});
+
+test("a file that exports no handler is not a function", async () => {
+  const { functions, out } = project();
+  writeFileSync(join(functions, "compose.ts"), "export const handle = 1;\n");
+
+  await build({ functions, out });
+
+  expect(existsSync(join(out, "compose"))).toBe(false);
+});
+
+test("a function that is gone is not deployed again", async () => {
+  const { functions, out } = project();
+  await build({ functions, out });
+  rmSync(join(functions, "api/read-drift.ts"));
+
+  await build({ functions, out });
+
+  expect(existsSync(join(out, "read-drift"))).toBe(false);
+  expect(existsSync(join(out, "list-mappings/index.mjs"))).toBe(true);
+});
+
+test("the strict build refuses a row that no file answers, and says which file is missing", async () => {
+  const { functions, out } = project();
+  rmSync(join(functions, "workers/run-cycle.ts"));
+
+  await expect(build({ functions, out, strict: true })).rejects.toThrow("functions/workers/run-cycle.ts");
+});
+
+test("the strict build refuses jsforce where the row does not talk to Salesforce", async () => {
+  const { functions, out } = project({ "list-mappings": CALL_SALESFORCE, "run-cycle": CALL_SALESFORCE });
+
+  const refused = build({ functions, out, strict: true });
+
+  await expect(refused).rejects.toThrow(/list-mappings bundles jsforce/);
+  await expect(refused).rejects.not.toThrow(/run-cycle/);
+});
+
+test("two functions of one name are refused", async () => {
+  const { functions, out } = project();
+  writeFileSync(join(functions, "list-mappings.ts"), "export const handler = async () => 1;\n");
+
+  await expect(build({ functions, out })).rejects.toThrow("shares its name");
+});
+
+test("jsforce works in its bundle without its own copy of undici", async () => {
+  const { functions, out } = project({ "run-cycle": CALL_SALESFORCE });
+  const url = await salesforceThatAnswers({ totalSize: 1, done: true, records: [{ Id: "003000000000001AAA" }] });
+
+  const bundles = await build({ functions, out });
+
+  const module = (await import(pathToFileURL(join(out, "run-cycle/index.mjs")).href)) as Handler;
+  expect(await module.handler({ url })).toMatchObject({ records: [{ Id: "003000000000001AAA" }] });
+  expect(bundles.find(({ name }) => name === "run-cycle")?.packages).not.toContain("undici");
+});
+
+test("only the bundles that talk to Salesforce hold jsforce", async () => {
+  const bundles = await build({ out: temporaryFolder() });
+
+  expect(strayPackages(bundles)).toEqual([]);
+});
+
+test("the licences of bundled code stay beside it, and no source map is deployed", async () => {
+  const { functions, out } = project({ "run-cycle": CALL_SALESFORCE });
+
+  await build({ functions, out });
+
+  expect(readdirSync(join(out, "run-cycle")).sort()).toEqual(["index.mjs", "index.mjs.LEGAL.txt"]);
+  expect(readFileSync(join(out, "run-cycle/index.mjs"), "utf8")).not.toContain("sourceMappingURL");
+});
+
+interface Handler {
+  readonly handler: (event: unknown) => Promise<unknown>;
+}
+
+function project(sources: Record<string, string> = {}): { functions: string; out: string } {
+  const folder = temporaryFolder();
+  return { functions: writeFunctions(join(folder, "functions"), sources), out: join(folder, "dist/functions") };
+}
+
+async function salesforceThatAnswers(body: object): Promise<string> {
+  const server = createServer((_, response) => {
+    response.setHeader("content-type", "application/json").end(JSON.stringify(body));
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
