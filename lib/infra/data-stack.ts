@@ -1,0 +1,94 @@
+import { type App, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { AttributeType, BillingMode, ProjectionType, Table, type TableProps } from "aws-cdk-lib/aws-dynamodb";
+import { Key } from "aws-cdk-lib/aws-kms";
+import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import { QUEUES, type QueueName, TABLES, type TableName, WORKERS } from "../model/resources.ts";
+import { idOf, nameIn, type Settings } from "./settings.ts";
+
+/** What outlives the application: the tables, the key, and the queues with what waits in them. */
+export interface Resources {
+  readonly tables: Readonly<Record<TableName, Table>>;
+  readonly queues: Readonly<Record<QueueName, Queue>>;
+  readonly key: Key;
+}
+
+/**
+ * Everything that must survive a removal of the application stack. Tables and key stay even when this stack is
+ * deleted, unless their very creation failed (RetainExceptOnCreate), so a first deploy that breaks can be repeated.
+ */
+export class DataStack extends Stack implements Resources {
+  readonly tables: Readonly<Record<TableName, Table>>;
+  readonly queues: Readonly<Record<QueueName, Queue>>;
+  readonly key: Key;
+
+  constructor(app: App, settings: Settings) {
+    const { stage } = settings;
+    super(app, `Bridge-${stage}-Data`, {
+      description: `Bridge (${stage}): tables, key and queues`,
+      terminationProtection: stage === "prod",
+    });
+    this.key = new Key(this, "Key", {
+      alias: `alias/bridge-${stage}`,
+      description: `Bridge (${stage}): encrypts the data keys of credentials and secrets`,
+      enableKeyRotation: true,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    });
+    this.tables = mapRows(TABLES, (name) => this.table(name, stage));
+    this.queues = mapRows(QUEUES, (name) => this.queue(name, stage));
+  }
+
+  private table(name: TableName, stage: Settings["stage"]): Table {
+    const { sorted, indexes } = TABLES[name];
+    const table = new Table(this, `${idOf(name)}Table`, {
+      tableName: nameIn(stage, name),
+      partitionKey: text("pk"),
+      ...(sorted && { sortKey: text("sk") }),
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      timeToLiveAttribute: "expires_at",
+      deletionProtection: stage === "prod",
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    });
+    for (const { name: indexName, pk, sk, projection } of indexes) {
+      table.addGlobalSecondaryIndex({
+        indexName,
+        partitionKey: text(pk),
+        sortKey: text(sk),
+        projectionType: projection === "keys" ? ProjectionType.KEYS_ONLY : ProjectionType.ALL,
+      });
+    }
+    return table;
+  }
+
+  private queue(name: QueueName, stage: Settings["stage"]): Queue {
+    const { delaySeconds, maxReceives } = QUEUES[name];
+    const deadLetters = new Queue(this, `${idOf(name)}DeadLetters`, {
+      queueName: nameIn(stage, `${name}-dead`),
+      retentionPeriod: Duration.days(14),
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+    });
+    return new Queue(this, `${idOf(name)}Queue`, {
+      queueName: nameIn(stage, name),
+      deliveryDelay: Duration.seconds(delaySeconds),
+      retentionPeriod: Duration.days(4),
+      visibilityTimeout: Duration.seconds(visibilitySeconds(name)),
+      deadLetterQueue: { queue: deadLetters, maxReceiveCount: maxReceives },
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+    });
+  }
+}
+
+/** Six times the time-out of the function that reads the queue, as Lambda asks for; 30 s where none reads it yet. */
+function visibilitySeconds(name: QueueName): number {
+  const readers = Object.values(WORKERS).filter(({ queue }) => queue === name);
+  return Math.max(30, ...readers.map(({ timeoutSeconds }) => 6 * timeoutSeconds));
+}
+
+function mapRows<Row extends string, Made>(rows: Record<Row, unknown>, make: (name: Row) => Made): Record<Row, Made> {
+  const names = Object.keys(rows) as Row[];
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<Row, Made>;
+}
+
+const text = (name: string): NonNullable<TableProps["partitionKey"]> => ({ name, type: AttributeType.STRING });

@@ -1,0 +1,58 @@
+import { ResponseType, type RestApi } from "aws-cdk-lib/aws-apigateway";
+
+type Refusal = readonly [status: number, code: string, message: string];
+
+const NOT_FOUND: Refusal = [404, "NOT_FOUND", "There is no such endpoint. The endpoints are listed at /openapi.json."];
+const FORBIDDEN: Refusal = [403, "FORBIDDEN", "This request is not allowed."];
+const UNAUTHORIZED: Refusal = [401, "UNAUTHORIZED", "The API token is missing or invalid."];
+const INVALID: Refusal = [400, "VALIDATION_ERROR", "The request is not well formed."];
+const TOO_MANY: Refusal = [429, "RATE_LIMITED", "Too many requests. Wait a minute, then try again."];
+const FAULT: Refusal = [
+  500,
+  "INTERNAL_ERROR",
+  "An unexpected error occurred. Try again; if it stays, tell the operator.",
+];
+
+/**
+ * What the gateway says where it answers by itself, by type of its answer: everything stands in the spec's envelope
+ * (2.1) with one of the spec's codes (7). The two defaults catch the types that are added to the platform later.
+ */
+const GATEWAY_REFUSALS: Readonly<Record<string, Refusal>> = {
+  ACCESS_DENIED: FORBIDDEN,
+  API_CONFIGURATION_ERROR: FAULT,
+  AUTHORIZER_CONFIGURATION_ERROR: FAULT,
+  AUTHORIZER_FAILURE: FAULT,
+  BAD_REQUEST_BODY: INVALID,
+  BAD_REQUEST_PARAMETERS: INVALID,
+  DEFAULT_4XX: INVALID,
+  DEFAULT_5XX: FAULT,
+  EXPIRED_TOKEN: UNAUTHORIZED,
+  INTEGRATION_FAILURE: FAULT,
+  INTEGRATION_TIMEOUT: FAULT,
+  INVALID_API_KEY: FORBIDDEN,
+  // An unknown path with an Authorization header is taken for a badly signed request of AWS's own kind.
+  INVALID_SIGNATURE: NOT_FOUND,
+  MISSING_AUTHENTICATION_TOKEN: NOT_FOUND,
+  QUOTA_EXCEEDED: TOO_MANY,
+  REQUEST_TOO_LARGE: [413, "PAYLOAD_TOO_LARGE", "The request body is too large."],
+  RESOURCE_NOT_FOUND: NOT_FOUND,
+  THROTTLED: TOO_MANY,
+  UNAUTHORIZED,
+  UNSUPPORTED_MEDIA_TYPE: [415, "UNSUPPORTED_MEDIA_TYPE", "The request body must be application/json."],
+  WAF_FILTERED: FORBIDDEN,
+};
+
+/** Puts every answer of the gateway's own into the envelope. */
+export function addGatewayResponses(api: RestApi): void {
+  for (const [type, [status, code, message]] of Object.entries(GATEWAY_REFUSALS)) {
+    api.addGatewayResponse(type, {
+      type: ResponseType.of(type),
+      statusCode: String(status),
+      responseHeaders: {
+        "Cache-Control": "'no-store'",
+        ...(status === 429 && { "Retry-After": "'60'" }),
+      },
+      templates: { "application/json": JSON.stringify({ success: false, error: { code, message } }) },
+    });
+  }
+}

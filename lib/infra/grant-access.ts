@@ -1,0 +1,59 @@
+import { Stack } from "aws-cdk-lib";
+import { type Access, queueVariable, TABLES, type TableName, tableVariable } from "../model/resources.ts";
+import type { Beat } from "./beat.ts";
+import type { BridgeFunction } from "./bridge-function.ts";
+import type { Resources } from "./data-stack.ts";
+
+// The transaction calls are allowed by the same actions as the single ones.
+const READ = ["GetItem", "BatchGetItem", "Query", "Scan", "ConditionCheckItem"];
+const WRITE = [...READ, "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"];
+
+/** What functions may be granted. */
+export interface Grantable extends Resources {
+  readonly beat: Beat;
+}
+
+/**
+ * Lets a function touch what its row names and nothing else: each name sets the variable that tells where the thing is,
+ * and the least grant that makes it usable, in one step, so that neither can be forgotten.
+ */
+export function grantAccess(to: BridgeFunction, access: Access, resources: Grantable): void {
+  const writes = new Set<TableName>(access.writes ?? []);
+  for (const name of writes) grantTable(to, name, WRITE, resources);
+  for (const name of new Set(access.reads ?? [])) if (!writes.has(name)) grantTable(to, name, READ, resources);
+  for (const name of new Set(access.sends ?? [])) {
+    to.addEnvironment(queueVariable(name), resources.queues[name].queueUrl);
+    to.allow(["sqs:SendMessage"], [resources.queues[name].queueArn]);
+  }
+  if (access.secrets) grantSecrets(to, resources);
+  if (access.schedules) grantSchedules(to, resources);
+}
+
+function grantTable(to: BridgeFunction, name: TableName, actions: readonly string[], { tables }: Resources): void {
+  const table = tables[name];
+  const indexes = TABLES[name].indexes.length > 0 ? [`${table.tableArn}/index/*`] : [];
+  to.addEnvironment(tableVariable(name), table.tableName);
+  to.allow(
+    actions.map((action) => `dynamodb:${action}`),
+    [table.tableArn, ...indexes],
+  );
+}
+
+function grantSecrets(to: BridgeFunction, { key }: Resources): void {
+  to.addEnvironment("KEY_ID", key.keyArn);
+  to.allow(["kms:GenerateDataKey", "kms:Decrypt"], [key.keyArn]);
+}
+
+function grantSchedules(to: BridgeFunction, { beat, queues }: Grantable): void {
+  to.addEnvironment("SCHEDULE_GROUP", beat.groupName);
+  to.addEnvironment("SCHEDULER_ROLE_ARN", beat.fanOutRole.roleArn);
+  to.addEnvironment("FAN_OUT_QUEUE_ARN", queues.fanOut.queueArn);
+  const verbs = ["Create", "Update", "Delete", "Get"].map((verb) => `scheduler:${verb}Schedule`);
+  to.allow(verbs, [
+    Stack.of(to).formatArn({ service: "scheduler", resource: "schedule", resourceName: `${beat.groupName}/*` }),
+  ]);
+  to.allow(["scheduler:ListSchedules"], ["*"]); // IAM knows no narrower resource for it
+  to.allow(["iam:PassRole"], [beat.fanOutRole.roleArn], {
+    StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" },
+  });
+}

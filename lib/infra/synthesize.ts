@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { App, type AppProps } from "aws-cdk-lib";
+import { ApplicationStack } from "./application-stack.ts";
+import { BUNDLES } from "./build.ts";
+import { DataStack } from "./data-stack.ts";
+import { readSettings } from "./settings.ts";
+
+interface SynthesisOptions {
+  /** The cloud assembly's folder; the CDK's own choice when left out. */
+  readonly outdir?: string;
+  /** Where the bundles lie: one folder per function. */
+  readonly bundles?: string;
+  /** Beside what cdk.json says: `{ stage: "prod" }`. */
+  readonly context?: Readonly<Record<string, unknown>>;
+}
+
+/** Writes the cloud assembly: templates, asset manifests and the bundles they name. Returns its folder. */
+export function synthesize({ outdir, bundles = BUNDLES, context }: SynthesisOptions = {}): string {
+  const app = new App({
+    ...(outdir !== undefined && { outdir }),
+    // Traces hold the paths of this machine, which would make the same deployment differ from place to place.
+    context: { ...contextOfProject(), ...context, "aws:cdk:disable-creation-stack-traces": true },
+    stackTraces: false,
+    treeMetadata: false,
+    analyticsReporting: false,
+  } satisfies AppProps);
+  const settings = readSettings(app.node);
+  new ApplicationStack(app, settings, new DataStack(app, settings), bundles);
+  return app.synth().directory;
+}
+
+function contextOfProject(): Record<string, unknown> {
+  const file = join(import.meta.dirname, "../../cdk.json");
+  const { context } = JSON.parse(readFileSync(file, "utf8")) as { context: Record<string, unknown> };
+  return context;
+}

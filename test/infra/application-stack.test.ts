@@ -1,0 +1,260 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { ROUTES } from "../../lib/http/routes.ts";
+import { type Access, queueVariable, TABLES, tableVariable, WORKERS } from "../../lib/model/resources.ts";
+import { type Assembly, type Json, type Resource, synthesizeFixtures } from "./assembly.ts";
+
+let dev: Assembly;
+
+beforeAll(async () => {
+  dev = await synthesizeFixtures();
+});
+
+const ROWS: Record<string, Access> = { ...ROUTES, ...WORKERS };
+
+describe("the API", () => {
+  test.each(Object.entries(ROUTES))("%s is answered by its own function on its method and path", (name, route) => {
+    const method = methods().find(({ path, verb }) => path === route.path && verb === route.method);
+
+    expect(method?.functionId).toBe(functionOf(name).id);
+  });
+
+  test("whatever no row answers reaches the function that says so in the envelope", () => {
+    const anywhere = new Set(
+      methods()
+        .filter(({ verb }) => verb === "ANY" && isOtherwise)
+        .map(({ path }) => path),
+    );
+    function isOtherwise({ functionId }: Method): boolean {
+      return functionId === functionOf("no-such-endpoint").id;
+    }
+
+    expect(anywhere).toEqual(new Set(["/", "/{proxy+}", ...resourcePaths()]));
+  });
+
+  test("an answer that may be large is streamed, every other is not", () => {
+    for (const [name, route] of Object.entries(ROUTES)) {
+      const method = methods().find(({ functionId, verb }) => functionId === functionOf(name).id && verb !== "ANY");
+      const streams = "streams" in route && route.streams;
+      expect.soft(method?.integration["ResponseTransferMode"], name).toBe(streams ? "STREAM" : undefined);
+      expect
+        .soft(JSON.stringify(method?.integration["Uri"]).includes("response-streaming-invocations"), name)
+        .toBe(streams);
+    }
+  });
+
+  test("a function ends before the gateway gives up on it", () => {
+    for (const { integration, functionId } of methods()) {
+      const { Properties } = dev.all("AWS::Lambda::Function").find(({ id }) => id === functionId) ?? {};
+      expect(Properties?.["Timeout"]).toBeLessThanOrEqual(Number(integration["TimeoutInMillis"] ?? 29_000) / 1000);
+    }
+  });
+});
+
+describe("what a function may do", () => {
+  test.each(Object.keys(ROWS))("%s knows the place of a thing exactly if it may touch it", (name) => {
+    const { reads = [], writes = [], sends = [], secrets = false, schedules = false } = ROWS[name] ?? {};
+    const tables = new Set([...reads, ...writes]);
+
+    const variables = Object.keys(environmentOf(name)).filter((variable) =>
+      /^(TABLE|QUEUE)_|^KEY|SCHEDULE|_ARN$/.test(variable),
+    );
+
+    expect(new Set(variables)).toEqual(
+      new Set([
+        ...[...tables].map(tableVariable),
+        ...sends.map(queueVariable),
+        ...(secrets ? ["KEY_ID"] : []),
+        ...(schedules ? ["SCHEDULE_GROUP", "SCHEDULER_ROLE_ARN", "FAN_OUT_QUEUE_ARN"] : []),
+      ]),
+    );
+    expect(granted(name, "dynamodb:GetItem")).toEqual(
+      arnsOf("Table", tables, (table) => TABLES[table].indexes.length > 0),
+    );
+    expect(granted(name, "dynamodb:PutItem")).toEqual(
+      arnsOf("Table", new Set(writes), (table) => TABLES[table].indexes.length > 0),
+    );
+    expect(granted(name, "sqs:SendMessage")).toEqual(arnsOf("Queue", new Set(sends)));
+    expect(granted(name, "kms:Decrypt")).toEqual(secrets ? ["Key"] : []);
+    expect(granted(name, "iam:PassRole")).toEqual(schedules ? ["BeatFanOutRole"] : []);
+  });
+
+  test("schedules are made and removed in this stage's group alone", () => {
+    const statements = dev.all("AWS::IAM::Role").flatMap(statementsOf);
+    const changing = statements.filter(({ Action }) => JSON.stringify(Action).includes("scheduler:CreateSchedule"));
+
+    expect(changing).toHaveLength(Object.values(ROWS).filter(({ schedules }) => schedules).length);
+    for (const { Resource } of changing) expect(JSON.stringify(Resource)).toMatch(/:schedule\/bridge-dev\/\*"\]\]\}$/);
+  });
+
+  test("the schedules of mappings may be passed one role, which may send to the fan-out queue alone", () => {
+    const [role] = dev.all("AWS::IAM::Role").filter(({ id }) => id.startsWith("BeatFanOutRole"));
+
+    const [statement, ...others] = statementsOf(role);
+
+    expect(others).toEqual([]);
+    expect(statement).toMatchObject({ Action: "sqs:SendMessage", Effect: "Allow" });
+    expect(namesIn(statement?.["Resource"])).toEqual(["FanOutQueue"]);
+    expect(JSON.stringify(role?.Properties["AssumeRolePolicyDocument"])).toContain("scheduler.amazonaws.com");
+  });
+
+  test("no statement allows every action, and none every resource but the one that has no narrower", () => {
+    const statements = dev.all("AWS::IAM::Role").flatMap(statementsOf);
+
+    expect(statements.filter(({ Action }) => JSON.stringify(Action).includes("*"))).toEqual([]);
+    const wide = statements.filter(({ Resource }) => JSON.stringify(Resource) === `"*"`);
+    expect(new Set(wide.map(({ Action }) => String(Action)))).toEqual(new Set(["scheduler:ListSchedules"]));
+  });
+
+  test("public are the API and the metrics URL, nothing else", () => {
+    const anyone = dev
+      .all("AWS::Lambda::Permission")
+      .filter(({ Properties }) => String(Properties["Principal"]) === "*");
+    const others = dev.all("AWS::Lambda::Permission").filter((permission) => !anyone.includes(permission));
+
+    expect(dev.all("AWS::Lambda::Url")).toHaveLength(1);
+    expect(anyone.map(({ Properties }) => String(Properties["Action"])).sort()).toEqual([
+      "lambda:InvokeFunction",
+      "lambda:InvokeFunctionUrl",
+    ]);
+    expect(anyone.every(({ Properties }) => JSON.stringify(Properties).includes(functionOf("read-metrics").id))).toBe(
+      true,
+    );
+    expect(new Set(others.map(({ Properties }) => String(Properties["Principal"])))).toEqual(
+      new Set(["apigateway.amazonaws.com"]),
+    );
+  });
+});
+
+describe("the workers", () => {
+  test.each(Object.entries(WORKERS))(
+    "%s reads its queue in the batches of its row and answers for each message",
+    (name, row) => {
+      const sources = dev.all("AWS::Lambda::EventSourceMapping");
+      const source = sources.find(({ Properties }) =>
+        JSON.stringify(Properties["FunctionName"]).includes(functionOf(name).id),
+      );
+
+      expect(source?.Properties).toMatchObject({
+        BatchSize: row.batchSize,
+        FunctionResponseTypes: ["ReportBatchItemFailures"],
+        ScalingConfig: { MaximumConcurrency: row.maxConcurrency },
+      });
+      expect(source?.Properties["MaximumBatchingWindowInSeconds"]).toBe(row.batchWindowSeconds || undefined);
+      expect(namesIn(source?.Properties["EventSourceArn"])).toEqual([`${upperFirst(row.queue)}Queue`]);
+      expect(functionOf(name).Properties).toMatchObject({
+        Timeout: row.timeoutSeconds,
+        MemorySize: row.memoryMegabytes,
+      });
+    },
+  );
+
+  test("the sweeper wakes once a minute, and a wake-up that is a minute late is dropped", () => {
+    const schedules = dev.all("AWS::Scheduler::Schedule");
+
+    expect(schedules).toHaveLength(1);
+    expect(schedules[0]?.Properties).toMatchObject({
+      ScheduleExpression: "rate(1 minute)",
+      Target: { RetryPolicy: { MaximumEventAgeInSeconds: 60 } },
+    });
+    expect(namesIn(schedules[0]?.Properties["Target"]?.["Arn"])).toEqual(["SweepsQueue"]);
+  });
+});
+
+describe("the stage", () => {
+  test("the rate limit can be set outside prod alone", async () => {
+    const benchmark = await synthesizeFixtures({ rateLimitPerMinute: "100000" });
+    const prod = await synthesizeFixtures({ stage: "prod" });
+
+    expect(environmentOf("list-mappings", benchmark)).toMatchObject({ STAGE: "dev", RATE_LIMIT_PER_MINUTE: "100000" });
+    expect(environmentOf("list-mappings", prod)).toMatchObject({ STAGE: "prod" });
+    expect(environmentOf("list-mappings", prod)).not.toHaveProperty("RATE_LIMIT_PER_MINUTE");
+    await expect(synthesizeFixtures({ stage: "prod", rateLimitPerMinute: "1" })).rejects.toThrow("contract's 300");
+  });
+
+  test("a stage that does not exist is refused with those that do", async () => {
+    await expect(synthesizeFixtures({ stage: "production" })).rejects.toThrow("-c stage=prod");
+  });
+
+  test("every function runs the runtime it was tested on, and both addresses are told", () => {
+    const runtimes = dev
+      .all("AWS::Lambda::Function")
+      .map(({ Properties }) => `${Properties["Runtime"]} ${Properties["Architectures"]}`);
+
+    expect(new Set(runtimes)).toEqual(new Set(["nodejs24.x arm64"]));
+    expect(Object.keys(dev.outputs)).toEqual(expect.arrayContaining(["BaseUrl", "MetricsUrl"]));
+  });
+});
+
+interface Method {
+  readonly path: string;
+  readonly verb: string;
+  readonly functionId: string | undefined;
+  readonly integration: Json;
+}
+
+function methods(): Method[] {
+  return dev.all("AWS::ApiGateway::Method").map(({ Properties }) => ({
+    path: pathOf(String(Properties["ResourceId"]?.["Ref"])),
+    verb: String(Properties["HttpMethod"]),
+    functionId: /"([^"]+)","Arn"/.exec(JSON.stringify(Properties["Integration"]?.["Uri"]))?.[1],
+    integration: Properties["Integration"] ?? {},
+  }));
+}
+
+function resourcePaths(): string[] {
+  return dev.all("AWS::ApiGateway::Resource").map(({ id }) => pathOf(id));
+}
+
+function pathOf(id: string): string {
+  const resource = dev.all("AWS::ApiGateway::Resource").find((made) => made.id === id);
+  if (!resource) return "/";
+  return `${pathOf(String(resource.Properties["ParentId"]?.["Ref"]))}/${resource.Properties["PathPart"]}`.replace(
+    "//",
+    "/",
+  );
+}
+
+function functionOf(name: string, assembly = dev): Resource {
+  const isNamed = ({ Properties }: Resource) => String(Properties["FunctionName"]).endsWith(`-${name}`);
+  const made = assembly.all("AWS::Lambda::Function").find(isNamed);
+  if (!made) throw new Error(`no function for ${name}`);
+  return made;
+}
+
+function environmentOf(name: string, assembly = dev): Json {
+  return functionOf(name, assembly).Properties["Environment"]?.["Variables"] ?? {};
+}
+
+function statementsOf(role: Resource | undefined): Json[] {
+  const policies = Object.values(role?.Properties["Policies"] ?? {});
+  return policies.flatMap((policy) => Object.values(policy["PolicyDocument"]?.["Statement"] ?? {}));
+}
+
+/** What a function is allowed to do an action on, by names like `RateLimitsTable`, sorted. */
+function granted(name: string, action: string): string[] {
+  const roleId = functionOf(name).Properties["Role"]?.["Fn::GetAtt"]?.[0];
+  return statementsOf(dev.all("AWS::IAM::Role").find(({ id }) => id === String(roleId)))
+    .filter(({ Action }) => [Action].flat().map(String).includes(action))
+    .flatMap(({ Resource }) => namesIn([Resource].flat()))
+    .sort();
+}
+
+/** The things that a property refers to, by the readable part of their logical ids. */
+function namesIn(value: unknown): string[] {
+  const text = JSON.stringify(value ?? []);
+  return [...text.matchAll(/(?:PublishOutputFnGetAtt|"Fn::GetAtt":\[")(\w+?)[0-9A-F]{8}/g)].map(
+    ([, name = ""]) => name,
+  );
+}
+
+function arnsOf<Name extends string>(
+  kind: string,
+  names: Set<Name>,
+  isTwice: (name: Name) => boolean = () => false,
+): string[] {
+  return [...names]
+    .flatMap((name) => Array(isTwice(name) ? 2 : 1).fill(`${upperFirst(name)}${kind}`) as string[])
+    .sort();
+}
+
+const upperFirst = (name: string): string => name.replace(/^\w/, (letter) => letter.toUpperCase());

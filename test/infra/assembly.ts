@@ -1,0 +1,61 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "../../lib/infra/build.ts";
+import { synthesize } from "../../lib/infra/synthesize.ts";
+import { writeFunctions } from "./fixture-functions.ts";
+
+/** One resource of a template, by its logical id. */
+export interface Resource {
+  readonly id: string;
+  readonly Type: string;
+  readonly Properties: Json;
+  readonly DeletionPolicy?: string;
+}
+
+/** Anything that JSON can hold, to be walked down by name; what is found is turned with String() or Number(). */
+export interface Json {
+  readonly [name: string]: Json;
+}
+
+/** The two templates of a stage, synthesized from functions that do next to nothing. */
+export interface Assembly {
+  /** Resources of a type, of both stacks. */
+  readonly all: (type: string) => Resource[];
+  readonly outputs: Record<string, unknown>;
+}
+
+/** Builds fixture functions and synthesizes them. */
+export async function synthesizeFixtures(context: Record<string, unknown> = {}): Promise<Assembly> {
+  const root = mkdtempSync(join(tmpdir(), "bridge-"));
+  try {
+    const bundles = join(root, "dist/functions");
+    await build({ functions: writeFunctions(join(root, "functions")), out: bundles });
+    return readAssembly(
+      synthesize({ bundles, outdir: join(root, "cdk.out"), context }),
+      String(context["stage"] ?? "dev"),
+    );
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
+
+function readAssembly(folder: string, stage: string): Assembly {
+  const templates = [`Bridge-${stage}-Data`, `Bridge-${stage}`].map((name) => readTemplate(folder, name));
+  const resources = templates.flatMap(({ Resources }) =>
+    Object.entries(Resources).map(([id, made]) => ({ ...made, id })),
+  );
+  return {
+    all: (type) => resources.filter(({ Type }) => Type === type),
+    outputs: Object.assign({}, ...templates.map(({ Outputs }) => Outputs)),
+  };
+}
+
+interface Template {
+  readonly Resources: Record<string, Omit<Resource, "id">>;
+  readonly Outputs: Record<string, unknown>;
+}
+
+function readTemplate(folder: string, name: string): Template {
+  return JSON.parse(readFileSync(join(folder, `${name}.template.json`), "utf8")) as Template;
+}

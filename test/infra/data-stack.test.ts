@@ -1,0 +1,57 @@
+import { beforeAll, expect, test } from "vitest";
+import { QUEUES, TABLES, WORKERS } from "../../lib/model/resources.ts";
+import { type Assembly, type Resource, synthesizeFixtures } from "./assembly.ts";
+
+let dev: Assembly;
+
+beforeAll(async () => {
+  dev = await synthesizeFixtures();
+});
+
+test("tables and key outlive the stacks, and tables can be restored to any second", () => {
+  const tables = dev.all("AWS::DynamoDB::Table");
+
+  expect(tables).toHaveLength(Object.keys(TABLES).length);
+  for (const { Properties, DeletionPolicy } of tables) {
+    expect(DeletionPolicy).toBe("RetainExceptOnCreate");
+    expect(Properties).toMatchObject({
+      BillingMode: "PAY_PER_REQUEST",
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      TimeToLiveSpecification: { AttributeName: "expires_at", Enabled: true },
+    });
+  }
+  expect(dev.all("AWS::KMS::Key").map(({ DeletionPolicy }) => DeletionPolicy)).toEqual(["RetainExceptOnCreate"]);
+});
+
+test("a message is never seen twice because its reader is still at work", () => {
+  for (const { queue, timeoutSeconds } of Object.values(WORKERS)) {
+    expect(queueNamed(queue).Properties["VisibilityTimeout"]).toBeGreaterThanOrEqual(6 * timeoutSeconds);
+  }
+});
+
+test.each(Object.entries(QUEUES))("what %s cannot get rid of is kept two weeks", (name, row) => {
+  const { Properties } = queueNamed(name);
+
+  const deadLetters = dev
+    .all("AWS::SQS::Queue")
+    .find(({ id }) => id === String(Properties["RedrivePolicy"]?.["deadLetterTargetArn"]?.["Fn::GetAtt"]?.[0]));
+
+  expect(Properties["RedrivePolicy"]?.["maxReceiveCount"]).toBe(row.maxReceives);
+  expect(Properties["DelaySeconds"]).toBe(row.delaySeconds);
+  expect(deadLetters?.Properties["MessageRetentionPeriod"]).toBe(14 * 24 * 3600);
+});
+
+test("in prod nothing that holds data can be deleted by mistake", async () => {
+  const prod = await synthesizeFixtures({ stage: "prod" });
+
+  for (const { Properties } of prod.all("AWS::DynamoDB::Table")) {
+    expect(Properties["DeletionProtectionEnabled"]).toBe(true);
+  }
+});
+
+function queueNamed(name: string): Resource {
+  const physical = `bridge-dev-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const made = dev.all("AWS::SQS::Queue").find(({ Properties }) => String(Properties["QueueName"]) === physical);
+  if (!made) throw new Error(`no queue ${physical}`);
+  return made;
+}

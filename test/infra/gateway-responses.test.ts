@@ -1,0 +1,38 @@
+import { ResponseType } from "aws-cdk-lib/aws-apigateway";
+import { expect, test } from "vitest";
+import { synthesizeFixtures } from "./assembly.ts";
+
+test("whatever the gateway answers by itself stands in the envelope, with the right status", async () => {
+  const responses = (await synthesizeFixtures()).all("AWS::ApiGateway::GatewayResponse");
+
+  const told = Object.fromEntries(
+    responses.map(({ Properties }) => {
+      const body = JSON.parse(String(Properties["ResponseTemplates"]?.["application/json"])) as Envelope;
+      expect(body).toEqual({
+        success: false,
+        error: { code: expect.any(String), message: expect.stringMatching(/\w+\./) },
+      });
+      return [String(Properties["ResponseType"]), `${Properties["StatusCode"]} ${body.error.code}`];
+    }),
+  );
+
+  expect(Object.keys(told).sort()).toEqual(typesOfThePlatform());
+  expect(told).toMatchObject({
+    MISSING_AUTHENTICATION_TOKEN: "404 NOT_FOUND",
+    THROTTLED: "429 RATE_LIMITED",
+    REQUEST_TOO_LARGE: "413 PAYLOAD_TOO_LARGE",
+    INTEGRATION_TIMEOUT: "500 INTERNAL_ERROR",
+    INTEGRATION_FAILURE: "500 INTERNAL_ERROR",
+    UNAUTHORIZED: "401 UNAUTHORIZED",
+    DEFAULT_5XX: "500 INTERNAL_ERROR",
+  });
+});
+
+interface Envelope {
+  readonly error: { readonly code: string };
+}
+
+function typesOfThePlatform(): string[] {
+  const members: unknown[] = Object.values(ResponseType);
+  return members.flatMap((member) => (member instanceof ResponseType ? [member.responseType] : [])).sort();
+}

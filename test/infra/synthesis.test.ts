@@ -1,0 +1,48 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+import { temporaryFolder, writeFunctions } from "./fixture-functions.ts";
+
+const PROJECT = resolve(import.meta.dirname, "../..");
+
+test("the same sources give the same deployment, byte for byte, wherever they lie and however often", () => {
+  const here = freshClone();
+  const there = freshClone("another/and/longer/path");
+
+  const first = synthesized(here);
+  const again = synthesized(here);
+  const elsewhere = synthesized(there);
+
+  expect(Object.keys(first)).toContain("Bridge-dev.template.json");
+  expect(again).toEqual(first);
+  expect(elsewhere).toEqual(first);
+});
+
+/** The project as git hands it out, with dependencies installed and nothing built, and fixtures for functions. */
+function freshClone(path = "bridge"): string {
+  const folder = join(temporaryFolder(), path);
+  mkdirSync(folder, { recursive: true });
+  for (const name of ["bin", "lib", "cdk.json", "package.json", "tsconfig.json"]) {
+    cpSync(join(PROJECT, name), join(folder, name), { recursive: true });
+  }
+  symlinkSync(join(PROJECT, "node_modules"), join(folder, "node_modules"));
+  writeFunctions(join(folder, "functions"));
+  return folder;
+}
+
+/** What `cdk synth` writes, offline: every file's content by its path. The CLI takes a second more and adds nothing. */
+function synthesized(folder: string): Record<string, string> {
+  const outdir = join(temporaryFolder(), "cdk.out");
+  execFileSync(process.execPath, ["bin/deploy.ts"], {
+    cwd: folder,
+    env: { PATH: "", CDK_OUTDIR: outdir },
+    stdio: "inherit",
+  });
+  const files = readdirSync(outdir, { recursive: true, encoding: "utf8" }).sort();
+  return Object.fromEntries(
+    files
+      .filter((file) => statSync(join(outdir, file)).isFile())
+      .map((file) => [file, readFileSync(join(outdir, file), "latin1")]),
+  );
+}
