@@ -1,0 +1,136 @@
+import { type Database, openDatabase, type Statement } from "../open-database.ts";
+import type { Held } from "./backlog.ts";
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS queues (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, attributes TEXT NOT NULL, tags TEXT NOT NULL,
+    created_at INTEGER NOT NULL, modified_at INTEGER NOT NULL, purged_at INTEGER
+  );
+  CREATE TABLE IF NOT EXISTS deleted_queues (name TEXT PRIMARY KEY, deleted_at INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS messages (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, queue_id INTEGER NOT NULL, message_id TEXT NOT NULL, body TEXT NOT NULL,
+    attributes TEXT, trace_header TEXT, group_id TEXT, sent_at INTEGER NOT NULL, visible_at INTEGER NOT NULL,
+    receive_count INTEGER NOT NULL DEFAULT 0, first_received_at INTEGER, receipt TEXT, source_arn TEXT
+  );
+  CREATE TABLE IF NOT EXISTS move_tasks (
+    handle TEXT PRIMARY KEY, source_arn TEXT NOT NULL, destination_arn TEXT, rate INTEGER, status TEXT NOT NULL,
+    started_at INTEGER NOT NULL, to_move INTEGER NOT NULL, moved INTEGER NOT NULL, reason TEXT
+  );
+`;
+
+/** A queue as it is kept. Times are epoch milliseconds. */
+export interface QueueRow {
+  readonly id: number;
+  readonly name: string;
+  readonly attributes: string;
+  readonly tags: string;
+  readonly created_at: number;
+  readonly modified_at: number;
+  readonly purged_at: number | null;
+}
+
+/** A message as it is kept. */
+export interface MessageRow {
+  readonly seq: number;
+  readonly message_id: string;
+  readonly body: string;
+  readonly attributes: string | null;
+  readonly trace_header: string | null;
+  readonly group_id: string | null;
+  readonly sent_at: number;
+  readonly visible_at: number;
+  readonly receive_count: number;
+  readonly first_received_at: number | null;
+  readonly receipt: string | null;
+  readonly source_arn: string | null;
+}
+
+/** A running or ended move of messages out of a dead-letter queue. */
+export interface MoveTaskRow {
+  readonly handle: string;
+  readonly source_arn: string;
+  readonly destination_arn: string | null;
+  readonly rate: number | null;
+  readonly status: "RUNNING" | "COMPLETED" | "CANCELLED" | "FAILED";
+  readonly started_at: number;
+  readonly to_move: number;
+  readonly moved: number;
+  readonly reason: string | null;
+}
+
+/** Every statement that the queues need on their file. */
+export interface SqsStore {
+  readonly transaction: Database["transaction"];
+  readonly close: () => void;
+  readonly queues: Statement<QueueRow>;
+  readonly insertQueue: Statement<QueueRow>;
+  readonly updateQueue: Statement<never>;
+  readonly deleteQueue: Statement<never>;
+  readonly noteDeletion: Statement<never>;
+  readonly deletedAt: Statement<{ deleted_at: number }>;
+  readonly held: Statement<MessageRow & { queue_id: number }>;
+  readonly insertMessage: Statement<{ seq: number }>;
+  readonly receiveMessage: Statement<MessageRow>;
+  readonly setVisibleAt: Statement<never>;
+  readonly moveMessage: Statement<never>;
+  readonly sourceOf: Statement<{ source_arn: string | null }>;
+  readonly deleteMessage: Statement<never>;
+  readonly purge: Statement<never>;
+  readonly saveTask: Statement<never>;
+  readonly tasks: Statement<MoveTaskRow>;
+}
+
+/** Opens the file of the queues. */
+export function openSqsStore(file: string): SqsStore {
+  const database = openDatabase(file, SCHEMA);
+  return {
+    transaction: database.transaction,
+    close: database.close,
+    queues: database.prepare("SELECT * FROM queues ORDER BY name"),
+    insertQueue: database.prepare(
+      "INSERT INTO queues (name, attributes, tags, created_at, modified_at) VALUES (?, ?, ?, ?, ?) RETURNING *",
+    ),
+    updateQueue: database.prepare(
+      "UPDATE queues SET attributes = ?, tags = ?, modified_at = ?, purged_at = ? WHERE id = ?",
+    ),
+    deleteQueue: database.prepare("DELETE FROM queues WHERE id = ?"),
+    noteDeletion: database.prepare("INSERT OR REPLACE INTO deleted_queues (name, deleted_at) VALUES (?, ?)"),
+    deletedAt: database.prepare("SELECT deleted_at FROM deleted_queues WHERE name = ?"),
+    held: database.prepare(
+      "SELECT seq, queue_id, group_id, sent_at, visible_at, receive_count, receipt FROM messages ORDER BY seq",
+    ),
+    insertMessage: database.prepare(
+      `INSERT INTO messages (queue_id, message_id, body, attributes, trace_header, group_id, sent_at, visible_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
+    ),
+    receiveMessage: database.prepare(
+      `UPDATE messages SET visible_at = ?, receipt = ?, receive_count = receive_count + 1,
+         first_received_at = coalesce(first_received_at, ?) WHERE seq = ? RETURNING *`,
+    ),
+    setVisibleAt: database.prepare("UPDATE messages SET visible_at = ? WHERE seq = ?"),
+    moveMessage: database.prepare(
+      "UPDATE messages SET queue_id = ?, source_arn = ?, visible_at = ?, receive_count = ?, receipt = NULL WHERE seq = ?",
+    ),
+    sourceOf: database.prepare("SELECT source_arn FROM messages WHERE seq = ?"),
+    deleteMessage: database.prepare("DELETE FROM messages WHERE seq = ?"),
+    purge: database.prepare("DELETE FROM messages WHERE queue_id = ?"),
+    saveTask: database.prepare(
+      `INSERT OR REPLACE INTO move_tasks
+         (handle, source_arn, destination_arn, rate, status, started_at, to_move, moved, reason)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    tasks: database.prepare("SELECT * FROM move_tasks ORDER BY started_at DESC"),
+  };
+}
+
+/** What the order of a queue needs to know of a kept message. */
+export function heldOf(row: MessageRow): Held {
+  return {
+    seq: row.seq,
+    groupId: row.group_id,
+    sentAt: row.sent_at,
+    visibleAt: row.visible_at,
+    receiveCount: row.receive_count,
+    receipt: row.receipt,
+  };
+}

@@ -1,0 +1,120 @@
+import { join } from "node:path";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { type Clock, systemClock } from "../clock.ts";
+import { lockFolder } from "../folder-lock.ts";
+import { ensureTable, type TableProperties } from "./dynamodb/ensure-table.ts";
+import { startDynamoDb } from "./dynamodb/start-dynamodb.ts";
+import { sweepExpired } from "./dynamodb/sweep-expired.ts";
+import { listen } from "./http-listener.ts";
+import { openSqs, type Sqs } from "./sqs/sqs.ts";
+
+/** How to start the embedded cloud. */
+export interface CloudSettings {
+  /** Everything is kept here; one process at a time may own it. */
+  readonly dataDir: string;
+  readonly clock?: Clock;
+  /** Fixed ports instead of free ones. */
+  readonly ports?: { readonly services?: number; readonly dynamodb?: number };
+  /** False leaves expired items to `dynamodb.sweepExpired`, for clocks that run through days. */
+  readonly sweepsExpiredItems?: boolean;
+  /** Is told of what nobody expected. Prints to stderr unless given. */
+  readonly onFault?: (fault: unknown) => void;
+}
+
+/** The running cloud. */
+export interface Cloud {
+  readonly region: string;
+  readonly accountId: string;
+  readonly endpoints: Readonly<Record<"dynamodb" | "sqs", string>>;
+  /** The SDK's own variables: whoever runs with them talks to this cloud. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  readonly sqs: Sqs;
+  readonly dynamodb: {
+    ensureTable(properties: TableProperties): Promise<void>;
+    sweepExpired(): Promise<number>;
+  };
+  close(): Promise<void>;
+}
+
+const REGION = "eu-local-1";
+const ACCOUNT_ID = "000000000000";
+const CREDENTIALS = { accessKeyId: "AKIALOCALBRIDGE00000", secretAccessKey: "local" };
+const SWEEP_EVERY_MILLISECONDS = 60_000;
+
+/** Starts DynamoDB and SQS on 127.0.0.1 over one data folder. Throws when another process owns the folder. */
+export async function startCloud(settings: CloudSettings): Promise<Cloud> {
+  const { dataDir, clock = systemClock, ports = {}, onFault = console.error } = settings;
+  const lock = lockFolder(dataDir);
+  const closers: Array<() => unknown> = [lock.release];
+  const closeAll = async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  try {
+    let address = "";
+    const endpoint = () => address;
+    const shared = { clock, region: REGION, accountId: ACCOUNT_ID, endpoint };
+    const sqs = openSqs({ ...shared, file: join(dataDir, "sqs.sqlite") });
+    closers.push(sqs.close);
+    const listener = await listen({
+      port: ports.services ?? 0,
+      region: REGION,
+      jsonServices: [sqs.service],
+      restServices: [],
+      onFault,
+    });
+    address = `http://127.0.0.1:${listener.port}`;
+    closers.push(listener.close);
+    const server = await startDynamoDb(dataDir, ports.dynamodb);
+    closers.push(server.close);
+    const client = new DynamoDBClient({ endpoint: server.endpoint, region: REGION, credentials: CREDENTIALS });
+    closers.push(() => client.destroy());
+    const sweep = () => sweepExpired(client, new Date(clock.now()));
+    if (settings.sweepsExpiredItems ?? true) closers.push(everyMinute(clock, sweep, onFault));
+
+    const endpoints = { dynamodb: server.endpoint, sqs: address };
+    return {
+      region: REGION,
+      accountId: ACCOUNT_ID,
+      endpoints,
+      environment: environmentFor(endpoints),
+      clock,
+      sqs,
+      dynamodb: { ensureTable: (properties) => ensureTable(client, properties), sweepExpired: sweep },
+      close: closeAll,
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+function environmentFor(endpoints: Readonly<Record<string, string>>): Record<string, string> {
+  const urls = Object.entries(endpoints).map(([name, url]) => [`AWS_ENDPOINT_URL_${name.toUpperCase()}`, url]);
+  return {
+    AWS_REGION: REGION,
+    AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+    ...Object.fromEntries(urls),
+  };
+}
+
+/** Repeats the work each minute of the clock, a minute after it ended. */
+function everyMinute(
+  clock: Clock,
+  work: () => Promise<unknown>,
+  onFault: (fault: unknown) => void,
+): () => Promise<void> {
+  let running: Promise<unknown> = Promise.resolve();
+  const book = () =>
+    clock.at(clock.now() + SWEEP_EVERY_MILLISECONDS, () => {
+      running = work().catch(onFault);
+      cancel = book();
+      return running;
+    });
+  let cancel = book();
+  return async () => {
+    cancel();
+    await running;
+  };
+}
