@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createWriteStream, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import * as z from "zod/mini";
 import { end, identityOf, isRunning, type ProcessIdentity } from "./process-identity.ts";
@@ -12,6 +12,8 @@ export interface Program {
   readonly args: readonly string[];
   readonly environment?: NodeJS.ProcessEnv;
   readonly user?: { readonly uid: number; readonly gid: number };
+  /** Where it runs; the folder of this process unless given. */
+  readonly folder?: string;
   /** Signals that end it, the gentlest first; the first is also sent when this process dies. */
   readonly endSignals: readonly NodeJS.Signals[];
   /** Remembers who runs, so that the next start finds what a killed one left over. */
@@ -104,7 +106,7 @@ function identityIn(pidFile: string): ProcessIdentity | null {
   }
 }
 
-function spawned({ command, args, environment = process.env, user, endSignals }: Program): ChildProcess {
+function spawned({ command, args, environment = process.env, user, folder, endSignals }: Program): ChildProcess {
   if (process.platform === "win32")
     return spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], env: environment });
   const signal = String(endSignals[0] ?? "SIGTERM").replace("SIG", "");
@@ -112,6 +114,7 @@ function spawned({ command, args, environment = process.env, user, endSignals }:
     stdio: ["pipe", "pipe", "pipe", "pipe"],
     env: { ...environment, FIRST_SIGNAL: signal },
     detached: true,
+    ...(folder && { cwd: folder }),
     ...user,
   });
 }
@@ -123,13 +126,16 @@ function firstLine(child: ChildProcess): Promise<number> {
 }
 
 /** Follows what a program prints, keeping its last words for an error message. */
-function linesOf({ logFile }: Program, child: ChildProcess) {
+function linesOf({ name, logFile }: Program, child: ChildProcess) {
+  const log = createWriteStream(logFile, { flags: "a", mode: 0o600 });
+  log.on("error", (error) => console.error(`what ${name} prints cannot be kept: ${error.message}`));
+  child.once("close", () => log.end());
   const recent: string[] = [];
   const waiting = new Set<(line: string) => void>();
   for (const stream of [child.stdout, child.stderr]) {
     if (!stream) continue;
     createInterface({ input: stream }).on("line", (line) => {
-      appendFileSync(logFile, `${line}\n`, { mode: 0o600 });
+      log.write(`${line}\n`);
       recent.push(line);
       if (recent.length > 20) recent.shift();
       for (const look of waiting) look(line);

@@ -1,0 +1,169 @@
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "pg";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Postgres, type PostgresSettings, startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
+import { usePostgres } from "../../../lib/local/postgres/use-postgres.ts";
+import { identityOf } from "../../../lib/local/process-identity.ts";
+import { createTestDatabase } from "../../support/postgres.ts";
+import { runUntilKilled } from "../../support/run-until-killed.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+async function start(settings: PostgresSettings): Promise<Postgres> {
+  const postgres = await startPostgres(settings);
+  onTestFinished(() => postgres.close());
+  return postgres;
+}
+
+async function ask<Row extends object>(url: string, sql: string, values: unknown[] = []): Promise<Row[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe("the embedded PostgreSQL", () => {
+  test("keeps its data, its port and its password over a restart", async () => {
+    const dataDir = temporaryFolder();
+    const first = await startPostgres({ dataDir });
+    await ask(first.url, "CREATE TABLE kept AS SELECT 'grüße 🎉' AS words");
+    await first.close();
+
+    const second = await start({ dataDir });
+
+    expect(second.url).toBe(first.url);
+    expect(await ask(second.url, "SELECT words FROM kept")).toEqual([{ words: "grüße 🎉" }]);
+  });
+
+  test("is durable, speaks UTF-8, and can be reached from this machine alone, with the password", async () => {
+    const { url } = await start({ dataDir: temporaryFolder() });
+    const settings = ["fsync", "server_encoding", "listen_addresses", "unix_socket_directories", "TimeZone"];
+
+    const rows = await ask(url, "SELECT name, setting FROM pg_settings WHERE name = ANY($1) ORDER BY name", [settings]);
+
+    expect(rows).toEqual([
+      { name: "TimeZone", setting: "UTC" },
+      { name: "fsync", setting: "on" },
+      { name: "listen_addresses", setting: "127.0.0.1" },
+      { name: "server_encoding", setting: "UTF8" },
+      { name: "unix_socket_directories", setting: "" },
+    ]);
+    const wrong = new URL(url);
+    wrong.password = "wrong";
+    await expect(ask(wrong.href, "SELECT 1")).rejects.toThrow("password authentication failed");
+  });
+
+  test("keeps its password in a file that only its owner can read", async () => {
+    const dataDir = temporaryFolder();
+    const { url } = await start({ dataDir });
+
+    expect(statSync(join(dataDir, "password")).mode & 0o777).toBe(0o600);
+    expect(url).toContain(readFileSync(join(dataDir, "password"), "utf8").trim());
+  });
+
+  test("loses nothing that was committed when its owner is killed, and starts again at once", async () => {
+    const dataDir = temporaryFolder();
+    const victim = await runUntilKilled("hold-postgres.ts", dataDir);
+    await ask(String(victim.said["url"]), "CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n");
+
+    await victim.kill();
+    const { url } = await start({ dataDir });
+
+    expect(await ask(url, "SELECT count(*)::int AS n FROM kept")).toEqual([{ n: 1000 }]);
+  });
+
+  test("ends a server that outlived its killed owner and the guard", async () => {
+    const dataDir = temporaryFolder();
+    const victim = await runUntilKilled("hold-postgres.ts", dataDir);
+    const orphan = identityOf(Number.parseInt(readFileSync(join(dataDir, "cluster", "postmaster.pid"), "utf8"), 10));
+    process.kill(parentOf(Number(orphan?.pid)), "SIGKILL");
+    await victim.kill();
+    expect(identityOf(Number(orphan?.pid))).toEqual(orphan);
+
+    const { url } = await start({ dataDir });
+
+    expect(identityOf(Number(orphan?.pid))).not.toEqual(orphan);
+    expect(await ask(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  });
+
+  test("starts although its stale pid file names a process of somebody else", async () => {
+    const dataDir = temporaryFolder();
+    await (await startPostgres({ dataDir })).close();
+    writeFileSync(join(dataDir, "cluster", "postmaster.pid"), `${process.pid}\n${join(dataDir, "cluster")}\n`);
+
+    const { url } = await start({ dataDir });
+
+    expect(await ask(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  });
+
+  test("begins anew when its creation was cut short", async () => {
+    const dataDir = temporaryFolder();
+    mkdirSync(join(dataDir, "cluster.part", "base"), { recursive: true });
+
+    const { url } = await start({ dataDir });
+
+    expect(await ask(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  });
+
+  test("says who owns the folder when it is started twice", async () => {
+    const dataDir = temporaryFolder();
+    await start({ dataDir });
+
+    await expect(startPostgres({ dataDir })).rejects.toThrow(`in use by process ${process.pid}`);
+  });
+
+  test("moves below /var/tmp when root starts it where only root may enter", {
+    skip: process.getuid?.() !== 0,
+  }, async () => {
+    const closed = join(temporaryFolder(), "closed");
+    mkdirSync(closed, { mode: 0o700 });
+    const dataDir = join(closed, "postgres");
+    const home = () => readFileSync(join(dataDir, "moved-to"), "utf8").trim();
+    onTestFinished(() => rmSync(home(), { recursive: true }));
+
+    const { url } = await start({ dataDir });
+
+    expect(home()).toMatch(/^\/var\/tmp\/bridge-postgres-/);
+    expect(await ask(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  });
+});
+
+describe("a PostgreSQL that runs already", () => {
+  test("is taken when it can serve", async () => {
+    const database = await createTestDatabase();
+    onTestFinished(database.close);
+
+    const postgres = await usePostgres(database.url);
+
+    expect(postgres.url).toBe(database.url);
+  });
+
+  test("is refused with the remedy when the role may not create a schema", async () => {
+    const database = await createTestDatabase();
+    onTestFinished(database.close);
+    const role = `weak_${Date.now()}`;
+    await ask(database.url, `CREATE ROLE ${role} LOGIN PASSWORD 'weak'`);
+    const url = new URL(database.url);
+    url.username = role;
+    url.password = "weak";
+
+    await expect(usePostgres(url.href)).rejects.toThrow(
+      `GRANT CREATE ON DATABASE "${url.pathname.slice(1)}" TO "${role}"`,
+    );
+  });
+
+  test("is refused without showing its password when it cannot be reached", async () => {
+    const refusal = await usePostgres("postgresql://someone:hidden@127.0.0.1:1/nothing").catch(String);
+
+    expect(refusal).toContain("ECONNREFUSED");
+    expect(refusal).not.toContain("hidden");
+  });
+});
+
+function parentOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+}
