@@ -39,16 +39,16 @@ export const TABLES = {
     indexes: [{ name: "by-workspace", pk: "workspace_id", sk: "created_at", projection: "all" }],
     holds: "API tokens by keyed hash",
   },
-  webhooks: { sorted: true, indexes: [], holds: "webhooks, their secrets encrypted" },
+  webhooks: { sorted: true, indexes: [], holds: "webhooks, their secrets encrypted, and the turns of slow ones" },
   deliveries: {
     sorted: false,
     indexes: [
-      { name: "by-webhook", pk: "webhook_id", sk: "listed_at", projection: "all" },
+      { name: "by-webhook", pk: "webhook_id", sk: "listed_at", projection: "keys" },
       { name: "by-due", pk: "due_shard", sk: "due_at", projection: "keys" },
     ],
-    holds: "deliveries, the event body with them",
+    holds: "deliveries, each with the event's body and its newest attempt",
   },
-  attempts: { sorted: true, indexes: [], holds: "attempts of deliveries" },
+  attempts: { sorted: true, indexes: [], holds: "attempts of deliveries that a newer one has replaced" },
   events: { sorted: true, indexes: [], holds: "events that wait to be dispatched" },
   audit: { sorted: true, indexes: [], holds: "audit entries, dense by sequence number per filter key" },
   baselines: { sorted: true, indexes: [], holds: "pinned configurations, in chunks" },
@@ -112,7 +112,28 @@ interface Worker extends Access {
   readonly memoryMegabytes: number;
   /** The bundle talks to Salesforce, so it holds jsforce. */
   readonly salesforce: boolean;
+  /**
+   * Sends messages on whose way it stands itself, as a wait of hours is made of several hops. AWS ends such a chain after
+   * about 16 calls unless the function says that it means it (`RecursiveLoop: Allow`).
+   */
+  readonly resends?: boolean;
 }
+
+/**
+ * What makes attempts. A batch is made at once, so it takes the five seconds of an attempt and a little more. First
+ * attempts and each kind of retry have functions of their own: a crowd of retries to dead receivers delays nothing new.
+ */
+const DELIVERER = {
+  batchSize: 10,
+  batchWindowSeconds: 0,
+  timeoutSeconds: 15,
+  memoryMegabytes: 512,
+  salesforce: false,
+  resends: true,
+  writes: ["webhooks", "deliveries", "attempts"],
+  sends: ["deliveries", "retriesShort", "retriesMedium", "retriesLong"],
+  secrets: true,
+} as const;
 
 const CYCLE_TABLES = ["workspaces", "mappings"] as const;
 
@@ -176,11 +197,27 @@ export const WORKERS = {
     timeoutSeconds: 120,
     memoryMegabytes: 256,
     salesforce: false,
-    reads: ["workspaces", "mappings", "deliveries", "events"],
-    writes: ["engine"],
+    reads: ["workspaces", "mappings"],
+    writes: ["engine", "deliveries", "events"],
     sends: ["provisioning", "events", "deliveries", "fanOut"],
     schedules: true,
   },
+  "dispatch-events": {
+    queue: "events",
+    batchSize: 10,
+    batchWindowSeconds: 0,
+    maxConcurrency: 50,
+    timeoutSeconds: 30,
+    memoryMegabytes: 256,
+    salesforce: false,
+    reads: ["webhooks"],
+    writes: ["events", "deliveries"],
+    sends: ["deliveries"],
+  },
+  "deliver-webhook": { ...DELIVERER, queue: "deliveries", maxConcurrency: 100 },
+  "retry-webhook-short": { ...DELIVERER, queue: "retriesShort", maxConcurrency: 50 },
+  "retry-webhook-medium": { ...DELIVERER, queue: "retriesMedium", maxConcurrency: 50 },
+  "retry-webhook-long": { ...DELIVERER, queue: "retriesLong", maxConcurrency: 50 },
 } as const satisfies Record<string, Worker>;
 
 export type WorkerName = keyof typeof WORKERS;
