@@ -1,4 +1,7 @@
+import type { AuditEntry } from "../model/audit.ts";
+import type { Attempt, Delivery, Outcome, WakeUp } from "../model/delivery.ts";
 import type { Event } from "../model/event.ts";
+import type { Webhook } from "../model/webhook.ts";
 
 /** Where events begin. Whoever publishes needs nothing else of this room. */
 export interface Events {
@@ -12,4 +15,123 @@ export interface Events {
    * for by the minute sweeper.
    */
   wake(events: readonly Event[]): Promise<void>;
+}
+
+/** What the settings area keeps about webhooks. */
+export interface Webhooks {
+  /** All of a workspace, oldest first. */
+  list(workspaceId: string): Promise<readonly Webhook[]>;
+  /** Null when the workspace has none of this id. */
+  read(workspaceId: string, webhookId: string): Promise<Webhook | null>;
+  /** Several at once, for the workers; those that are gone are left out. */
+  readMany(keys: readonly WebhookKey[]): Promise<readonly Webhook[]>;
+  /** Notes the edge between failing and answering; harmless when the webhook is gone. */
+  noteHealth(webhook: WebhookKey, health: Pick<Webhook, "failingSince" | "slowUntil">): Promise<void>;
+}
+
+/** What names a webhook. */
+export interface WebhookKey {
+  readonly workspaceId: string;
+  readonly webhookId: string;
+}
+
+/** Changes of webhooks by people, each in one transaction with its audit entry. */
+export interface WebhookSettings {
+  create(webhook: Webhook, audit: AuditEntry): Promise<void>;
+  /** False when somebody changed or deleted it since it was read. */
+  change(webhook: Webhook, audit: AuditEntry): Promise<boolean>;
+  /** False when it is gone already. */
+  delete(webhook: WebhookKey, audit: AuditEntry): Promise<boolean>;
+}
+
+/** Why a URL can't be saved, to follow "the URL …"; null when nothing speaks against it. */
+export type UrlGuard = (url: string) => Promise<string | null>;
+
+/** Encrypts a workspace's secrets; only the same workspace's opens again. */
+export interface Vault {
+  seal(workspaceId: string, text: string): Promise<string>;
+  open(workspaceId: string, sealed: string): Promise<string>;
+}
+
+/** Events that wait to be dispatched. */
+export interface EventRows {
+  /** Those of them that still wait, in no order. */
+  read(keys: readonly EventKey[]): Promise<readonly Event[]>;
+  /** Ends their wait. */
+  forget(events: readonly Event[]): Promise<void>;
+}
+
+/** What names an event. */
+export interface EventKey {
+  readonly workspaceId: string;
+  readonly eventId: string;
+}
+
+/** Deliveries and their history. */
+export interface Deliveries {
+  /** Keeps new ones; one that exists stays as it is. */
+  add(deliveries: readonly Delivery[]): Promise<void>;
+  /** Those that exist, as last written. */
+  read(ids: readonly string[]): Promise<readonly Delivery[]>;
+  /**
+   * Writes `after` where `before` stands; false when somebody else wrote in between. An attempt that a newer one replaces
+   * moves to the history in the same write. With an audit entry, both are written or none.
+   */
+  replace(before: Delivery, after: Delivery, audit?: AuditEntry): Promise<boolean>;
+  /** Writes what came of an attempt that the delivery has already given up as lost. */
+  recordLate(delivery: Delivery, attempt: Attempt): Promise<void>;
+  /** One page, newest first, and how many there are in all. */
+  list(webhookId: string, page: { readonly limit: number; readonly offset: number }): Promise<DeliveryPage>;
+  /** Every attempt, oldest first. */
+  history(delivery: Delivery): Promise<readonly Attempt[]>;
+}
+
+/** A page of a webhook's deliveries. */
+export interface DeliveryPage {
+  readonly deliveries: readonly Delivery[];
+  readonly total: number;
+}
+
+/** Wakes workers for deliveries. Times are never early; a wait longer than a queue can hold is made of several. */
+export interface WakeUps {
+  send(wakeUps: readonly BookedWakeUp[]): Promise<void>;
+}
+
+/** A wake-up and when it is for. */
+export interface BookedWakeUp extends WakeUp {
+  readonly webhookId: string;
+  readonly at: Date;
+}
+
+/** Turns of slow webhooks, so that a dead receiver binds a few attempts only, over all workers. */
+export interface Turns {
+  /** False when as many attempts as may be are open already. */
+  take(webhookId: string, holder: string, until: Date): Promise<boolean>;
+  giveBack(webhookId: string, holder: string): Promise<void>;
+}
+
+/** What leaves for a webhook. */
+export interface SignedRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What came back: `code` null and `problem` in words when no status came in time. */
+export type Answer = Omit<Outcome, "endedAt">;
+
+/** Makes one POST, within an attempt's time. Never rejects for what a receiver does. */
+export interface Sender {
+  post(request: SignedRequest): Promise<Answer>;
+}
+
+/** What the minute sweeper asks. Both go on page by page until nothing is left. */
+export interface Overdue {
+  /** Events that have waited since before `before`, and were not offered again since `offeredBefore`. */
+  events(before: Date, offeredBefore: Date): AsyncIterable<readonly EventKey[]>;
+  /** Deliveries whose time came before `before`. */
+  deliveries(before: Date): AsyncIterable<readonly Delivery[]>;
+  /** Leaves them alone until then. */
+  postponeEvents(events: readonly EventKey[], now: Date): Promise<void>;
+  postponeDeliveries(deliveries: readonly Delivery[], until: Date): Promise<void>;
 }

@@ -1,0 +1,122 @@
+/** Where requests on a customer's word may go: webhooks, and the databases and orgs of connections. */
+export interface AddressPolicy {
+  /** Schemes with their colon, `https:`. */
+  readonly schemes: readonly string[];
+  /** Null: any port. */
+  readonly ports: readonly number[] | null;
+  /** Loopback addresses and the name `localhost` may be reached. */
+  readonly loopback: boolean;
+  /** CIDR ranges that the operator opens although they are not public. */
+  readonly opened: readonly string[];
+}
+
+/** HTTPS to public addresses on port 443 (spec 6.4.3). */
+export const PRODUCTION: AddressPolicy = { schemes: ["https:"], ports: [443], loopback: false, opened: [] };
+
+/** Also plain HTTP, any port, and this very machine. */
+export const DEVELOPMENT: AddressPolicy = { schemes: ["https:", "http:"], ports: null, loopback: true, opened: [] };
+
+/** A range that nothing of ours may connect to, and what it is, in the words of the refusal. */
+export interface BlockedRange {
+  readonly range: string;
+  readonly what: string;
+}
+
+export const LOOPBACK = "a loopback address";
+
+/** IANA's special-purpose registry for IPv4, as far as it is not globally reachable, multicast and reserved space. */
+export const BLOCKED_IPV4: readonly BlockedRange[] = [
+  { range: "0.0.0.0/8", what: "an unspecified address" },
+  { range: "10.0.0.0/8", what: "a private address (RFC 1918)" },
+  { range: "100.64.0.0/10", what: "a carrier's shared address (RFC 6598)" },
+  { range: "127.0.0.0/8", what: LOOPBACK },
+  { range: "169.254.0.0/16", what: "a link-local or metadata address" },
+  { range: "172.16.0.0/12", what: "a private address (RFC 1918)" },
+  { range: "192.0.0.0/24", what: "an address reserved for protocols" },
+  { range: "192.0.2.0/24", what: "a documentation address" },
+  { range: "192.88.99.0/24", what: "a 6to4 relay address" },
+  { range: "192.168.0.0/16", what: "a private address (RFC 1918)" },
+  { range: "198.18.0.0/15", what: "a benchmarking address" },
+  { range: "198.51.100.0/24", what: "a documentation address" },
+  { range: "203.0.113.0/24", what: "a documentation address" },
+  { range: "224.0.0.0/4", what: "a multicast address" },
+  { range: "240.0.0.0/4", what: "a reserved or broadcast address" },
+];
+
+/** IPv6 that may be reached lies in here, and in none of the blocked ranges. */
+export const GLOBAL_IPV6 = "2000::/3";
+
+/** The most telling range stands first; whatever is outside global unicast is refused anyway. */
+export const BLOCKED_IPV6: readonly BlockedRange[] = [
+  { range: "::1/128", what: LOOPBACK },
+  { range: "::/128", what: "an unspecified address" },
+  { range: "::/96", what: "an IPv4-compatible address" },
+  { range: "64:ff9b::/96", what: "a NAT64 address" },
+  { range: "64:ff9b:1::/48", what: "a NAT64 address" },
+  { range: "100::/64", what: "a discard address" },
+  { range: "2001::/32", what: "a Teredo address" },
+  { range: "2001:db8::/32", what: "a documentation address" },
+  { range: "2001::/23", what: "an address reserved for protocols" },
+  { range: "2002::/16", what: "a 6to4 address" },
+  { range: "3fff::/20", what: "a documentation address" },
+  { range: "5f00::/16", what: "a segment-routing address" },
+  { range: "fc00::/7", what: "a private address (RFC 4193)" },
+  { range: "fe80::/10", what: "a link-local address" },
+  { range: "ff00::/8", what: "a multicast address" },
+];
+
+/** The longest URL that is taken, in characters. */
+export const URL_CHARACTERS = 2048;
+
+/** A URL as it was understood, or why it is refused, to follow "the URL …". */
+export type JudgedUrl =
+  | { readonly url: URL; readonly refused: null }
+  | { readonly url: null; readonly refused: string };
+
+/** Judges a URL by its text alone. Only the parsed `url` may be used afterwards: what was typed can read differently. */
+export function judgeUrl(text: string, policy: AddressPolicy): JudgedUrl {
+  if (text.length > URL_CHARACTERS) return refuse(`is longer than ${URL_CHARACTERS} characters`);
+  const url = URL.parse(text);
+  if (url === null) return refuse("is not an absolute URL like https://example.com/hooks");
+  if (!policy.schemes.includes(url.protocol)) return refuse(`must begin with ${schemesOf(policy)}`);
+  if (url.username !== "" || url.password !== "") return refuse("must not carry a user name or password");
+  if (policy.ports !== null && !policy.ports.includes(portOf(url))) {
+    return refuse(`must use port ${policy.ports.join(" or ")}`);
+  }
+  const name = judgeName(url.hostname, policy);
+  return name === null ? { url, refused: null } : refuse(name);
+}
+
+/** The port that a URL leads to. */
+export function portOf(url: URL): number {
+  if (url.port !== "") return Number(url.port);
+  return url.protocol === "https:" ? 443 : 80;
+}
+
+/** Why a host name is refused before anybody resolves it; null when it is not. Addresses are left to those who read them. */
+export function judgeName(hostname: string, policy: AddressPolicy): string | null {
+  const name = hostname.toLowerCase().replace(/\.+$/, "");
+  if (name === "") return "names no host";
+  if (isLoopbackName(name)) return policy.loopback ? null : `points to ${LOOPBACK}`;
+  if (policy.opened.length > 0 || policy.loopback || isAddress(name)) return null;
+  if (!name.includes(".")) return "must name its host in full, like hooks.example.com";
+  if (/\.(local|localdomain|internal|intranet|lan|home\.arpa)$/.test(name)) return "names a host of a private network";
+  return null;
+}
+
+/** `localhost` and all below it mean this machine (RFC 6761). */
+export function isLoopbackName(name: string): boolean {
+  return /(^|\.)localhost\.*$/i.test(name);
+}
+
+function isAddress(name: string): boolean {
+  return name.startsWith("[") || /^\d+\.\d+\.\d+\.\d+$/.test(name);
+}
+
+function schemesOf(policy: AddressPolicy): string {
+  return policy.schemes.map((scheme) => `${scheme}//`).join(" or ");
+}
+
+function refuse(refused: string): JudgedUrl {
+  return { url: null, refused };
+}

@@ -1,0 +1,228 @@
+import type { EventType } from "./event.ts";
+
+/** Delays before the automatic retries of a failed delivery, in order (spec 6.4.2). */
+export const RETRY_DELAYS_SECONDS = [30, 5 * 60, 30 * 60, 2 * 60 * 60] as const;
+
+/** An attempt's wall clock: DNS, connection, TLS, headers and status (spec 6.4.1). */
+export const ATTEMPT_SECONDS = 5;
+
+/** How long a worker alone may make an attempt that it claimed: the attempt, and as much again to tell what came of it. */
+export const CLAIM_SECONDS = 2 * ATTEMPT_SECONDS;
+
+/** Bytes of a response's body that the history keeps (spec 6.4.4). */
+export const RESPONSE_BODY_BYTES = 1024;
+
+/** Days that a delivery and its history are kept (design section 6). */
+export const DELIVERY_DAYS = 30;
+
+/** Attempts whose worker died that are made again without counting; from then on each counts as a failed one. */
+const FREE_LOSSES = 5;
+
+/** `pending` until the first attempt has ended, then what the last one came to (spec 3.5). */
+export type DeliveryStatus = "pending" | "successful" | "failed";
+
+/** Automatic ones are the schedule's; manual ones somebody asked for (spec 6.4.5). */
+export type AttemptKind = "automatic" | "manual";
+
+/** One POST. */
+export interface Attempt {
+  /** Counts all attempts of the delivery from 1, of either kind. */
+  readonly number: number;
+  readonly kind: AttemptKind;
+  readonly startedAt: Date;
+  /** Null while it runs, and for ever when its worker died. */
+  readonly outcome: Outcome | null;
+}
+
+/** What came of an attempt. */
+export interface Outcome {
+  readonly endedAt: Date;
+  readonly durationMs: number;
+  /** HTTP status; null when none came in time. */
+  readonly code: number | null;
+  /** The first 1,024 bytes of the response. */
+  readonly body: string;
+  readonly truncated: boolean;
+  /** Why there is no status, in words; null when there is one. */
+  readonly problem: string | null;
+}
+
+/** One event owed to one webhook. */
+export interface Delivery {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly webhookId: string;
+  readonly eventId: string;
+  readonly event: EventType;
+  /** The request's body, the same bytes on every attempt. */
+  readonly body: string;
+  readonly createdAt: Date;
+  readonly status: DeliveryStatus;
+  /** When the next automatic attempt is due; null: none will be made. */
+  readonly nextAttemptAt: Date | null;
+  /** Automatic attempts that have ended. */
+  readonly automaticAttempts: number;
+  /** Manual attempts asked for, and those of them that have ended. */
+  readonly manualRequested: number;
+  readonly manualAttempts: number;
+  /** When the last manual attempt was asked for. */
+  readonly manualRequestedAt: Date | null;
+  /** Attempts whose worker died before it could tell. */
+  readonly lostAttempts: number;
+  /** The newest attempt; null before the first. */
+  readonly latest: Attempt | null;
+  /** Why the schedule ended before its time, in words; null when it did not. */
+  readonly stopped: string | null;
+  /** Rises with every change. */
+  readonly version: number;
+}
+
+/** What a wake-up wants: the schedule's attempt of this number, or as many manual ones as this number. */
+export interface WakeUp {
+  readonly deliveryId: string;
+  readonly kind: AttemptKind;
+  readonly number: number;
+}
+
+/** What is to be done for a wake-up. */
+export type Verdict =
+  | { readonly verdict: "attempt" }
+  /** Too early, or an attempt is under way: come again then. */
+  | { readonly verdict: "wait"; readonly until: Date }
+  /** The delivery has moved on. */
+  | { readonly verdict: "drop" };
+
+/** A delivery as the dispatcher makes it. */
+export function newDelivery(
+  made: Pick<Delivery, "id" | "workspaceId" | "webhookId" | "eventId" | "event" | "body" | "createdAt">,
+): Delivery {
+  return {
+    ...made,
+    status: "pending",
+    nextAttemptAt: made.createdAt,
+    automaticAttempts: 0,
+    manualRequested: 0,
+    manualAttempts: 0,
+    manualRequestedAt: null,
+    lostAttempts: 0,
+    latest: null,
+    stopped: null,
+    version: 0,
+  };
+}
+
+/** Judges a wake-up against the delivery as it stands. Only a delivery that has moved on drops one. */
+export function judge(delivery: Delivery, { kind, number }: WakeUp, now: Date): Verdict {
+  const due = kind === "manual" ? manualDue(delivery, number) : automaticDue(delivery, number);
+  if (due === null) return { verdict: "drop" };
+  const until = Math.max(due.getTime(), claimedUntil(delivery)?.getTime() ?? 0);
+  return until > now.getTime() ? { verdict: "wait", until: new Date(until) } : { verdict: "attempt" };
+}
+
+function automaticDue(delivery: Delivery, number: number): Date | null {
+  return delivery.automaticAttempts >= number ? null : delivery.nextAttemptAt;
+}
+
+function manualDue(delivery: Delivery, number: number): Date | null {
+  return delivery.manualAttempts >= number ? null : (delivery.manualRequestedAt ?? delivery.createdAt);
+}
+
+/** Until when the attempt under way belongs to its worker; null when none is. */
+export function claimedUntil({ latest }: Delivery): Date | null {
+  if (latest === null || latest.outcome !== null) return null;
+  return new Date(latest.startedAt.getTime() + CLAIM_SECONDS * 1000);
+}
+
+/** The delivery with its next attempt under way. An older one that is still open was lost with its worker. */
+export function begin(delivery: Delivery, kind: AttemptKind, now: Date): Delivery {
+  const lost = delivery.latest !== null && delivery.latest.outcome === null;
+  const number = (delivery.latest?.number ?? 0) + 1;
+  return {
+    ...delivery,
+    lostAttempts: delivery.lostAttempts + (lost ? 1 : 0),
+    latest: { number, kind, startedAt: now, outcome: null },
+    version: delivery.version + 1,
+  };
+}
+
+/** Whether our own faults have cost so many attempts that another one without counting would never end. */
+export function isHopeless(delivery: Delivery): boolean {
+  return delivery.lostAttempts > FREE_LOSSES;
+}
+
+/**
+ * The delivery as it stands after its attempt. Only automatic attempts move along the schedule; a success of either kind
+ * ends it (spec 3.5).
+ */
+export function afterAttempt(delivery: Delivery, attempt: Attempt, outcome: Outcome): Delivery {
+  const isManual = attempt.kind === "manual";
+  const automaticAttempts = delivery.automaticAttempts + (isManual ? 0 : 1);
+  const ended = {
+    ...delivery,
+    latest: { ...attempt, outcome },
+    automaticAttempts,
+    manualAttempts: delivery.manualAttempts + (isManual ? 1 : 0),
+    version: delivery.version + 1,
+  };
+  if (isSuccess(outcome.code)) return { ...ended, status: "successful", nextAttemptAt: null };
+  if (isManual) return { ...ended, status: "failed" };
+  const nextAttemptAt = delivery.nextAttemptAt === null ? null : retryAfter(automaticAttempts, outcome.endedAt);
+  return { ...ended, status: "failed", nextAttemptAt };
+}
+
+/** Any 2xx is success (spec 6.4.1). */
+export function isSuccess(code: number | null): boolean {
+  return code !== null && code >= 200 && code < 300;
+}
+
+/** Null once the schedule is spent: from then on only a manual retry queues another attempt. */
+function retryAfter(automaticAttempts: number, failedAt: Date): Date | null {
+  const seconds = RETRY_DELAYS_SECONDS[automaticAttempts - 1];
+  return seconds === undefined ? null : new Date(failedAt.getTime() + seconds * 1000);
+}
+
+/** The delivery with one more manual attempt asked for. */
+export function askForAttempt(delivery: Delivery, now: Date): Delivery {
+  return {
+    ...delivery,
+    manualRequested: delivery.manualRequested + 1,
+    manualRequestedAt: now,
+    version: delivery.version + 1,
+  };
+}
+
+/** The delivery with its schedule ended: what waits for an automatic attempt waits no more. */
+export function stop(delivery: Delivery, why: string): Delivery {
+  return { ...delivery, status: "failed", nextAttemptAt: null, stopped: why, version: delivery.version + 1 };
+}
+
+/** When somebody should have worked on the delivery; null when nothing is left to do. The sweeper looks by it. */
+export function dueAt(delivery: Delivery): Date | null {
+  if (delivery.manualAttempts < delivery.manualRequested) return delivery.manualRequestedAt;
+  return delivery.nextAttemptAt;
+}
+
+/** What a delivery waits for, as wake-ups. */
+export function wakeUpsOf(delivery: Delivery): readonly WakeUp[] {
+  const { id: deliveryId, automaticAttempts, manualAttempts, manualRequested, nextAttemptAt } = delivery;
+  return [
+    ...(nextAttemptAt === null ? [] : [{ deliveryId, kind: "automatic" as const, number: automaticAttempts + 1 }]),
+    ...(manualAttempts < manualRequested ? [{ deliveryId, kind: "manual" as const, number: manualRequested }] : []),
+  ];
+}
+
+/** `next_retry_at` as the API tells it (spec 2.12): the first attempt is no retry. */
+export function nextRetryAt(delivery: Delivery): Date | null {
+  return delivery.automaticAttempts === 0 ? null : delivery.nextAttemptAt;
+}
+
+/** Why an attempt failed, in words; null when it succeeded. */
+export function reasonOf({ outcome }: Attempt): string | null {
+  if (outcome === null) return "under way, or ended without a word: the receiver may have seen it, so it is made again";
+  if (outcome.code === null) return outcome.problem;
+  if (isSuccess(outcome.code)) return null;
+  if (outcome.code >= 300 && outcome.code < 400) {
+    return `answered ${outcome.code}: redirects are not followed; give the webhook the final URL`;
+  }
+  return `answered ${outcome.code}`;
+}

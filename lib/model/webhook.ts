@@ -1,0 +1,83 @@
+import type { EventType } from "./event.ts";
+
+/** A customer's registered URL, the events that it receives, and the secrets that sign them (spec 6). */
+export interface Webhook {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly url: string;
+  /** In the order of the spec's table. */
+  readonly events: readonly EventType[];
+  readonly description: string;
+  /** An inactive one is owed nothing new, and what it is owed is not tried again by itself. */
+  readonly active: boolean;
+  readonly secrets: SealedSecrets;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** Since when every attempt has failed; null while the newest one succeeded. */
+  readonly failingSince: Date | null;
+  /** Until when its attempts take turns, because one was slow; null: it was quick. */
+  readonly slowUntil: Date | null;
+  /** Rises when somebody changes it. */
+  readonly version: number;
+}
+
+/** The signing secrets, encrypted: the one that is valid, and those that a rotation has replaced, newest first. */
+export interface SealedSecrets {
+  readonly current: string;
+  readonly previous: readonly ReplacedSecret[];
+}
+
+/** A secret that still signs beside the current one, for receivers that have not changed over. */
+export interface ReplacedSecret {
+  readonly secret: string;
+  readonly until: Date;
+}
+
+/** How long a replaced secret still signs, unless the rotation says otherwise (design section 6). */
+export const OVERLAP_SECONDS = 24 * 60 * 60;
+
+/** The longest overlap. */
+export const MAX_OVERLAP_SECONDS = 7 * OVERLAP_SECONDS;
+
+/** Secrets that may sign at once beside the current one. */
+export const MAX_REPLACED_SECRETS = 5;
+
+/** Webhooks that a workspace may have. */
+export const MAX_WEBHOOKS = 50;
+
+/** An attempt that takes this long makes its webhook slow. */
+export const SLOW_MILLISECONDS = 1000;
+
+/** How long a webhook is taken as slow after a slow attempt. */
+export const SLOW_SECONDS = 60;
+
+/** Attempts that may be open at once for a slow webhook, over all workers: a dead receiver binds no more than these. */
+export const SLOW_ATTEMPTS = 10;
+
+/** Whether the webhook is owed this event. */
+export function wants(webhook: Webhook, event: EventType): boolean {
+  return webhook.active && webhook.events.includes(event);
+}
+
+/** The replaced secrets that still sign. */
+export function stillSigning({ previous }: SealedSecrets, now: Date): readonly ReplacedSecret[] {
+  return previous.filter(({ until }) => until > now);
+}
+
+/** The secrets after a rotation; null when too many would sign at once. */
+export function rotate(
+  secrets: SealedSecrets,
+  replacement: string,
+  overlapSeconds: number,
+  now: Date,
+): SealedSecrets | null {
+  const until = new Date(now.getTime() + overlapSeconds * 1000);
+  const replaced = overlapSeconds === 0 ? [] : [{ secret: secrets.current, until }];
+  const previous = [...replaced, ...stillSigning(secrets, now)];
+  return previous.length > MAX_REPLACED_SECRETS ? null : { current: replacement, previous };
+}
+
+/** Whether its attempts take turns now. */
+export function isSlow({ slowUntil }: Webhook, now: Date): boolean {
+  return slowUntil !== null && slowUntil > now;
+}

@@ -1,0 +1,316 @@
+import { execFile } from "node:child_process";
+import diagnostics from "node:diagnostics_channel";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { refuseAddress } from "../../../lib/adapters/webhook-client/addresses.ts";
+import { urlGuard } from "../../../lib/adapters/webhook-client/guard.ts";
+import { webhookSender } from "../../../lib/adapters/webhook-client/post.ts";
+import { resolveByDns } from "../../../lib/adapters/webhook-client/resolve.ts";
+import { type AddressPolicy, DEVELOPMENT, judgeUrl, PRODUCTION } from "../../../lib/model/address.ts";
+import { type DnsServer, startDnsServer } from "../../support/dns-server.ts";
+
+/** As in production, but without the rules that stand before the address: only the guard of addresses is left. */
+const PUBLIC_ONLY: AddressPolicy = { schemes: ["https:", "http:"], ports: null, loopback: false, opened: [] };
+
+/** One of this machine's addresses stands for a public receiver. */
+const ONE_OPEN: AddressPolicy = { ...PUBLIC_ONLY, opened: ["127.0.0.1/32"] };
+
+const PUBLIC = "93.184.215.14";
+
+const BLOCKED_ADDRESSES = [
+  ...["0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.0", "100.64.0.1", "100.127.255.255"],
+  ...["127.0.0.1", "127.0.0.53", "127.255.255.254", "169.254.0.1", "169.254.169.254", "169.254.170.2"],
+  ...["172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.0.192", "192.0.2.1", "192.88.99.1", "192.168.0.1"],
+  ...["192.168.255.255", "198.18.0.1", "198.19.255.255", "198.51.100.7", "203.0.113.9", "224.0.0.1"],
+  ...["233.252.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.254", "255.255.255.255"],
+  ...["::", "::1", "::7f00:1", "::a9fe:a9fe", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:a9fe:a9fe"],
+  ...["::ffff:0:7f00:1", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b::8.8.8.8", "64:ff9b:1::1", "100::1"],
+  ...["2001::1", "2001:0:53aa:64c:0:0:80ff:fffe", "2001:2::1", "2001:10::1", "2001:20::1", "2001:db8::1"],
+  ...["2002:7f00:1::1", "2002:a9fe:a9fe::1", "2002:808:808::1", "3fff::1", "4000::1", "5f00::1", "fc00::1"],
+  ...["fd00:ec2::254", "fdff:ffff::1", "fe80::1", "febf::1", "fec0::1", "ff02::1", "ff0e::1", "8000::1"],
+  ...["2a00:1450:4001:81b:0:5efe:7f00:1", "2a00:1450:4001:81b:200:5efe:a00:1"],
+];
+
+const ALLOWED_ADDRESSES = [
+  ...["1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.1", "100.63.255.254", "100.128.0.1", "126.255.255.255"],
+  ...["128.0.0.1", "169.253.255.255", "169.255.0.1", "172.15.255.255", "172.32.0.1", "191.255.255.255"],
+  ...["192.0.1.1", "192.0.3.1", "192.167.255.255", "192.169.0.1", "198.17.255.255", "198.20.0.1", "223.255.255.255"],
+  ...["::ffff:8.8.8.8", "2606:4700:4700::1111", "2a00:1450:4001:81b::200e", "2001:4860:4860::8888", "2003::1", PUBLIC],
+];
+
+/** Spellings of this machine and of metadata services that URL parsers understand. `PORT` is the listener's. */
+const BLOCKED_URLS = [
+  ...["http://127.0.0.1:PORT/", "http://127.1:PORT/", "http://127.0.1:PORT/", "http://2130706433:PORT/"],
+  ...["http://0x7f000001:PORT/", "http://0x7f.1:PORT/", "http://0x7f.0x0.0x0.0x1:PORT/", "http://017700000001:PORT/"],
+  ...["http://0177.0.0.1:PORT/", "http://0177.1:PORT/", "http://①②⑦.⓪.⓪.①:PORT/", "http://127。0。0。1:PORT/"],
+  ...["http://127．0．0．1:PORT/", "http://１２７.0.0.1:PORT/", "http://127.0.0.1.:PORT/", "http://0:PORT/"],
+  ...["http://0.0.0.0:PORT/", "http://00000000000:PORT/", "http://127.0.0.2:PORT/", "http://127.8.9.10:PORT/"],
+  ...["http://localhost:PORT/", "http://LOCALHOST:PORT/", "http://localhost.:PORT/", "http://localhost..:PORT/"],
+  ...["http://a.localhost:PORT/", "http://ｌocalhost:PORT/", "http://[::1]:PORT/", "http://[0:0:0:0:0:0:0:1]:PORT/"],
+  ...[
+    "http://[::]:PORT/",
+    "http://[::ffff:127.0.0.1]:PORT/",
+    "http://[::ffff:7f00:1]:PORT/",
+    "http://[::7f00:1]:PORT/",
+  ],
+  ...["http://[64:ff9b::127.0.0.1]:PORT/", "http://[2002:7f00:1::]:PORT/", "http://[::ffff:0:127.0.0.1]:PORT/"],
+  ...["http://user@127.0.0.1:PORT/", "http://user:password@127.0.0.1:PORT/", "http://example.com@127.0.0.1:PORT/"],
+  ...[
+    "http://127.0.0.1:PORT\\@example.com/",
+    "http:\\\\127.0.0.1:PORT/",
+    "http:/127.0.0.1:PORT/",
+    "http:127.0.0.1:PORT/",
+  ],
+  ...[
+    "\thttp://127.0.0.1:PORT/ ",
+    "http://127.0.0\n.1:PORT/",
+    "HTTP://127.0.0.1:PORT/",
+    "http://127%2E0%2E0%2E1:PORT/",
+  ],
+  ...["https://127.0.0.1:PORT/", "https://localhost:PORT/", "http://169.254.169.254/latest/meta-data/"],
+  ...[
+    "http://[::ffff:169.254.169.254]/",
+    "http://[::ffff:a9fe:a9fe]/",
+    "http://[fd00:ec2::254]/",
+    "http://2852039166/",
+  ],
+  ...["http://0xa9fea9fe/", "http://0251.0376.0251.0376/", "http://169.254.43518/", "http://[64:ff9b::a9fe:a9fe]/"],
+  ...[
+    "ftp://127.0.0.1:PORT/",
+    "file:///etc/passwd",
+    "gopher://127.0.0.1:PORT/",
+    "data:text/plain,hi",
+    "ws://127.0.0.1:PORT/",
+  ],
+  ...[
+    "javascript:alert(1)",
+    "unix:///var/run/docker.sock",
+    "//127.0.0.1:PORT/",
+    "127.0.0.1:PORT",
+    "http://",
+    "",
+    "http://[::1",
+  ],
+];
+
+/** Names and what the DNS says of them; each must be refused though the name itself says nothing. */
+const ZONE = {
+  "private.test": ["10.0.0.1"],
+  "loopback.test": ["127.0.0.1"],
+  "metadata.test": ["169.254.169.254"],
+  "six.test": ["::1"],
+  "six-private.test": ["fd00::1"],
+  "six-mapped.test": ["::ffff:127.0.0.1"],
+  "six-nat64.test": ["64:ff9b::7f00:1"],
+  "zero.test": ["0.0.0.0"],
+  "public-and-private-six.test": [PUBLIC, "fd00::1"],
+  "public-and-loopback-six.test": [PUBLIC, "::1"],
+  "mixed.test": [PUBLIC, "127.0.0.1"],
+  "mixed-last.test": [PUBLIC, PUBLIC, PUBLIC, "10.1.1.1"],
+  "alias.test": { alias: "loopback.test" },
+  "long-alias.test": { alias: "alias.test" },
+  "alias-to-mixed.test": { alias: "mixed.test" },
+  "127.0.0.1.nip.test": ["127.0.0.1"],
+  "none.test": [],
+  "silent.test": "silent",
+  // Public when it is checked, this machine when the attempt comes.
+  "rebinding.test": (question: number) => (question === 1 ? [PUBLIC] : ["127.0.0.1"]),
+} as const;
+
+const REDIRECTS = [300, 301, 302, 303, 307, 308].flatMap((status) =>
+  ["http://127.0.0.1:PORT/", "//[::1]:PORT/", "/elsewhere", "http://169.254.169.254/"].map((to) => ({ status, to })),
+);
+
+let dns: DnsServer;
+let listener: Server;
+let port: number;
+let accepted = 0;
+let opened = 0;
+
+beforeAll(async () => {
+  dns = await startDnsServer(ZONE);
+  listener = createServer((request, response) => {
+    const redirect = REDIRECTS[Number(request.url?.slice(1))];
+    if (!redirect) return response.writeHead(200).end();
+    return response.writeHead(redirect.status, { location: redirect.to.replace("PORT", String(port)) }).end();
+  });
+  listener.on("connection", () => {
+    accepted += 1;
+  });
+  listener.listen(0, "::");
+  await once(listener, "listening");
+  port = (listener.address() as AddressInfo).port;
+  diagnostics.subscribe("net.client.socket", () => {
+    opened += 1;
+  });
+});
+
+beforeEach(() => {
+  accepted = 0;
+  opened = 0;
+});
+
+afterAll(async () => {
+  await dns.close();
+  listener.close();
+});
+
+const post = (url: string, policy: AddressPolicy) =>
+  webhookSender({ policy, resolve: resolveByDns([dns.address]) }).post({
+    url: url.replace("PORT", String(port)),
+    headers: {},
+    body: "{}",
+  });
+
+describe("addresses", () => {
+  test.each(BLOCKED_ADDRESSES)("%s is not a public address", (address) => {
+    expect(refuseAddress(address, PRODUCTION)).not.toBeNull();
+  });
+
+  test.each(ALLOWED_ADDRESSES)("%s is a public address", (address) => {
+    expect(refuseAddress(address, PRODUCTION)).toBeNull();
+  });
+
+  test.each(["", "localhost", "1.2.3", "1.2.3.4.5", "::g", "fe80::1%eth0", "[::1]"])("%s is no address", (text) => {
+    expect(refuseAddress(text, PRODUCTION)).not.toBeNull();
+  });
+});
+
+describe("no connection is opened", () => {
+  test("to any spelling of a blocked address", async () => {
+    for (const url of BLOCKED_URLS) {
+      const answer = await post(url, PUBLIC_ONLY);
+
+      expect([url, answer.code, answer.problem]).toEqual([url, null, expect.stringMatching(/^refused: the URL /)]);
+    }
+    expect({ accepted, opened }).toEqual({ accepted: 0, opened: 0 });
+  });
+
+  test("to any literal of a blocked range", async () => {
+    for (const address of BLOCKED_ADDRESSES) {
+      const host = address.includes(":") ? `[${address}]` : address;
+      const answer = await post(`http://${host}:PORT/`, PUBLIC_ONLY);
+
+      expect([address, answer.problem]).toEqual([address, expect.stringMatching(/^refused: the URL points to /)]);
+    }
+    expect({ accepted, opened }).toEqual({ accepted: 0, opened: 0 });
+  });
+
+  test("to a name behind which any blocked address stands", async () => {
+    const names = Object.keys(ZONE).filter((name) => name !== "silent.test" && name !== "rebinding.test");
+    for (const name of names) {
+      const answer = await post(`http://${name}:PORT/`, PUBLIC_ONLY);
+
+      expect([name, answer.code]).toEqual([name, null]);
+    }
+    expect({ accepted, opened }).toEqual({ accepted: 0, opened: 0 });
+  });
+
+  test("to a name that was public when it was saved and is this machine now", async () => {
+    const guard = urlGuard(PUBLIC_ONLY, resolveByDns([dns.address]));
+    const url = `http://rebinding.test:${port}/`;
+
+    const saved = await guard(url);
+    const answer = await post(url, PUBLIC_ONLY);
+
+    expect(saved).toBeNull();
+    expect(answer.problem).toBe("refused: the URL points to a loopback address");
+    expect({ accepted, opened }).toEqual({ accepted: 0, opened: 0 });
+  });
+
+  test.each(REDIRECTS)("to where a $status leads ($to)", async (redirect) => {
+    const answer = await post(`http://127.0.0.1:PORT/${REDIRECTS.indexOf(redirect)}`, ONE_OPEN);
+
+    expect(answer.code).toBe(redirect.status);
+    expect({ accepted, opened }).toEqual({ accepted: 1, opened: 1 });
+  });
+
+  test("to a proxy that the environment names, though Node itself would use it", async () => {
+    const sender = join(import.meta.dirname, "../../../lib/adapters/webhook-client/post.ts");
+    const program = `
+      const { webhookSender } = await import(${JSON.stringify(sender)});
+      const http = await import("node:http");
+      const url = "http://127.0.0.1:${port}/plain";
+      const plain = await new Promise((done) => http.get(url, (answer) => done(answer.statusCode)).on("error", (e) => done(e.code)));
+      const ours = await webhookSender({ policy: ${JSON.stringify(ONE_OPEN)} }).post({ url, headers: {}, body: "{}" });
+      console.log(JSON.stringify([plain, ours.code]));`;
+    const env = {
+      ...process.env,
+      NODE_USE_ENV_PROXY: "1",
+      HTTP_PROXY: "http://127.0.0.1:1",
+      NO_PROXY: "",
+      no_proxy: "",
+    };
+
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], { env });
+
+    expect(JSON.parse(stdout)).toEqual(["ECONNREFUSED", 200]);
+  });
+});
+
+describe("saving", () => {
+  test("in production a URL is HTTPS on port 443, without credentials, to a full public name", () => {
+    const refused = [
+      "http://example.com/",
+      "https://example.com:8443/",
+      "https://user@example.com/",
+      "https://localhost/",
+      "https://intranet/",
+      "https://db.internal/",
+      "https://metadata.google.internal/",
+      "https://printer.local/",
+      `https://example.com/${"x".repeat(2048)}`,
+    ].map((url) => judgeUrl(url, PRODUCTION).refused);
+
+    expect(refused).toEqual([
+      "must begin with https://",
+      "must use port 443",
+      "must not carry a user name or password",
+      "points to a loopback address",
+      "must name its host in full, like hooks.example.com",
+      "names a host of a private network",
+      "names a host of a private network",
+      "names a host of a private network",
+      "is longer than 2048 characters",
+    ]);
+    expect(judgeUrl("https://hooks.example.com/a?b=c", PRODUCTION).refused).toBeNull();
+  });
+
+  test("in development plain HTTP, any port and this machine are allowed, private networks are not", async () => {
+    const guard = urlGuard(DEVELOPMENT, resolveByDns([dns.address]));
+
+    expect(await guard("http://localhost:3000/hooks")).toBeNull();
+    expect(await guard("http://127.0.0.1:3000/hooks")).toBeNull();
+    expect(await guard("http://10.0.0.1/")).toBe("points to a private address (RFC 1918)");
+    expect(await guard("http://169.254.169.254/")).toBe("points to a link-local or metadata address");
+  });
+
+  test("what is kept is the URL as it was understood, not as it was typed", () => {
+    expect(judgeUrl("https://exa\nmple.com\\@169.254.169.254/", PRODUCTION).url?.href).toBe(
+      "https://example.com/@169.254.169.254/",
+    );
+  });
+
+  test("a name that does not resolve yet can be saved, one that leads to a private address can't", async () => {
+    const guard = urlGuard(PRODUCTION, resolveByDns([dns.address]));
+
+    expect(await guard("https://unknown.test/")).toBeNull();
+    expect(await guard("https://mixed.test/")).toBe("points to a loopback address");
+  });
+
+  test("an operator opens a private range for receivers of the same network", () => {
+    expect(refuseAddress("10.1.2.3", { ...PRODUCTION, opened: ["10.1.0.0/16"] })).toBeNull();
+    expect(refuseAddress("::ffff:10.1.2.3", { ...PRODUCTION, opened: ["10.1.0.0/16"] })).toBeNull();
+    expect(refuseAddress("10.2.2.3", { ...PRODUCTION, opened: ["10.1.0.0/16"] })).not.toBeNull();
+  });
+});
+
+test("at least 150 addresses, names, spellings and redirects are tried", () => {
+  const tried = BLOCKED_ADDRESSES.length + BLOCKED_URLS.length + Object.keys(ZONE).length + REDIRECTS.length;
+
+  expect(tried).toBeGreaterThanOrEqual(150);
+});
