@@ -53,8 +53,11 @@ export async function build(options: BuildOptions = {}): Promise<Bundle[]> {
     format: "esm",
     outExtension: { ".js": ".mjs" },
     mainFields: ["module", "main"],
-    // jsforce brings a copy of undici (730 KB) for what the runtime's own fetch does.
-    alias: { undici: join(import.meta.dirname, "undici-by-fetch.ts") },
+    alias: {
+      // jsforce brings a copy of undici (730 KB) for what the runtime's own fetch does.
+      undici: join(import.meta.dirname, "undici-by-fetch.ts"),
+      "@aws-sdk/credential-provider-node": join(import.meta.dirname, "environment-credentials.ts"),
+    },
     banner: {
       js: 'import{createRequire as bridgeRequire}from"node:module";const require=bridgeRequire(import.meta.url);',
     },
