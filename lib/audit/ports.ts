@@ -1,0 +1,24 @@
+import type { AuditEntry } from "../model/audit.ts";
+
+/** Which entries of a workspace's audit log; null does not filter. */
+export interface AuditFilter {
+  readonly workspaceId: string;
+  /** E-mail address in lower case, or `system`. */
+  readonly actor: string | null;
+  readonly action: string | null;
+}
+
+/** The audit log as it is read: most recent first, totals exact at any size, every page at the same cost. */
+export interface AuditLog {
+  page(
+    filter: AuditFilter,
+    slice: { readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly entries: readonly AuditEntry[]; readonly total: number }>;
+  /** Every entry that matches, in batches, so that memory stays flat. */
+  batches(filter: AuditFilter): AsyncIterable<readonly AuditEntry[]>;
+}
+
+/** Keeps what somebody did that changes nothing else of the service's own state. */
+export interface AuditTrail {
+  append(entry: AuditEntry): Promise<void>;
+}
