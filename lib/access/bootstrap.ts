@@ -1,0 +1,45 @@
+import { Failure } from "../model/failure.ts";
+import { newId } from "../model/id.ts";
+import type { PostgresConnection, SalesforceConnection, Workspace } from "../model/workspace.ts";
+import { createToken, emailAddress } from "./create-token.ts";
+import type { Pepper, Tokens, Workspaces } from "./ports.ts";
+
+interface Needs {
+  readonly workspaces: Workspaces;
+  readonly tokens: Tokens;
+  readonly pepper: Pepper;
+}
+
+interface Asked {
+  readonly name: string;
+  /** Who may administer it: the owner of the first token. */
+  readonly ownerEmail: string;
+  /** Null: to be connected later. */
+  readonly postgres: PostgresConnection | null;
+  readonly salesforce: SalesforceConnection | null;
+  readonly at: Date;
+}
+
+/** Makes a workspace and the first token that administers it; the token is shown here and never again. */
+export async function createWorkspace(
+  needs: Needs,
+  { name, ownerEmail, postgres, salesforce, at }: Asked,
+): Promise<{ readonly workspace: Workspace; readonly token: string }> {
+  if (name.trim() === "" || name.length > 100) {
+    throw new Failure("VALIDATION_ERROR", "a workspace needs a name of 1 to 100 characters");
+  }
+  const owner = emailAddress(ownerEmail);
+  const workspace: Workspace = { id: newId("ws"), name: name.trim(), createdAt: at, postgres, salesforce };
+  await needs.workspaces.create(workspace, {
+    id: newId("aud"),
+    workspaceId: workspace.id,
+    actor: owner,
+    action: "workspace.created",
+    resourceId: workspace.id,
+    detail: { name: workspace.name },
+    createdAt: at,
+  });
+  const first = { workspaceId: workspace.id, name: "first token", owner, actor: owner, validUntil: null, at };
+  const { token } = await createToken(needs, { ...first, scopes: ["admin"] });
+  return { workspace, token };
+}

@@ -1,0 +1,58 @@
+import type { AuditEntry } from "../model/audit.ts";
+import type { Scope } from "../model/token.ts";
+import type { Workspace } from "../model/workspace.ts";
+
+/** An API token as it is kept: everything but the token. */
+export interface TokenRecord {
+  readonly id: string;
+  readonly workspaceId: string;
+  /** What the owner calls it. */
+  readonly name: string;
+  /** The owner's e-mail address in lower case: the actor in the audit log. */
+  readonly owner: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: Date;
+  /** Null: it does not expire. */
+  readonly validUntil: Date | null;
+  readonly revokedAt: Date | null;
+  /** To the minute; null before the first use. */
+  readonly lastUsedAt: Date | null;
+}
+
+/** Where tokens are kept, by their keyed hash. */
+export interface Tokens {
+  /** The token with this hash, revoked and expired ones too. */
+  find(hash: string): Promise<TokenRecord | null>;
+  create(hash: string, token: TokenRecord, entry: AuditEntry): Promise<void>;
+  /** Keeps when a token was used. */
+  touch(hash: string, usedAt: Date): Promise<void>;
+}
+
+/** A workspace whose credentials are still sealed. */
+export interface SealedWorkspace {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: Date;
+  /** Decrypts the credentials. */
+  open(): Promise<Workspace>;
+}
+
+export interface Workspaces {
+  /** Null also for a deleted one. */
+  find(workspaceId: string): Promise<SealedWorkspace | null>;
+  create(workspace: Workspace, entry: AuditEntry): Promise<void>;
+}
+
+/** The service's own secret that token hashes are keyed with. */
+export interface Pepper {
+  /** Null when no token was ever made. */
+  read(): Promise<Uint8Array | null>;
+  /** Makes it on first use; everybody gets the same. */
+  readOrCreate(): Promise<Uint8Array>;
+}
+
+/** Counts requests per source and minute. */
+export interface RateLimits {
+  /** Requests of this source in the minute of `at`, this one included. */
+  count(source: string, at: Date): Promise<number>;
+}

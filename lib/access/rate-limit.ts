@@ -1,0 +1,45 @@
+import { Failure } from "../model/failure.ts";
+import type { RateLimits } from "./ports.ts";
+
+/** Requests that one address may make in a minute (spec section 8). */
+export const REQUESTS_PER_MINUTE = 300;
+
+/**
+ * Counts a request of `source` and gives the headers that tell the caller where it stands
+ * (draft-ietf-httpapi-ratelimit-headers-10); refuses with RATE_LIMITED beyond the limit, until the minute is over.
+ */
+export async function countRequest(
+  rateLimits: RateLimits,
+  limit: number,
+  source: string,
+  at: Date,
+): Promise<Readonly<Record<string, string>>> {
+  const requests = await rateLimits.count(windowKey(source), at);
+  const secondsLeft = 60 - (Math.floor(at.getTime() / 1000) % 60);
+  const headers = {
+    "RateLimit-Policy": `"default";q=${limit};w=60`,
+    RateLimit: `"default";r=${Math.max(0, limit - requests)};t=${secondsLeft}`,
+  };
+  if (requests <= limit) return headers;
+  throw new Failure(
+    "RATE_LIMITED",
+    `more than ${limit} requests in this minute from your address: try again in ${secondsLeft} s`,
+    { headers: { ...headers, "Retry-After": String(secondsLeft) } },
+  );
+}
+
+/** Whom an address is counted as: an IPv4 address for itself, an IPv6 address with its whole /64, which one host has. */
+export function windowKey(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped?.[1]) return mapped[1];
+  if (!address.includes(":")) return address;
+  const [before = "", after] = address.toLowerCase().split("%")[0]?.split("::") ?? [];
+  const left = before === "" ? [] : before.split(":");
+  const right = after === undefined || after === "" ? [] : after.split(":");
+  const zeros = after === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
+  const groups = [...left, ...Array.from({ length: zeros }, () => "0"), ...right];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ""))
+    .join(":")}::/64`;
+}

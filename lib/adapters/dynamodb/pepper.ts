@@ -1,0 +1,57 @@
+import { randomBytes } from "node:crypto";
+import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import type { Pepper } from "../../access/ports.ts";
+import type { Vault } from "../../access/vault.ts";
+import type { Database } from "./client.ts";
+
+const KEY = { pk: "service#secrets", sk: "token-pepper" };
+
+/** Stands for the service itself where the vault asks for a workspace. */
+const SERVICE = "service";
+
+/** The pepper as an item beside the workspaces, sealed; a process reads it once. */
+export function pepper(database: Database, vault: Vault): Pepper {
+  let known: Uint8Array | null = null;
+
+  const read = async (): Promise<Uint8Array | null> => {
+    known ??= await readItem(database, vault);
+    return known;
+  };
+
+  return {
+    read,
+    readOrCreate: async () => {
+      const existing = await read();
+      if (existing) return existing;
+      await putOnce(database, await vault.seal(SERVICE, randomBytes(32).toString("base64")));
+      const made = await read();
+      if (!made) throw new Error("the service's token secret vanished while it was made");
+      return made;
+    },
+  };
+}
+
+const item = z.object({ secret: z.string() });
+
+async function readItem(database: Database, vault: Vault): Promise<Uint8Array | null> {
+  const { Item } = await database.client.send(
+    new GetCommand({ TableName: database.table("workspaces"), Key: KEY, ConsistentRead: true }),
+  );
+  return Item === undefined ? null : Buffer.from(await vault.open(SERVICE, item.parse(Item).secret), "base64");
+}
+
+/** Of two that make it at once, the first one's stands. */
+async function putOnce(database: Database, secret: string): Promise<void> {
+  try {
+    await database.client.send(
+      new PutCommand({
+        TableName: database.table("workspaces"),
+        Item: { ...KEY, secret },
+        ConditionExpression: "attribute_not_exists(pk)",
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof Error && error.name === "ConditionalCheckFailedException")) throw error;
+  }
+}

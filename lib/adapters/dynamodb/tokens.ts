@@ -1,0 +1,88 @@
+import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import type { TokenRecord, Tokens } from "../../access/ports.ts";
+import { SCOPES } from "../../model/token.ts";
+import type { Database } from "./client.ts";
+import { commit } from "./commit.ts";
+
+/** An expired token is still listed for this many days, then DynamoDB deletes it. */
+const KEPT_AFTER_EXPIRY_DAYS = 30;
+
+/** API tokens in DynamoDB, found by their keyed hash. */
+export function tokens(database: Database): Tokens {
+  return {
+    find: async (hash) => {
+      const { Item } = await database.client.send(
+        new GetCommand({ TableName: database.table("tokens"), Key: { pk: hash }, ConsistentRead: true }),
+      );
+      return Item === undefined ? null : readToken(Item);
+    },
+
+    create: (hash, token, entry) =>
+      commit(database, {
+        writes: [{ Put: { TableName: database.table("tokens"), Item: writeToken(hash, token) } }],
+        audit: [entry],
+        events: [],
+      }),
+
+    touch: async (hash, usedAt) => {
+      await database.client.send(
+        new UpdateCommand({
+          TableName: database.table("tokens"),
+          Key: { pk: hash },
+          UpdateExpression: "SET last_used_at = :at",
+          ConditionExpression: "attribute_exists(pk)",
+          ExpressionAttributeValues: { ":at": usedAt.toISOString() },
+        }),
+      );
+    },
+  };
+}
+
+const item = z.object({
+  id: z.string(),
+  workspace_id: z.string(),
+  name: z.string(),
+  owner: z.string(),
+  scopes: z.array(z.enum(SCOPES)),
+  created_at: z.string(),
+  valid_until: z.optional(z.string()),
+  revoked_at: z.optional(z.string()),
+  last_used_at: z.optional(z.string()),
+});
+
+function readToken(stored: Record<string, unknown>): TokenRecord {
+  const token = item.parse(stored);
+  return {
+    id: token.id,
+    workspaceId: token.workspace_id,
+    name: token.name,
+    owner: token.owner,
+    scopes: token.scopes,
+    createdAt: new Date(token.created_at),
+    validUntil: dateOrNull(token.valid_until),
+    revokedAt: dateOrNull(token.revoked_at),
+    lastUsedAt: dateOrNull(token.last_used_at),
+  };
+}
+
+const dateOrNull = (text: string | undefined): Date | null => (text === undefined ? null : new Date(text));
+
+function writeToken(hash: string, token: TokenRecord): Record<string, unknown> {
+  return {
+    pk: hash,
+    id: token.id,
+    workspace_id: token.workspaceId,
+    name: token.name,
+    owner: token.owner,
+    scopes: token.scopes,
+    created_at: token.createdAt.toISOString(),
+    valid_until: token.validUntil?.toISOString(),
+    revoked_at: token.revokedAt?.toISOString(),
+    last_used_at: token.lastUsedAt?.toISOString(),
+    expires_at:
+      token.validUntil === null
+        ? undefined
+        : Math.floor(token.validUntil.getTime() / 1000) + KEPT_AFTER_EXPIRY_DAYS * 86_400,
+  };
+}

@@ -1,0 +1,81 @@
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import type { SealedWorkspace, Workspaces } from "../../access/ports.ts";
+import type { Vault } from "../../access/vault.ts";
+import type { PostgresConnection, SalesforceConnection, Workspace } from "../../model/workspace.ts";
+import type { Database } from "./client.ts";
+import { commit } from "./commit.ts";
+import { readPostgres, readSalesforce, writePostgres, writeSalesforce } from "./connection-text.ts";
+
+/** Workspaces in DynamoDB, each connection sealed as one text. */
+export function workspaces(database: Database, vault: Vault): Workspaces {
+  return {
+    find: async (workspaceId) => {
+      const { Item } = await database.client.send(
+        new GetCommand({ TableName: database.table("workspaces"), Key: keyOf(workspaceId), ConsistentRead: true }),
+      );
+      return Item === undefined ? null : sealedWorkspace(vault, Item);
+    },
+
+    create: async (workspace, entry) => {
+      const Item = await sealItem(vault, workspace);
+      await commit(database, {
+        writes: [
+          {
+            Put: {
+              TableName: database.table("workspaces"),
+              Item,
+              ConditionExpression: "attribute_not_exists(pk)",
+            },
+          },
+        ],
+        audit: [entry],
+        events: [],
+      });
+    },
+  };
+}
+
+const keyOf = (workspaceId: string) => ({ pk: workspaceId, sk: "workspace" });
+
+const item = z.object({
+  pk: z.string(),
+  name: z.string(),
+  created_at: z.string(),
+  deleted_at: z.optional(z.string()),
+  postgres: z.optional(z.string()),
+  salesforce: z.optional(z.string()),
+});
+
+async function sealItem(vault: Vault, { id, name, createdAt, postgres, salesforce }: Workspace) {
+  return {
+    ...keyOf(id),
+    name,
+    created_at: createdAt.toISOString(),
+    ...(postgres && { postgres: await vault.seal(id, writePostgres(postgres)) }),
+    ...(salesforce && { salesforce: await vault.seal(id, writeSalesforce(salesforce)) }),
+  };
+}
+
+function sealedWorkspace(vault: Vault, stored: Record<string, unknown>): SealedWorkspace | null {
+  const { pk: id, name, created_at, deleted_at, postgres, salesforce } = item.parse(stored);
+  if (deleted_at !== undefined) return null;
+  const createdAt = new Date(created_at);
+  const open = async (): Promise<Workspace> => {
+    const [openPostgres, openSalesforce] = await Promise.all([
+      openText<PostgresConnection>(vault, id, postgres, readPostgres),
+      openText<SalesforceConnection>(vault, id, salesforce, readSalesforce),
+    ]);
+    return { id, name, createdAt, postgres: openPostgres, salesforce: openSalesforce };
+  };
+  return { id, name, createdAt, open };
+}
+
+async function openText<Connection>(
+  vault: Vault,
+  workspaceId: string,
+  sealed: string | undefined,
+  read: (text: string) => Connection,
+): Promise<Connection | null> {
+  return sealed === undefined ? null : read(await vault.open(workspaceId, sealed));
+}
