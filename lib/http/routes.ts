@@ -17,8 +17,14 @@ export interface Route extends Access {
 
 const WORKSPACE = "/api/v1/t/{workspace_id}";
 
-/** What every endpoint behind a token needs: the token, its workspace, the count of requests. */
-const TOKEN = ["workspaces", "tokens", "rateLimits"] as const;
+/** What every endpoint behind a token needs: its workspace and the service's own secret to read … */
+const READS = ["workspaces"] as const;
+
+/** … the count of requests and the token's last use to write. Whoever writes a table may read it. */
+const WRITES = ["tokens", "rateLimits"] as const;
+
+/** What the function behind all other paths and methods may touch: it counts requests as well. */
+export const NO_SUCH_ENDPOINT: Access = { writes: ["rateLimits"] };
 
 export const ROUTES = {
   "list-mappings": {
@@ -26,14 +32,17 @@ export const ROUTES = {
     path: `${WORKSPACE}/mappings`,
     scope: "read",
     body: false,
-    reads: [...TOKEN, "mappings"],
+    reads: [...READS, "mappings"],
+    writes: WRITES,
+    secrets: true,
   },
   "read-health": {
     method: "GET",
     path: `${WORKSPACE}/health`,
     scope: "read",
     body: false,
-    reads: [...TOKEN, "mappings", "engine"],
+    reads: [...READS, "mappings", "engine"],
+    writes: WRITES,
     secrets: true,
     postgres: true,
   },
@@ -42,7 +51,8 @@ export const ROUTES = {
     path: `${WORKSPACE}/monitoring/activity`,
     scope: "read",
     body: false,
-    reads: TOKEN,
+    reads: READS,
+    writes: WRITES,
     secrets: true,
     postgres: true,
   },
@@ -51,7 +61,8 @@ export const ROUTES = {
     path: `${WORKSPACE}/monitoring/errors`,
     scope: "read",
     body: false,
-    reads: TOKEN,
+    reads: READS,
+    writes: WRITES,
     secrets: true,
     postgres: true,
   },
@@ -60,8 +71,8 @@ export const ROUTES = {
     path: `${WORKSPACE}/mappings/{mapping_id}/poll-now`,
     scope: "operate",
     body: false,
-    reads: [...TOKEN, "mappings"],
-    writes: ["audit"],
+    reads: [...READS, "mappings"],
+    writes: [...WRITES, "audit"],
     sends: ["cycles"],
     secrets: true,
     postgres: true,
@@ -71,8 +82,8 @@ export const ROUTES = {
     path: `${WORKSPACE}/mappings/{mapping_id}/abort`,
     scope: "operate",
     body: false,
-    reads: [...TOKEN, "mappings"],
-    writes: ["audit"],
+    reads: [...READS, "mappings"],
+    writes: [...WRITES, "audit"],
     secrets: true,
     postgres: true,
   },
@@ -81,15 +92,17 @@ export const ROUTES = {
     path: `${WORKSPACE}/config/export`,
     scope: "read",
     body: false,
-    reads: [...TOKEN, "mappings"],
+    reads: [...READS, "mappings"],
+    writes: WRITES,
+    secrets: true,
   },
   "import-config": {
     method: "POST",
     path: `${WORKSPACE}/config/import`,
     scope: "admin",
     body: true,
-    reads: TOKEN,
-    writes: ["mappings", "audit", "events"],
+    reads: READS,
+    writes: [...WRITES, "workspaces", "mappings", "counters", "audit", "events"],
     sends: ["provisioning", "events"],
     secrets: true,
   },
@@ -98,15 +111,18 @@ export const ROUTES = {
     path: `${WORKSPACE}/config/baseline`,
     scope: "operate",
     body: false,
-    reads: [...TOKEN, "mappings"],
-    writes: ["baselines", "audit"],
+    reads: [...READS, "mappings"],
+    writes: [...WRITES, "baselines", "audit"],
+    secrets: true,
   },
   "read-drift": {
     method: "GET",
     path: `${WORKSPACE}/config/drift`,
     scope: "read",
     body: false,
-    reads: [...TOKEN, "mappings", "baselines"],
+    reads: [...READS, "mappings", "baselines"],
+    writes: WRITES,
+    secrets: true,
   },
   "list-audit-log": {
     method: "GET",
@@ -114,30 +130,35 @@ export const ROUTES = {
     scope: "read",
     body: false,
     streams: true,
-    reads: [...TOKEN, "audit"],
+    reads: [...READS, "audit"],
+    writes: WRITES,
+    secrets: true,
   },
   "list-deliveries": {
     method: "GET",
     path: `${WORKSPACE}/webhooks/{webhook_id}/deliveries`,
     scope: "read",
     body: false,
-    reads: [...TOKEN, "webhooks", "deliveries", "attempts"],
+    reads: [...READS, "webhooks", "deliveries", "attempts"],
+    writes: WRITES,
+    secrets: true,
   },
   "retry-delivery": {
     method: "POST",
     path: `${WORKSPACE}/webhooks/{webhook_id}/deliveries/{delivery_id}/retry`,
     scope: "operate",
     body: false,
-    reads: [...TOKEN, "webhooks"],
-    writes: ["deliveries", "attempts", "audit"],
+    reads: [...READS, "webhooks"],
+    writes: [...WRITES, "deliveries", "attempts", "audit"],
     sends: ["deliveries"],
+    secrets: true,
   },
   "read-metrics": {
     method: "GET",
     path: "/api/metrics",
     scope: null,
     body: false,
-    reads: ["workspaces", "mappings", "counters"],
+    reads: ["counters"],
   },
 } as const satisfies Record<string, Route>;
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Annotations, type App, CfnOutput, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { EventSourceMapping, FunctionUrlAuthType, InvokeMode } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
-import { ROUTES, type Route, type RouteName } from "../http/routes.ts";
+import { NO_SUCH_ENDPOINT, ROUTES, type Route, type RouteName } from "../http/routes.ts";
 import { type Access, WORKERS, type WorkerName } from "../model/resources.ts";
 import { Beat } from "./beat.ts";
 import { BridgeFunction } from "./bridge-function.ts";
@@ -52,7 +52,12 @@ export class ApplicationStack extends Stack {
       );
       return by ? [{ name, route, by }] : [];
     });
-    const api = restApi(this, this.#settings, answered, this.function("no-such-endpoint", {}, logs, sizing));
+    const api = restApi(
+      this,
+      this.#settings,
+      answered,
+      this.function("no-such-endpoint", NO_SUCH_ENDPOINT, logs, sizing),
+    );
     new CfnOutput(this, "BaseUrl", { value: baseUrlOf(api), description: "base_url of the API" });
     for (const { name, route, by } of answered) if (name === METRICS) this.addMetricsUrl(route, by);
   }

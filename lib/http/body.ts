@@ -1,0 +1,57 @@
+import jsonBodyParser from "@middy/http-json-body-parser";
+import { Failure } from "../model/failure.ts";
+import { invalid } from "./input.ts";
+import { type GatewayEvent, header } from "./request.ts";
+
+/** Bytes that a request's body may have. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+
+/** How deep the JSON of a body may be nested. */
+export const MAX_BODY_DEPTH = 32;
+
+/** Refuses a body that would cost more to parse than an honest one. */
+export function weighBody(event: GatewayEvent): void {
+  const text = typeof event.body === "string" ? event.body : "";
+  if (Buffer.byteLength(text, event.isBase64Encoded ? "base64" : "utf8") > MAX_BODY_BYTES) {
+    throw new Failure("PAYLOAD_TOO_LARGE", `the body may have at most ${MAX_BODY_BYTES} bytes`);
+  }
+  const json = event.isBase64Encoded ? Buffer.from(text, "base64").toString() : text;
+  if (depthOf(json) > MAX_BODY_DEPTH) {
+    throw invalid([{ path: "body", message: `must not be nested deeper than ${MAX_BODY_DEPTH} levels` }]);
+  }
+}
+
+const parser = jsonBodyParser();
+
+/** Turns the event's body into what its JSON says. Keys that could poison a prototype are refused. */
+export function parseBody(step: { readonly event: GatewayEvent }): void {
+  parser.before?.(step as never);
+}
+
+/** What the JSON body parser of middy says, in the words of this API; anything else as it was. */
+export function bodyFailure(error: unknown, event: GatewayEvent): unknown {
+  if (!(error instanceof Error) || !("statusCode" in error)) return error;
+  if (error.statusCode === 415) {
+    const sent = header(event, "content-type") ?? "none";
+    return new Failure("UNSUPPORTED_MEDIA_TYPE", `send the body as Content-Type: application/json; yours was ${sent}`);
+  }
+  if (error.statusCode === 422) return invalid([{ path: "body", message: whatIsWrong(error) }]);
+  return error;
+}
+
+function whatIsWrong({ cause, message }: Error): string {
+  const reason = typeof cause === "object" && cause !== null && "message" in cause ? String(cause.message) : null;
+  if (reason !== null) return `is not JSON: ${reason}`;
+  return message === "Forbidden key in JSON body" ? "must not hold a key named __proto__ or a constructor" : message;
+}
+
+/** The deepest nesting of brackets outside of strings, without parsing. */
+function depthOf(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"?|[[\]{}]/gs)) {
+    if (token === "[" || token === "{") deepest = Math.max(deepest, ++depth);
+    else if (token === "]" || token === "}") depth -= 1;
+  }
+  return deepest;
+}

@@ -1,0 +1,56 @@
+import type * as z from "zod/mini";
+import type { SealedWorkspace } from "../access/ports.ts";
+import type { ROUTES, RouteName } from "./routes.ts";
+
+type Parameters<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Parameters<Rest>
+  : never;
+
+/** The parts of a route's path by name: `{ workspace_id, mapping_id }`. */
+export type PathOf<Name extends RouteName> = Readonly<Record<Parameters<(typeof ROUTES)[Name]["path"]>, string>>;
+
+interface Found<Name extends RouteName, Services> {
+  readonly path: PathOf<Name>;
+  readonly workspace: SealedWorkspace;
+  readonly services: Services;
+}
+
+/** What `run` is asked: everything checked, the caller let in. */
+export interface Asked<Name extends RouteName, Input, Services, Resource> extends Found<Name, Services> {
+  readonly input: Input;
+  /** What `find` gave. */
+  readonly resource: Resource;
+  /** The token owner's e-mail address, for the audit log. */
+  readonly actor: string;
+  readonly at: Date;
+}
+
+/**
+ * One row of the endpoint table, answered. `input` is the schema of what a caller may say: the query's parameters by
+ * name, and the parsed body as `body` on routes that have one. `find` looks up the resource that the path names, before
+ * the input is judged (design section 6, order of refusals). `run` gives the `data` of the answer, a `Paged` or a `Plain`.
+ */
+export interface Endpoint<Name extends RouteName, Input, Services, Resource> {
+  readonly route: Name;
+  readonly input?: z.ZodMiniType<Input>;
+  readonly services: () => Services;
+  readonly find?: (asked: Found<Name, Services>) => Promise<Resource>;
+  readonly run: (asked: Asked<Name, Input, Services, Resource>) => Promise<unknown>;
+}
+
+/** An endpoint behind a token. */
+export function endpoint<const Name extends RouteName, Services, Input = unknown, Resource = null>(
+  row: Endpoint<Name, Input, Services, Resource>,
+): Endpoint<Name, Input, Services, Resource> {
+  return row;
+}
+
+/** An endpoint that asks for no token and reads nothing of the request. */
+export interface OpenEndpoint<Services> {
+  readonly services: () => Services;
+  readonly run: (asked: { readonly services: Services; readonly at: Date }) => Promise<unknown>;
+}
+
+export function openEndpoint<Services>(row: OpenEndpoint<Services>): OpenEndpoint<Services> {
+  return row;
+}

@@ -1,0 +1,167 @@
+import middy, { type MiddlewareObj, type Request } from "@middy/core";
+import { executionModeStandard } from "@middy/core/Standard";
+import { executionModeStreamifyResponse } from "@middy/core/StreamifyResponse";
+import type { Context } from "aws-lambda";
+import { authenticate, type Caller } from "../access/authenticate.ts";
+import type { Pepper, RateLimits, Tokens, Workspaces } from "../access/ports.ts";
+import { countRequest } from "../access/rate-limit.ts";
+import { Failure } from "../model/failure.ts";
+import { newId } from "../model/id.ts";
+import { type Answer, answerWith, refuseWith } from "./answer.ts";
+import { bodyFailure, parseBody, weighBody } from "./body.ts";
+import type { Endpoint, OpenEndpoint, PathOf } from "./endpoint.ts";
+import { queryOf, validate } from "./input.ts";
+import { refuseUnknown } from "./no-such-endpoint.ts";
+import { type GatewayEvent, header, lowerCaseNames, pathParameter, sourceAddress } from "./request.ts";
+import { ROUTES, type Route, type RouteName } from "./routes.ts";
+
+/** What stands before every endpoint behind a token. */
+export interface Gate {
+  readonly tokens: Tokens;
+  readonly pepper: Pepper;
+  readonly workspaces: Workspaces;
+  readonly rateLimits: RateLimits;
+  readonly requestsPerMinute: number;
+  readonly now: () => Date;
+}
+
+/** What one request has come to so far; it travels in the invocation's context. */
+interface Exchange {
+  readonly id: string;
+  readonly at: Date;
+  headers: Readonly<Record<string, string>>;
+  caller?: Caller;
+  resource?: unknown;
+  input?: unknown;
+}
+
+type Invocation = Context & { exchange: Exchange };
+type Step = Request<GatewayEvent, Answer, Error, Invocation>;
+type Middleware = MiddlewareObj<GatewayEvent, Answer, Error, Invocation>;
+
+/** The function that answers for an endpoint: let in, looked up, checked, run, put into the envelope. */
+export function lambda<Name extends RouteName, Input, Services, Resource>(
+  endpoint: Endpoint<Name, Input, Services, Resource>,
+  gateOf: () => Gate,
+) {
+  const route: Route = ROUTES[endpoint.route];
+  const services = once(endpoint.services);
+  const gate = once(gateOf);
+  const callerOf = ({ context }: Step): Caller => {
+    if (!context.exchange.caller) throw new Error("nobody was let in");
+    return context.exchange.caller;
+  };
+
+  const admit = async (step: Step) => {
+    step.context.exchange.caller = await enter(gate(), route, step);
+  };
+  const find = async (step: Step) => {
+    const asked = { path: pathOf<Name>(route, step.event), workspace: callerOf(step).workspace, services: services() };
+    step.context.exchange.resource = (await endpoint.find?.(asked)) ?? null;
+  };
+  const check = (step: Step) => {
+    const given = { ...queryOf(step.event), ...(route.body ? { body: step.event.body } : {}) };
+    step.context.exchange.input = endpoint.input ? validate(endpoint.input, given) : undefined;
+  };
+  const run = async (step: Step) => {
+    const { exchange } = step.context;
+    const { workspace, token } = callerOf(step);
+    const reply = await endpoint.run({
+      path: pathOf<Name>(route, step.event),
+      workspace,
+      services: services(),
+      input: exchange.input as Input,
+      resource: exchange.resource as Resource,
+      actor: token.owner,
+      at: exchange.at,
+    });
+    return answerWith(reply, exchange.headers);
+  };
+
+  const body = route.body ? [{ before: ({ event }: Step) => weighBody(event) }, { before: parseBody }] : [];
+  return frame(route, () => gate().now(), run, [{ before: admit }, { before: find }, ...body, { before: check }]);
+}
+
+/** The function that answers for an endpoint without a token: nothing is counted, nobody is asked for. */
+export function openLambda<Services>(endpoint: OpenEndpoint<Services>, now: () => Date) {
+  const services = once(endpoint.services);
+  const run = async ({ context: { exchange } }: Step) =>
+    answerWith(await endpoint.run({ services: services(), at: exchange.at }), exchange.headers);
+  return frame({ streams: false }, now, run, []);
+}
+
+/** The function behind every path and method that the endpoint table does not have. */
+export function refusingLambda(gateOf: () => Pick<Gate, "rateLimits" | "requestsPerMinute" | "now">) {
+  const gate = once(gateOf);
+  const run = ({ event, context: { exchange } }: Step) => refuseUnknown(gate(), event, exchange.at);
+  return frame({ streams: false }, () => gate().now(), run, []);
+}
+
+/** Counts the request and lets its caller in. */
+async function enter(gate: Gate, route: Route, { event, context: { exchange } }: Step): Promise<Caller> {
+  const counted = await countRequest(gate.rateLimits, gate.requestsPerMinute, sourceAddress(event), exchange.at);
+  exchange.headers = { ...exchange.headers, ...counted };
+  return authenticate(gate, {
+    authorization: header(event, "authorization"),
+    workspaceId: pathParameter(event, "workspace_id"),
+    scope: route.scope ?? "read",
+    at: exchange.at,
+  });
+}
+
+function frame(
+  { streams }: Pick<Route, "streams">,
+  now: () => Date,
+  run: (step: Step) => Promise<Answer>,
+  steps: readonly Middleware[],
+) {
+  const begin = ({ event, context }: Step) => {
+    event.headers = lowerCaseNames(event.headers ?? {});
+    const id = newId("req");
+    context.exchange = { id, at: now(), headers: { "X-Request-Id": id, "Cache-Control": "no-store" } };
+  };
+  const refuse = (step: Step) => {
+    step.response = refusal(step.error, step);
+  };
+  const handler = (event: GatewayEvent, context: Invocation) =>
+    run({ event, context, response: undefined, error: undefined, internal: {} });
+
+  return middy<GatewayEvent, Answer, Error, Invocation>({
+    executionMode: streams ? executionModeStreamifyResponse : executionModeStandard,
+  })
+    .use([{ before: begin, onError: refuse }, ...steps])
+    .handler(handler);
+}
+
+/** A failure as it was meant; anything else is logged with its cause and answered without it. */
+function refusal(error: unknown, { event, context: { exchange } }: Step): Answer {
+  const meant = bodyFailure(error, event);
+  if (meant instanceof Failure) return refuseWith(meant, exchange.headers);
+  console.error(
+    JSON.stringify({ level: "error", request_id: exchange.id, path: event.path, fault: describeFault(error) }),
+  );
+  return refuseWith(
+    new Failure("INTERNAL_ERROR", `an unexpected error; tell the operator the request id ${exchange.id}`),
+    exchange.headers,
+  );
+}
+
+function describeFault(error: unknown): unknown {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? {} : { cause: describeFault(error.cause) };
+  return { name: error.name, message: error.message, stack: error.stack, ...cause };
+}
+
+const pathNames = (path: string): readonly string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+
+function pathOf<Name extends RouteName>(route: Route, event: GatewayEvent): PathOf<Name> {
+  return Object.fromEntries(pathNames(route.path).map((name) => [name, pathParameter(event, name)])) as PathOf<Name>;
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

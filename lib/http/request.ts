@@ -1,0 +1,35 @@
+/** What the frame reads of a request: API Gateway's REST event, or a Function URL's, which names the address elsewhere. */
+export interface GatewayEvent {
+  readonly httpMethod?: string;
+  readonly path?: string;
+  headers?: Readonly<Record<string, string | undefined>> | null;
+  readonly pathParameters?: Readonly<Record<string, string | undefined>> | null;
+  readonly multiValueQueryStringParameters?: Readonly<Record<string, readonly string[] | undefined>> | null;
+  body?: unknown;
+  readonly isBase64Encoded?: boolean;
+  readonly requestContext?: {
+    readonly identity?: { readonly sourceIp?: string };
+    readonly http?: { readonly sourceIp?: string };
+  };
+}
+
+/** The same headers with their names in lower case: clients write them as they like (RFC 9110, 5.1). */
+export function lowerCaseNames(headers: Readonly<Record<string, string | undefined>>) {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** A header by its name in lower case. */
+export function header(event: GatewayEvent, name: string): string | undefined {
+  return event.headers?.[name];
+}
+
+/** The caller's address as the gateway saw it; what a client says of itself in a header does not count. */
+export function sourceAddress(event: GatewayEvent): string {
+  const { identity, http } = event.requestContext ?? {};
+  return identity?.sourceIp ?? http?.sourceIp ?? "unknown";
+}
+
+/** A part of the path, as sent; empty when the route has none of that name. */
+export function pathParameter(event: GatewayEvent, name: string): string {
+  return event.pathParameters?.[name] ?? "";
+}
