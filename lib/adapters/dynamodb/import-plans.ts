@@ -1,0 +1,91 @@
+import { BatchGetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import type { ImportPlans, MappingChange, RecordedChanges } from "../../config/ports.ts";
+import { writeChunks } from "./chunks.ts";
+import type { Database } from "./client.ts";
+import { commit } from "./commit.ts";
+import { getHead, HEAD, nextGeneration, planPlace, readPlan, writePlan } from "./mapping-head.ts";
+import { mappingKey } from "./mapping-item.ts";
+import { writesOf } from "./mapping-writes.ts";
+import { ConditionFailed } from "./transact.ts";
+
+/** Chunks of a plan that was never committed, or is done, go after this many days; an open one is long done by then. */
+const PLAN_DAYS = 30;
+
+/** Import plans beside the mappings that they change. */
+export function importPlans(database: Database): ImportPlans {
+  return {
+    commit: async (plan, generation, entry) => {
+      const { workspaceId, id, at } = plan;
+      const expiresAt = Math.floor(at.getTime() / 1000) + PLAN_DAYS * 86_400;
+      const chunks = await writeChunks(database, planPlace(workspaceId, id), writePlan(plan), expiresAt);
+      const head = nextGeneration(database, workspaceId, generation, { id, chunks });
+      return isDone(commit(database, { writes: [head], audit: [entry], events: [] }));
+    },
+
+    open: async (workspaceId) => readPlan(database, workspaceId, await getHead(database, workspaceId)),
+
+    carryOut: async (planId, recorded) => {
+      // When somebody else carries the same plan out at the same time, what is left is looked up again.
+      for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+        const rest = await notYet(database, recorded);
+        if (rest.changes.length === 0) return;
+        const writes = rest.changes.flatMap((change) => writesOf(database, change));
+        if (await isDone(commit(database, { writes, audit: rest.audit, events: rest.events }))) return;
+      }
+      throw new Error(`import ${planId} cannot be carried out: its mappings are not as they were when it was planned`);
+    },
+
+    close: async (workspaceId, planId) => {
+      const update = new UpdateCommand({
+        TableName: database.table("mappings"),
+        Key: { pk: workspaceId, sk: HEAD },
+        UpdateExpression: "SET generation = generation + :one REMOVE plan_id, plan_chunks",
+        ConditionExpression: "plan_id = :plan",
+        ExpressionAttributeValues: { ":one": 1, ":plan": planId },
+      });
+      try {
+        await database.client.send(update);
+      } catch (error) {
+        if (!(error instanceof Error && error.name === "ConditionalCheckFailedException")) throw error;
+      }
+    },
+  };
+}
+
+const ATTEMPTS = 10;
+
+async function isDone(committing: Promise<void>): Promise<boolean> {
+  try {
+    await committing;
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionFailed) return false;
+    throw error;
+  }
+}
+
+const kept = z.object({ id: z.string(), config_version: z.number() });
+
+/** The changes that nobody carried out yet, with what belongs to them. */
+async function notYet(database: Database, recorded: RecordedChanges): Promise<RecordedChanges> {
+  const table = database.table("mappings");
+  const Keys = recorded.changes.map(({ after }) => ({ pk: after.workspaceId, sk: mappingKey(after.id) }));
+  const answer = await database.client.send(
+    new BatchGetCommand({ RequestItems: { [table]: { Keys, ConsistentRead: true } } }),
+  );
+  const versions = new Map(
+    (answer.Responses?.[table] ?? []).map((item) => {
+      const { id, config_version } = kept.parse(item);
+      return [id, config_version] as const;
+    }),
+  );
+  const isOpen = ({ after }: MappingChange) => (versions.get(after.id) ?? 0) < after.configVersion;
+  const changes = recorded.changes.filter(isOpen);
+  const ids = new Set(changes.map(({ after }) => after.id));
+  return {
+    changes,
+    audit: recorded.audit.filter(({ resourceId }) => ids.has(resourceId)),
+    events: recorded.events.filter(({ detail }) => ids.has(String(detail["mapping_id"]))),
+  };
+}

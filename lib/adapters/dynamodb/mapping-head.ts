@@ -1,0 +1,111 @@
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import type { ImportPlan, MappingChange } from "../../config/ports.ts";
+import type { Mapping } from "../../model/mapping.ts";
+import { readChunks } from "./chunks.ts";
+import type { Database } from "./client.ts";
+import { readMapping, writeMapping } from "./mapping-item.ts";
+import type { Write } from "./transact.ts";
+
+/** Sort key of a workspace's head item, which orders all changes of its mappings. It sorts before the mappings'. */
+export const HEAD = "head";
+
+/** A workspace's head: its generation, and the import that is committed and not yet carried out. */
+export interface Head {
+  readonly generation: number;
+  readonly plan: { readonly id: string; readonly chunks: number } | null;
+}
+
+const item = z.object({
+  generation: z.number(),
+  plan_id: z.optional(z.string()),
+  plan_chunks: z.optional(z.number()),
+});
+
+/** A head as it is kept; a workspace without mappings has none. */
+export function readHead(stored: unknown): Head {
+  if (stored === undefined) return { generation: 0, plan: null };
+  const { generation, plan_id, plan_chunks } = item.parse(stored);
+  return {
+    generation,
+    plan: plan_id === undefined || plan_chunks === undefined ? null : { id: plan_id, chunks: plan_chunks },
+  };
+}
+
+export async function getHead(database: Database, workspaceId: string): Promise<Head> {
+  const { Item } = await database.client.send(
+    new GetCommand({
+      TableName: database.table("mappings"),
+      Key: { pk: workspaceId, sk: HEAD },
+      ConsistentRead: true,
+    }),
+  );
+  return readHead(Item);
+}
+
+/**
+ * The write that takes the next generation for a change, if none was taken since `seen` and no import is open; with
+ * `plan` it opens one.
+ */
+export function nextGeneration(database: Database, workspaceId: string, seen: number, plan: Head["plan"]): Write {
+  const unchanged = seen === 0 ? "attribute_not_exists(pk)" : "generation = :seen";
+  return {
+    Update: {
+      TableName: database.table("mappings"),
+      Key: { pk: workspaceId, sk: HEAD },
+      UpdateExpression: `SET generation = :next${plan ? ", plan_id = :plan, plan_chunks = :chunks" : ""}`,
+      ConditionExpression: `${unchanged} AND attribute_not_exists(plan_id)`,
+      ExpressionAttributeValues: {
+        ":next": seen + 1,
+        ...(seen === 0 ? {} : { ":seen": seen }),
+        ...(plan ? { ":plan": plan.id, ":chunks": plan.chunks } : {}),
+      },
+    },
+  };
+}
+
+const planPlace = (workspaceId: string, planId: string) =>
+  ({ table: "mappings", pk: workspaceId, prefix: `plan#${planId}` }) as const;
+
+export { planPlace };
+
+/** A plan as the document that is kept in chunks. */
+export function writePlan({ id, workspaceId, actor, at, changes }: ImportPlan): unknown {
+  const written = changes.map(({ before, after }) => ({
+    before: before && writeMapping(before),
+    after: writeMapping(after),
+  }));
+  return { id, workspace_id: workspaceId, actor, at: at.toISOString(), changes: written };
+}
+
+const planDocument = z.object({
+  id: z.string(),
+  workspace_id: z.string(),
+  actor: z.string(),
+  at: z.string(),
+  changes: z.array(z.object({ before: z.unknown(), after: z.unknown() })),
+});
+
+/** The open plan of a head; null when it was closed since the head was read. */
+export async function readPlan(database: Database, workspaceId: string, head: Head): Promise<ImportPlan | null> {
+  if (head.plan === null) return null;
+  const document = await readChunks(database, planPlace(workspaceId, head.plan.id), head.plan.chunks);
+  if (document === null) return null;
+  const plan = planDocument.parse(document);
+  return {
+    id: plan.id,
+    workspaceId: plan.workspace_id,
+    actor: plan.actor,
+    at: new Date(plan.at),
+    changes: plan.changes.map(readChange),
+  };
+}
+
+function readChange({ before, after }: { readonly before: unknown; readonly after: unknown }): MappingChange {
+  return { before: before === null ? null : readMapping(before), after: readMapping(after) };
+}
+
+/** A mapping as a plan will leave it, unless it has moved past the plan already. */
+export function overlaid(kept: Mapping | null, change: MappingChange): Mapping {
+  return kept !== null && kept.configVersion >= change.after.configVersion ? kept : change.after;
+}

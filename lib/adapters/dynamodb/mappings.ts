@@ -1,0 +1,134 @@
+import { BatchGetCommand, paginateScan, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { ImportPlan, Mappings } from "../../config/ports.ts";
+import { Failure } from "../../model/failure.ts";
+import type { Mapping } from "../../model/mapping.ts";
+import type { Database } from "./client.ts";
+import { commit } from "./commit.ts";
+import { getHead, HEAD, type Head, nextGeneration, overlaid, readHead, readPlan } from "./mapping-head.ts";
+import { mappingKey, readMapping } from "./mapping-item.ts";
+import { writesOf } from "./mapping-writes.ts";
+import { ConditionFailed } from "./transact.ts";
+
+/** Mappings in DynamoDB: one item each, guard items for what they hold alone, one head item that orders the changes. */
+export function mappings(database: Database): Mappings {
+  return {
+    list: async (workspaceId) => {
+      for (;;) {
+        const { head, kept } = await readAll(database, workspaceId);
+        const plan = await readPlan(database, workspaceId, head);
+        const after = await getHead(database, workspaceId);
+        if (!isSame(head, after)) continue; // something changed while the pages were read
+        const all = plan ? withPlan(kept, plan) : kept;
+        return { generation: head.generation, mappings: all.filter(isKept).toSorted(byObject) };
+      }
+    },
+
+    find: async (workspaceId, mappingId) => {
+      const { head, kept } = await readOne(database, workspaceId, mappingId);
+      const plan = await readPlan(database, workspaceId, head);
+      const change = plan?.changes.find(({ after }) => after.id === mappingId);
+      const mapping = change ? overlaid(kept, change) : kept;
+      return mapping && isKept(mapping) ? mapping : null;
+    },
+
+    change: async (workspaceId, generation, { changes, audit, events }) => {
+      const head = nextGeneration(database, workspaceId, generation, null);
+      const writes = changes.flatMap((change) => writesOf(database, change));
+      try {
+        await commit(database, { writes: [head, ...writes], audit, events });
+        return true;
+      } catch (error) {
+        if (!(error instanceof ConditionFailed)) throw error;
+        if (error.positions.includes(0)) return false;
+        throw new Failure("CONFLICT", "another mapping of this workspace has this object or this table");
+      }
+    },
+
+    setProvisioning: async (workspaceId, mappingId, version, provisioning) => {
+      try {
+        await database.client.send(
+          new UpdateCommand({
+            TableName: database.table("mappings"),
+            Key: { pk: workspaceId, sk: mappingKey(mappingId) },
+            UpdateExpression: "SET provisioning = :provisioning",
+            ConditionExpression: "config_version = :version",
+            ExpressionAttributeValues: { ":provisioning": provisioning, ":version": version },
+          }),
+        );
+        return true;
+      } catch (error) {
+        if (error instanceof Error && error.name === "ConditionalCheckFailedException") return false;
+        throw error;
+      }
+    },
+
+    active: async function* () {
+      const pages = paginateScan(
+        { client: database.client },
+        {
+          TableName: database.table("mappings"),
+          FilterExpression: "begins_with(sk, :mapping) AND active = :true AND deleted_at = :none",
+          ExpressionAttributeValues: { ":mapping": mappingKey(""), ":true": true, ":none": null },
+        },
+      );
+      for await (const { Items } of pages) yield* (Items ?? []).map(readMapping);
+    },
+  };
+}
+
+const isKept = ({ deletedAt }: Mapping): boolean => deletedAt === null;
+
+/** Independent of the machine's locale, so that an export is the same everywhere. */
+const byObject = (one: Mapping, other: Mapping): number =>
+  one.sfObject < other.sfObject ? -1 : one.sfObject > other.sfObject ? 1 : 0;
+
+const isSame = (one: Head, other: Head): boolean =>
+  one.generation === other.generation && one.plan?.id === other.plan?.id;
+
+function withPlan(kept: readonly Mapping[], plan: ImportPlan): readonly Mapping[] {
+  const byId = new Map(kept.map((mapping) => [mapping.id, mapping]));
+  for (const change of plan.changes) byId.set(change.after.id, overlaid(byId.get(change.after.id) ?? null, change));
+  return [...byId.values()];
+}
+
+interface ReadAll {
+  readonly head: Head;
+  readonly kept: readonly Mapping[];
+}
+
+/** The head, then the mappings: they stand in this order in the partition. */
+async function readAll(database: Database, workspaceId: string): Promise<ReadAll> {
+  const items: Record<string, unknown>[] = [];
+  let from: Record<string, unknown> | undefined;
+  do {
+    const answer = await database.client.send(
+      new QueryCommand({
+        TableName: database.table("mappings"),
+        KeyConditionExpression: "pk = :pk AND sk BETWEEN :head AND :last",
+        ExpressionAttributeValues: { ":pk": workspaceId, ":head": HEAD, ":last": mappingKey("~") },
+        ConsistentRead: true,
+        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+      }),
+    );
+    items.push(...(answer.Items ?? []));
+    from = answer.LastEvaluatedKey;
+  } while (from !== undefined);
+  const isHead = (item: Record<string, unknown>) => item["sk"] === HEAD;
+  return { head: readHead(items.find(isHead)), kept: items.filter((item) => !isHead(item)).map(readMapping) };
+}
+
+async function readOne(
+  database: Database,
+  workspaceId: string,
+  mappingId: string,
+): Promise<{ readonly head: Head; readonly kept: Mapping | null }> {
+  const table = database.table("mappings");
+  const Keys = [HEAD, mappingKey(mappingId)].map((sk) => ({ pk: workspaceId, sk }));
+  const answer = await database.client.send(
+    new BatchGetCommand({ RequestItems: { [table]: { Keys, ConsistentRead: true } } }),
+  );
+  if ((answer.UnprocessedKeys?.[table]?.Keys?.length ?? 0) > 0) return readOne(database, workspaceId, mappingId);
+  const items = answer.Responses?.[table] ?? [];
+  const mapping = items.find(({ sk }) => sk !== HEAD);
+  return { head: readHead(items.find(({ sk }) => sk === HEAD)), kept: mapping ? readMapping(mapping) : null };
+}

@@ -1,0 +1,189 @@
+import * as z from "zod/mini";
+import { detailPath } from "../model/detail-path.ts";
+import type { FailureDetail } from "../model/failure.ts";
+import { CONFLICT_POLICIES, type ConflictPolicy, SYNC_DIRECTIONS, type SyncDirection } from "../model/mapping.ts";
+import { apiNameProblem, tableNameProblem } from "./identifiers.ts";
+
+/** The format's version (spec section 9). */
+export const DOCUMENT_VERSION = 1;
+
+/** What one import may hold (design section 6). */
+export const MAX_MAPPINGS = 2000;
+export const MAX_FIELDS = 800;
+
+/** One mapping of a config document, checked for itself; null is what it does not say. */
+export interface Entry {
+  /** Where it stands in the document: `mappings[3]`. */
+  readonly path: string;
+  readonly objectName: string;
+  readonly access: "read_only" | "read_write" | null;
+  readonly notifyEnabled: boolean | null;
+  readonly pollingSeconds: number | null;
+  readonly fields: readonly string[] | null;
+  readonly upsertField: string | null;
+  readonly pgTable: string | null;
+  readonly syncDirection: SyncDirection | null;
+  readonly active: boolean | null;
+  readonly conflictPolicy: ConflictPolicy | null;
+  /** Undefined: not said; null: every record. */
+  readonly filter: string | null | undefined;
+  /** Keys of `config` that have no meaning here. */
+  readonly foreign: Readonly<Record<string, unknown>>;
+}
+
+/** A document's entries, or all that is wrong with it. */
+export type Parsed =
+  | { readonly entries: readonly Entry[]; readonly problems: readonly [] }
+  | { readonly entries: readonly []; readonly problems: readonly FailureDetail[] };
+
+/**
+ * Reads a config document: our own export, bare or in its envelope, or Heroku Connect's (reference heroku-connect.md
+ * 2.1). Keys that have no meaning here are kept or ignored, never refused.
+ */
+export function parseDocument(given: unknown): Parsed {
+  const judged = document.safeParse(withoutEnvelope(given));
+  if (!judged.success) {
+    return {
+      entries: [],
+      problems: judged.error.issues.map(({ path, message }) => ({ path: detailPath(path) || "body", message })),
+    };
+  }
+  const entries = judged.data.mappings.map(entryOf);
+  const problems = duplicates(entries);
+  return problems.length === 0 ? { entries, problems: [] } : { entries: [], problems };
+}
+
+const word = <const Words extends readonly string[]>(words: Words) =>
+  z.enum(words, { error: `must be one of ${words.join(", ")}` });
+
+const switchable = () => z.boolean({ error: "must be true or false" });
+
+const named = (problem: (name: string) => string | null) =>
+  z.string({ error: "must be a text" }).check((context) => {
+    const message = problem(context.value);
+    if (message) context.issues.push({ code: "custom", input: context.value, message });
+  });
+
+const fields = z
+  .record(z.string(), z.unknown(), { error: "must be an object: field names, each with an object" })
+  .check((context) => {
+    const names = Object.keys(context.value);
+    const refuse = (path: string[], message: string) =>
+      context.issues.push({ code: "custom", input: context.value, path, message });
+    if (names.length > MAX_FIELDS) refuse([], `must name at most ${MAX_FIELDS} fields`);
+    for (const name of names) {
+      const problem = apiNameProblem(name);
+      if (problem) refuse([name], problem);
+      else if (!isObject(context.value[name])) refuse([name], "must be an object, {} will do");
+    }
+    for (const name of twice(names)) refuse([name], "is named twice, for case does not count");
+  });
+
+const bridge = z.looseObject(
+  {
+    pg_table: z.optional(named(tableNameProblem)),
+    sync_direction: z.optional(word(SYNC_DIRECTIONS)),
+    active: z.optional(switchable()),
+    conflict_policy: z.optional(word(CONFLICT_POLICIES)),
+    filter: z.optional(z.nullable(z.string({ error: "must be a text or null" }))),
+  },
+  { error: "must be an object" },
+);
+
+const config = z.looseObject(
+  {
+    access: z.optional(word(["read_only", "read_write"])),
+    sf_notify_enabled: z.optional(switchable()),
+    sf_polling_seconds: z.optional(
+      z
+        .int({ error: "must be a whole number of seconds" })
+        .check(z.gte(10, { error: "must be at least 10" }), z.lte(86_400, { error: "must be at most 86400" })),
+    ),
+    fields: z.optional(fields),
+    upsert_field: z.optional(z.nullable(named(apiNameProblem))),
+    bridge: z.optional(bridge),
+  },
+  { error: "must be an object" },
+);
+
+const document = z.object(
+  {
+    version: z.literal(DOCUMENT_VERSION, { error: `must be ${DOCUMENT_VERSION}` }),
+    mappings: z
+      .array(z.object({ object_name: named(apiNameProblem), config }, { error: "must be an object" }), {
+        error: "must be a list",
+      })
+      .check(z.maxLength(MAX_MAPPINGS, { error: `must hold at most ${MAX_MAPPINGS} mappings` })),
+  },
+  { error: "must be a config document: an object with version and mappings" },
+);
+
+type Mapped = z.infer<typeof document>["mappings"][number];
+
+const KNOWN = new Set(["access", "sf_notify_enabled", "sf_polling_seconds", "fields", "upsert_field", "bridge"]);
+
+/** What Heroku Connect writes of its own history, which is none of the next export's. */
+const FORGOTTEN = new Set(["applied_at", "revision"]);
+
+/** Foreign keys beyond this many bytes are ignored: they live in the mapping's item. */
+const MAX_FOREIGN_BYTES = 64 * 1024;
+
+function entryOf({ object_name, config: given }: Mapped, at: number): Entry {
+  return {
+    path: `mappings[${at}]`,
+    objectName: object_name,
+    access: given.access ?? null,
+    notifyEnabled: given.sf_notify_enabled ?? null,
+    pollingSeconds: given.sf_polling_seconds ?? null,
+    fields: given.fields === undefined ? null : Object.keys(given.fields),
+    upsertField: given.upsert_field ?? null,
+    pgTable: given.bridge?.pg_table ?? null,
+    syncDirection: given.bridge?.sync_direction ?? null,
+    active: given.bridge?.active ?? null,
+    conflictPolicy: given.bridge?.conflict_policy ?? null,
+    filter: given.bridge?.filter,
+    foreign: foreignOf(given),
+  };
+}
+
+function foreignOf(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const kept = Object.entries(given).filter(([key]) => !KNOWN.has(key) && !FORGOTTEN.has(key));
+  const foreign = Object.fromEntries(kept);
+  return Buffer.byteLength(JSON.stringify(foreign)) > MAX_FOREIGN_BYTES ? {} : foreign;
+}
+
+function withoutEnvelope(given: unknown): unknown {
+  return isObject(given) && given["success"] === true && isObject(given["data"]) ? given["data"] : given;
+}
+
+function duplicates(entries: readonly Entry[]): readonly FailureDetail[] {
+  const objects = new Set<string>();
+  const tables = new Set<string>();
+  return entries.flatMap(({ path, objectName, pgTable }) => {
+    const object = objectName.toLowerCase();
+    const table = pgTable ?? object;
+    const again = objects.has(object)
+      ? [{ path: `${path}.object_name`, message: "stands in this document twice" }]
+      : tables.has(table)
+        ? [{ path: `${path}.config.bridge.pg_table`, message: "is the table of another entry" }]
+        : [];
+    objects.add(object);
+    tables.add(table);
+    return again;
+  });
+}
+
+/** The names that came before in another or the same case. */
+function twice(names: readonly string[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const again = new Set<string>();
+  for (const name of names) {
+    if (seen.has(name.toLowerCase())) again.add(name);
+    seen.add(name.toLowerCase());
+  }
+  return again;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,181 @@
+import type { SealedWorkspace } from "../access/ports.ts";
+import { Failure, type FailureDetail } from "../model/failure.ts";
+import { newId } from "../model/id.ts";
+import type { Mapping } from "../model/mapping.ts";
+import { changedSettings } from "./changed-mapping.ts";
+import { type Entry, parseDocument } from "./document.ts";
+import type { Org, OrgObject } from "./org.ts";
+import { needsDescribe, type Planned, planImport } from "./plan-import.ts";
+import type { ImportPlan, MappingChange, Mappings } from "./ports.ts";
+import { type RollForwardNeeds, rollForward } from "./roll-forward.ts";
+
+export interface ImportNeeds extends RollForwardNeeds {
+  readonly mappings: Mappings;
+  readonly org: Org;
+}
+
+interface Asked {
+  readonly workspace: SealedWorkspace;
+  readonly actor: string;
+  readonly at: Date;
+  /** The parsed body: a config document, bare or in the envelope of an export. */
+  readonly document: unknown;
+  /** Tell the plan, change nothing. */
+  readonly dryRun: boolean;
+}
+
+/** Spec 2.8; a dry run tells beside the counts what would change. */
+export interface ImportResult {
+  readonly created: number;
+  readonly updated: number;
+  readonly skipped: number;
+  readonly changes?: readonly PlannedChange[];
+}
+
+interface PlannedChange {
+  readonly object_name: string;
+  readonly pg_table: string;
+  readonly action: "create" | "update";
+  readonly fields_added: readonly string[];
+  readonly fields_removed: readonly string[];
+  readonly settings_changed: readonly string[];
+}
+
+/** Times that an import is planned anew because somebody else changed the workspace's mappings meanwhile. */
+const ATTEMPTS = 5;
+
+/** Seconds for which an import carries itself out; the worker ends what is left. */
+const OWN_SECONDS = 8;
+
+/** Seconds after which the worker looks whether this import was left half carried out. */
+const WORKER_DELAY_SECONDS = 15;
+
+/**
+ * Makes a workspace's mappings what a document says: checked whole first, then committed at once, then carried out.
+ * Refuses with every problem by its path, and has changed nothing then.
+ */
+export async function importConfig(needs: ImportNeeds, asked: Asked): Promise<ImportResult> {
+  const parsed = parseDocument(asked.document);
+  if (parsed.problems.length > 0) throw refused("VALIDATION_ERROR", parsed.problems);
+
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    await finishOpenImport(needs, asked.workspace.id);
+    const { generation, mappings } = await needs.mappings.list(asked.workspace.id);
+    const planned = await decide(needs.org, asked, parsed.entries, mappings);
+    const result = resultOf(planned);
+    if (asked.dryRun) return { ...result, changes: planned.changes.map(plannedChange) };
+    if (await commitPlan(needs, asked, planned, generation)) return result;
+  }
+  throw new Failure("CONFLICT", "the workspace's mappings kept changing while this import was planned: import again");
+}
+
+async function finishOpenImport(needs: ImportNeeds, workspaceId: string): Promise<void> {
+  if (await rollForward(needs, workspaceId, forSeconds(OWN_SECONDS))) return;
+  throw new Failure("CONFLICT", "another import is still being carried out: import again in a minute");
+}
+
+async function decide(
+  org: Org,
+  { workspace, at }: Asked,
+  entries: readonly Entry[],
+  existing: readonly Mapping[],
+): Promise<Planned> {
+  const asking = entries.filter((entry) => needsDescribe(entry, existing));
+  const described = asking.length === 0 ? new Map<string, OrgObject>() : await describe(org, workspace, asking);
+  const planned = planImport({ workspaceId: workspace.id, at, existing, entries, described });
+  if (planned.problems.length > 0) throw refused("VALIDATION_ERROR", planned.problems);
+  if (planned.conflicts.length > 0) throw refused("CONFLICT", planned.conflicts);
+  return planned;
+}
+
+async function describe(
+  org: Org,
+  workspace: SealedWorkspace,
+  entries: readonly Entry[],
+): Promise<ReadonlyMap<string, OrgObject>> {
+  const names = await org.objectNames(workspace);
+  const wanted = entries.flatMap(({ objectName }) => names.get(objectName.toLowerCase()) ?? []);
+  const objects = await org.describe(workspace, wanted);
+  return new Map([...objects].map(([name, object]) => [name.toLowerCase(), object]));
+}
+
+/**
+ * The worker is woken before the commit: if this process dies right after it, the plan is carried out all the same; if
+ * it dies right before, the worker finds nothing to do.
+ */
+async function commitPlan(needs: ImportNeeds, asked: Asked, planned: Planned, generation: number): Promise<boolean> {
+  if (planned.changes.length === 0) return true;
+  const workspaceId = asked.workspace.id;
+  const plan: ImportPlan = {
+    id: newId("imp"),
+    workspaceId,
+    actor: asked.actor,
+    at: asked.at,
+    changes: planned.changes,
+  };
+  await needs.provisioning.send(
+    [{ workspace_id: workspaceId, mapping_id: null, import_id: plan.id }],
+    WORKER_DELAY_SECONDS,
+  );
+  const entry = {
+    id: newId("aud"),
+    workspaceId,
+    actor: asked.actor,
+    action: "config.imported",
+    resourceId: plan.id,
+    detail: { ...resultOf(planned) },
+    createdAt: asked.at,
+  } as const;
+  if (!(await needs.plans.commit(plan, generation, entry))) return false;
+  await carryOutSoon(needs, workspaceId);
+  return true;
+}
+
+/** The import is decided: trouble from here on is the worker's to end, and the operator's to read of. */
+async function carryOutSoon(needs: ImportNeeds, workspaceId: string): Promise<void> {
+  try {
+    await rollForward(needs, workspaceId, forSeconds(OWN_SECONDS));
+  } catch (error) {
+    console.error(
+      JSON.stringify({
+        level: "error",
+        workspace_id: workspaceId,
+        message: "import left to the worker",
+        fault: String(error),
+      }),
+    );
+  }
+}
+
+function forSeconds(seconds: number): () => boolean {
+  const end = performance.now() + seconds * 1000;
+  return () => performance.now() < end;
+}
+
+function resultOf({ changes, skipped }: Planned): ImportResult {
+  const created = changes.filter(({ before }) => before === null).length;
+  return { created, updated: changes.length - created, skipped };
+}
+
+function plannedChange({ before, after }: MappingChange): PlannedChange {
+  const [was, is] = [new Set(before?.fields), new Set(after.fields)];
+  return {
+    object_name: after.sfObject,
+    pg_table: after.pgTable,
+    action: before === null ? "create" : "update",
+    fields_added: after.fields.filter((field) => !was.has(field)),
+    fields_removed: [...was].filter((field) => !is.has(field)),
+    settings_changed: before === null ? [] : changedSettings(before, after).filter((name) => name !== "fields"),
+  };
+}
+
+/** Details that one refusal lists; the rest is told by number. */
+const MAX_DETAILS = 50;
+
+function refused(code: "VALIDATION_ERROR" | "CONFLICT", problems: readonly FailureDetail[]): Failure {
+  const [first] = problems;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
+  return new Failure(code, `nothing was imported: ${first?.path} ${first?.message}${more}`, {
+    details: problems.slice(0, MAX_DETAILS),
+  });
+}

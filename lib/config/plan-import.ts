@@ -1,0 +1,109 @@
+import type { FailureDetail } from "../model/failure.ts";
+import { newId } from "../model/id.ts";
+import type { Mapping } from "../model/mapping.ts";
+import { changedMapping, contradictsItself, newMapping } from "./changed-mapping.ts";
+import type { Entry } from "./document.ts";
+import type { OrgObject } from "./org.ts";
+import type { MappingChange } from "./ports.ts";
+import { spellNames } from "./spell-names.ts";
+
+interface Given {
+  readonly workspaceId: string;
+  readonly at: Date;
+  readonly existing: readonly Mapping[];
+  readonly entries: readonly Entry[];
+  /** Objects of the org by their lower-case name, for every entry that `needsDescribe` names. */
+  readonly described: ReadonlyMap<string, OrgObject>;
+}
+
+/** What an import would do, or everything that forbids it; one bad entry forbids all of it. */
+export interface Planned {
+  readonly changes: readonly MappingChange[];
+  /** Entries whose mapping is already as they want it. */
+  readonly skipped: number;
+  readonly problems: readonly FailureDetail[];
+  /** Objects or tables that other mappings of the workspace hold. */
+  readonly conflicts: readonly FailureDetail[];
+}
+
+/** Whether the org must be asked about an entry: only new names can be wrong. */
+export function needsDescribe(entry: Entry, existing: readonly Mapping[]): boolean {
+  const mapping = mappingOf(entry, existing);
+  if (!mapping) return true;
+  const known = new Set(mapping.fields);
+  const isNewUpsertField = entry.upsertField !== null && entry.upsertField !== mapping.upsertField;
+  return isNewUpsertField || (entry.fields ?? []).some((field) => !known.has(field));
+}
+
+/** Decides an import: matched by object, absent mappings stay, nothing is deleted. */
+export function planImport(given: Given): Planned {
+  const judged = given.entries.map((entry) => judge(entry, given));
+  return {
+    changes: judged.flatMap(({ change }) => (change ? [change] : [])),
+    skipped: judged.filter(({ change, problems }) => !change && problems.length === 0).length,
+    problems: judged.flatMap(({ problems }) => problems),
+    conflicts: tableConflicts(
+      judged.flatMap(({ change, entry }) => (change ? [{ change, entry }] : [])),
+      given.existing,
+    ),
+  };
+}
+
+interface Judged {
+  readonly entry: Entry;
+  readonly change: MappingChange | null;
+  readonly problems: readonly FailureDetail[];
+}
+
+function judge(entry: Entry, { workspaceId, at, existing, described }: Given): Judged {
+  const mapping = mappingOf(entry, existing);
+  const own = ownProblems(entry, mapping);
+  const { names, problems } = spellNames(entry, mapping, described.get(entry.objectName.toLowerCase()) ?? null);
+  if (own.length > 0 || problems.length > 0) return { entry, change: null, problems: [...own, ...problems] };
+  if (!mapping) {
+    const after = newMapping(entry, names, { id: newId("map"), workspaceId, at });
+    return { entry, change: { before: null, after }, problems: [] };
+  }
+  const after = changedMapping(mapping, entry, names, at);
+  return { entry, change: after === mapping ? null : { before: mapping, after }, problems: [] };
+}
+
+function ownProblems(entry: Entry, mapping: Mapping | null): readonly FailureDetail[] {
+  const problem = (key: string, message: string) => ({ path: `${entry.path}.config.${key}`, message });
+  return [
+    ...(contradictsItself(entry) ? [problem("access", "says something else than bridge.sync_direction")] : []),
+    ...(!mapping && entry.fields === null
+      ? [problem("fields", "is needed for a mapping that does not exist yet")]
+      : []),
+    ...(mapping && entry.pgTable !== null && entry.pgTable !== mapping.pgTable
+      ? [
+          problem(
+            "bridge.pg_table",
+            `cannot change: this mapping's table is ${mapping.pgTable}; delete the mapping first`,
+          ),
+        ]
+      : []),
+    ...(typeof entry.filter === "string" && entry.filter !== mapping?.filter
+      ? [problem("bridge.filter", "cannot be set by an import yet; leave it out or null")]
+      : []),
+  ];
+}
+
+function mappingOf({ objectName }: Entry, existing: readonly Mapping[]): Mapping | null {
+  const wanted = objectName.toLowerCase();
+  return existing.find(({ sfObject }) => sfObject.toLowerCase() === wanted) ?? null;
+}
+
+/** New mappings whose table another mapping of the workspace has. */
+function tableConflicts(
+  planned: readonly { readonly change: MappingChange; readonly entry: Entry }[],
+  existing: readonly Mapping[],
+): readonly FailureDetail[] {
+  const holders = new Map(existing.map(({ pgTable, sfObject }) => [pgTable.toLowerCase(), sfObject]));
+  return planned.flatMap(({ change, entry }) => {
+    const holder = change.before === null ? holders.get(change.after.pgTable.toLowerCase()) : undefined;
+    return holder === undefined
+      ? []
+      : [{ path: `${entry.path}.config.bridge.pg_table`, message: `is the table of the mapping of ${holder}` }];
+  });
+}

@@ -1,0 +1,29 @@
+import type { Mapping } from "../model/mapping.ts";
+
+/** One mapping's totals since its beginning (spec 4.2); they only rise. */
+export interface MappingTotals {
+  readonly workspaceId: string;
+  readonly mappingId: string;
+  readonly sfObject: string;
+  readonly rowsSynced: number;
+  readonly rowsFailed: number;
+  /** Calls by the label of their API, `SOAP`. */
+  readonly apiCalls: Readonly<Record<string, number>>;
+}
+
+/** A workspace's rows in state NEW, as the last cycle saw them. */
+export interface QueueDepth {
+  readonly workspaceId: string;
+  readonly rows: number;
+}
+
+/** What the metrics endpoint tells, kept by the cycles. */
+export interface Counters {
+  /** A new mapping's totals, all zero, so that its series are there before its first row. */
+  begin(mapping: Mapping): Promise<void>;
+  /** Sets a mapping's totals if they are larger than those that are kept: told late or twice, they neither fall nor double. */
+  set(totals: MappingTotals): Promise<void>;
+  setQueueDepth(depth: QueueDepth): Promise<void>;
+  /** Everything that is kept, of all workspaces. */
+  readAll(): Promise<{ readonly totals: readonly MappingTotals[]; readonly depths: readonly QueueDepth[] }>;
+}
