@@ -1,0 +1,19 @@
+import * as z from "zod/mini";
+import { listItem } from "../../lib/config/list-item.ts";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { oneOf } from "../../lib/http/input.ts";
+import { mappings } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** The active mappings of the workspace; `?include=inactive` lists all (spec 4, endpoint 1). */
+export const listMappings = endpoint({
+  route: "list-mappings",
+  input: z.object({ include: z.optional(oneOf(["inactive"])) }),
+  services: () => ({ mappings: mappings() }),
+  run: async ({ input, workspace, services }) => {
+    const { mappings } = await services.mappings.list(workspace.id);
+    return mappings.filter(({ active }) => active || input.include === "inactive").map(listItem);
+  },
+});
+
+export const handler = onLambda(listMappings);

@@ -1,0 +1,14 @@
+import { Plain } from "../../lib/http/answer.ts";
+import { openEndpoint } from "../../lib/http/endpoint.ts";
+import { EXPOSITION_TYPE } from "../../lib/metrics/exposition.ts";
+import { scraper } from "../../lib/metrics/scrape.ts";
+import { counters } from "../composition.ts";
+import { onOpenLambda } from "../on-lambda.ts";
+
+/** The service's metrics in plain-text exposition format, without a token (spec 4.2). */
+const readMetrics = openEndpoint({
+  services: () => ({ scrape: scraper(counters()) }),
+  run: async ({ services, at }) => new Plain(EXPOSITION_TYPE, await services.scrape(at)),
+});
+
+export const handler = onOpenLambda(readMetrics);

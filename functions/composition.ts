@@ -1,0 +1,71 @@
+import type { Pepper, RateLimits, Tokens, Workspaces } from "../lib/access/ports.ts";
+import { REQUESTS_PER_MINUTE } from "../lib/access/rate-limit.ts";
+import { rememberTokens } from "../lib/access/remember-tokens.ts";
+import type { Vault } from "../lib/access/vault.ts";
+import { auditLog as auditLogIn } from "../lib/adapters/dynamodb/audit.ts";
+import { type Database, openDatabase } from "../lib/adapters/dynamodb/client.ts";
+import { counters as countersIn } from "../lib/adapters/dynamodb/counters.ts";
+import { importPlans as importPlansIn } from "../lib/adapters/dynamodb/import-plans.ts";
+import { mappings as mappingsIn } from "../lib/adapters/dynamodb/mappings.ts";
+import { pepper as pepperIn } from "../lib/adapters/dynamodb/pepper.ts";
+import { rateLimits as rateLimitsIn } from "../lib/adapters/dynamodb/rate-limits.ts";
+import { tokens as tokensIn } from "../lib/adapters/dynamodb/tokens.ts";
+import { workspaces as workspacesIn } from "../lib/adapters/dynamodb/workspaces.ts";
+import { kmsDataKeys } from "../lib/adapters/secrets/data-keys.ts";
+import { envelopeVault } from "../lib/adapters/secrets/vault.ts";
+import { openQueues, type Queues } from "../lib/adapters/sqs/queues.ts";
+import { now } from "../lib/adapters/time.ts";
+import type { AuditLog, AuditTrail } from "../lib/audit/ports.ts";
+import type { ImportPlans, Mappings } from "../lib/config/ports.ts";
+import type { Counters } from "../lib/metrics/ports.ts";
+import { queueVariable, tableVariable } from "../lib/model/resources.ts";
+
+/**
+ * The one place where ports meet their adapters. Each is a function of its own, so that a bundle holds only what its
+ * function asks for, and opens on first use, so that a cold start pays only for what the request needs.
+ */
+
+const opened = new Map<string, unknown>();
+
+/** The same thing on every call in one process. */
+function once<Thing>(name: string, open: () => Thing): Thing {
+  if (!opened.has(name)) opened.set(name, open());
+  return opened.get(name) as Thing;
+}
+
+/** What the deployment tells this function. */
+function setting(name: string): string {
+  const value = process.env[name];
+  if (value === undefined || value === "") throw new Error(`the environment variable ${name} is not set`);
+  return value;
+}
+
+export { now };
+
+export const database = (): Database => once("database", () => openDatabase((name) => setting(tableVariable(name))));
+
+export const queues = (): Queues => once("queues", () => openQueues((name) => setting(queueVariable(name))));
+
+export const vault = (): Vault => once("vault", () => envelopeVault(kmsDataKeys(setting("KEY_ID"), now)));
+
+export const pepper = (): Pepper => once("pepper", () => pepperIn(database(), vault()));
+
+export const workspaces = (): Workspaces => once("workspaces", () => workspacesIn(database(), vault()));
+
+export const tokens = (): Tokens => once("tokens", () => rememberTokens(tokensIn(database()), now));
+
+export const rateLimits = (): RateLimits => once("rateLimits", () => rateLimitsIn(database()));
+
+export const mappings = (): Mappings => once("mappings", () => mappingsIn(database()));
+
+export const importPlans = (): ImportPlans => once("importPlans", () => importPlansIn(database()));
+
+export const auditLog = (): AuditLog & AuditTrail => once("auditLog", () => auditLogIn(database(), now));
+
+export const counters = (): Counters => once("counters", () => countersIn(database()));
+
+/** Requests a minute and address: the contract's 300, and another figure only outside production. */
+export function requestsPerMinute(): number {
+  const asked = Number(process.env["RATE_LIMIT_PER_MINUTE"]);
+  return process.env["STAGE"] !== "prod" && Number.isInteger(asked) && asked > 0 ? asked : REQUESTS_PER_MINUTE;
+}

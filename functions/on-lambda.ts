@@ -1,0 +1,27 @@
+import type { Endpoint, OpenEndpoint } from "../lib/http/endpoint.ts";
+import { type Gate, lambda, openLambda } from "../lib/http/lambda.ts";
+import type { RouteName } from "../lib/http/routes.ts";
+import { now, pepper, rateLimits, requestsPerMinute, tokens, workspaces } from "./composition.ts";
+
+/** The Lambda handler of an endpoint behind a token. */
+export function onLambda<Name extends RouteName, Input, Services, Resource>(
+  endpoint: Endpoint<Name, Input, Services, Resource>,
+) {
+  return lambda(endpoint, gate);
+}
+
+/** The Lambda handler of an endpoint without a token. */
+export function onOpenLambda<Services>(endpoint: OpenEndpoint<Services>) {
+  return openLambda(endpoint, now);
+}
+
+function gate(): Gate {
+  return {
+    tokens: tokens(),
+    pepper: pepper(),
+    workspaces: workspaces(),
+    rateLimits: rateLimits(),
+    requestsPerMinute: requestsPerMinute(),
+    now,
+  };
+}

@@ -1,0 +1,26 @@
+import type { SealedWorkspace } from "../access/ports.ts";
+import { Failure } from "../model/failure.ts";
+import { DatabaseUnavailable, type MonitoredDatabase, type Monitoring } from "./ports.ts";
+
+/**
+ * Asks the workspace's database. A workspace without one is refused with CONFLICT; one that cannot be asked answers
+ * INTERNAL_ERROR with the class of the trouble, for it is the operator's to mend and not the caller's.
+ */
+export async function withDatabase<Answer>(
+  monitoring: Monitoring,
+  workspace: SealedWorkspace,
+  ask: (database: MonitoredDatabase) => Promise<Answer>,
+): Promise<Answer> {
+  const { postgres } = await workspace.open();
+  if (postgres === null) {
+    throw new Failure("CONFLICT", "this workspace is not connected to a PostgreSQL database yet: connect one first");
+  }
+  try {
+    await using database = await monitoring.open(postgres);
+    return await ask(database);
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable)) throw error;
+    console.error(JSON.stringify({ level: "error", workspace_id: workspace.id, message: error.message }));
+    throw new Failure("INTERNAL_ERROR", `the workspace's PostgreSQL database could not be asked: ${error.message}`);
+  }
+}

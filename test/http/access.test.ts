@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { handler as listMappings } from "../../functions/api/list-mappings.ts";
+import { handler as readMetrics } from "../../functions/api/read-metrics.ts";
+import { handler as noSuchEndpoint } from "../../functions/no-such-endpoint.ts";
+import { mintToken } from "../../lib/access/token.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { call, type Request } from "../support/call.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+
+let cloud: BridgeCloud;
+let own: TestWorkspace;
+let other: TestWorkspace;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+  own = await createTestWorkspace();
+  other = await createTestWorkspace();
+});
+afterAll(() => cloud.close());
+
+const list = (request: Request = {}) =>
+  call(listMappings, "list-mappings", { path: { workspace_id: own.id }, ...request });
+
+describe("who may come in (spec 5, 7)", () => {
+  test("the workspace's own token", async () => {
+    const answer = await list({ token: own.token });
+
+    expect(answer.status).toBe(200);
+    expect(answer.json).toEqual({ success: true, data: [] });
+    expect(answer.headers["X-Request-Id"]).toMatch(/^req_/);
+  });
+
+  test.each([
+    ["no token", undefined],
+    ["no bearer", "Basic abc"],
+    ["a token with a typing error", `Bearer ${mintToken("admin").slice(0, -1)}!`],
+    ["a token that nobody made", `Bearer ${mintToken("admin")}`],
+    ["an empty bearer", "Bearer "],
+  ])("not %s: 401 UNAUTHORIZED", async (_, authorization) => {
+    const answer = await list(authorization === undefined ? {} : { headers: { Authorization: authorization } });
+
+    expect(answer.status).toBe(401);
+    expect(answer.json).toMatchObject({ success: false, error: { code: "UNAUTHORIZED" } });
+  });
+
+  test("not another workspace's token: 403 FORBIDDEN", async () => {
+    const answer = await list({ token: other.token });
+
+    expect(answer.status).toBe(403);
+    expect(answer.json).toMatchObject({ error: { code: "FORBIDDEN" } });
+  });
+
+  test("nobody into a workspace that does not exist: 404 WORKSPACE_NOT_FOUND", async () => {
+    const answer = await list({ token: own.token, path: { workspace_id: "ws_none" } });
+
+    expect(answer.status).toBe(404);
+    expect(answer.json).toEqual({
+      success: false,
+      error: { code: "WORKSPACE_NOT_FOUND", message: "workspace not found or access denied" },
+    });
+  });
+
+  test("not a token past its time", async () => {
+    const token = await own.tokenWith(["read"], new Date(cloud.clock.now() + 60_000));
+
+    expect((await list({ token })).status).toBe(200);
+    await cloud.clock.advance({ seconds: 61 });
+    expect((await list({ token })).status).toBe(401);
+  });
+});
+
+describe("the rate limit (spec 8)", () => {
+  test("lets 300 requests a minute through, tells where one stands, and refuses the next", async () => {
+    await cloud.clock.advance({ seconds: 70 - ((cloud.clock.now() / 1000) % 60) });
+    const address = "198.51.100.7";
+
+    const first = await list({ token: own.token, address });
+    for (let made = 1; made < 300; made += 1) await list({ token: own.token, address });
+    const refused = await list({ token: own.token, address, headers: { "X-Forwarded-For": "203.0.113.1" } });
+
+    expect(first.headers["RateLimit-Policy"]).toBe('"default";q=300;w=60');
+    expect(first.headers["RateLimit"]).toBe('"default";r=299;t=50');
+    expect(refused.status).toBe(429);
+    expect(refused.headers["Retry-After"]).toBe("50");
+    expect(refused.json).toMatchObject({ success: false, error: { code: "RATE_LIMITED" } });
+    expect((await list({ token: own.token, address: "198.51.100.8" })).status).toBe(200);
+    await cloud.clock.advance({ seconds: 50 });
+    expect((await list({ token: own.token, address })).status).toBe(200);
+  });
+
+  test("comes before everything else, also before the token", async () => {
+    const address = "198.51.100.9";
+    for (let made = 0; made < 300; made += 1) await list({ address });
+
+    expect((await list({ address })).status).toBe(429);
+  });
+
+  test("does not count scrapes of the metrics", async () => {
+    const address = "198.51.100.10";
+    for (let made = 0; made < 301; made += 1) {
+      expect((await call(readMetrics, "read-metrics", { address })).status).toBe(200);
+    }
+    expect((await list({ token: own.token, address })).status).toBe(200);
+  });
+});
+
+describe("what no endpoint answers", () => {
+  const unknown = (httpMethod: string, path: string) =>
+    noSuchEndpoint(
+      { httpMethod, path, headers: {}, requestContext: { identity: { sourceIp: "192.0.2.50" } } } as never,
+      {} as never,
+    ) as unknown as Promise<{ statusCode: number; headers: Record<string, string>; body: string }>;
+
+  test.each(["/", "/api/v1", "/api/v1/t/ws_1/nothing", "/api/v1/t/ws_1/mappings/", "/api/v2/t/ws_1/mappings"])(
+    "%s is not found",
+    async (path) => {
+      const answer = await unknown("GET", path);
+
+      expect(answer.statusCode).toBe(404);
+      expect(JSON.parse(answer.body)).toMatchObject({ success: false, error: { code: "NOT_FOUND" } });
+    },
+  );
+
+  test.each([
+    ["DELETE", "/api/v1/t/ws_1/mappings", "GET"],
+    ["GET", "/api/v1/t/ws_1/config/import", "POST"],
+    ["POST", "/api/metrics", "GET"],
+    ["HEAD", "/api/v1/t/ws_1/mappings/map_1/poll-now", "POST"],
+  ])("%s %s is refused with the methods that it has", async (method, path, allowed) => {
+    const answer = await unknown(method, path);
+
+    expect(answer.statusCode).toBe(405);
+    expect(answer.headers["Allow"]).toBe(allowed);
+    expect(JSON.parse(answer.body)).toMatchObject({ success: false, error: { code: "METHOD_NOT_ALLOWED" } });
+  });
+});

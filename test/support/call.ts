@@ -1,0 +1,72 @@
+import { ROUTES, type Route, type RouteName } from "../../lib/http/routes.ts";
+
+/** What a test says of one request. */
+export interface Request {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | readonly string[]>>;
+  /** A string is sent as it is, anything else as JSON. */
+  readonly body?: unknown;
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly address?: string;
+}
+
+/** What came back, its JSON parsed. */
+export interface Response {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** Null when the answer is not JSON. */
+  readonly json: Envelope | null;
+}
+
+interface Envelope {
+  readonly success: boolean;
+  readonly data?: unknown;
+  readonly meta?: { readonly total: number; readonly limit: number; readonly offset: number };
+  readonly error?: {
+    readonly code: string;
+    readonly message: string;
+    readonly details?: readonly { readonly path: string; readonly message: string }[];
+  };
+}
+
+type Handler = (event: never, context: never) => unknown;
+
+/** Calls a handler as API Gateway would call it. */
+export async function call(handler: Handler, route: RouteName, request: Request = {}): Promise<Response> {
+  const answer = (await handler(gatewayEvent(ROUTES[route], request) as never, {} as never)) as {
+    readonly statusCode: number;
+    readonly headers: Record<string, string>;
+    readonly body: string;
+  };
+  const isJson = answer.headers["Content-Type"] === "application/json";
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    text: answer.body,
+    json: isJson ? (JSON.parse(answer.body) as Envelope) : null,
+  };
+}
+
+/** A REST API's proxy event (version 1). */
+export function gatewayEvent(route: Route, request: Request): object {
+  const { path = {}, query = {}, body, token, headers = {}, address = "192.0.2.1" } = request;
+  const filled = route.path.replace(/\{(\w+)\}/g, (_, name: string) => path[name] ?? "");
+  return {
+    httpMethod: route.method,
+    path: filled,
+    headers: {
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      ...headers,
+    },
+    pathParameters: path,
+    multiValueQueryStringParameters: Object.fromEntries(
+      Object.entries(query).map(([name, value]) => [name, typeof value === "string" ? [value] : value]),
+    ),
+    body: body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
+    isBase64Encoded: false,
+    requestContext: { identity: { sourceIp: address } },
+  };
+}
