@@ -2,10 +2,14 @@ import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { type Clock, systemClock } from "../clock.ts";
 import { lockFolder } from "../folder-lock.ts";
+import { AwsError } from "./aws-error.ts";
 import { ensureTable, type TableProperties } from "./dynamodb/ensure-table.ts";
 import { startDynamoDb } from "./dynamodb/start-dynamodb.ts";
 import { sweepExpired } from "./dynamodb/sweep-expired.ts";
 import { listen } from "./http-listener.ts";
+import { type Kms, openKms } from "./kms/kms.ts";
+import type { Jitter } from "./scheduler/jitter.ts";
+import { openScheduler } from "./scheduler/scheduler.ts";
 import { openSqs, type Sqs } from "./sqs/sqs.ts";
 
 /** How to start the embedded cloud. */
@@ -17,6 +21,8 @@ export interface CloudSettings {
   readonly ports?: { readonly services?: number; readonly dynamodb?: number };
   /** False leaves expired items to `dynamodb.sweepExpired`, for clocks that run through days. */
   readonly sweepsExpiredItems?: boolean;
+  /** How late schedules fire; 0 to 59 seconds as on AWS unless given. */
+  readonly jitter?: Jitter;
   /** Is told of what nobody expected. Prints to stderr unless given. */
   readonly onFault?: (fault: unknown) => void;
 }
@@ -25,11 +31,12 @@ export interface CloudSettings {
 export interface Cloud {
   readonly region: string;
   readonly accountId: string;
-  readonly endpoints: Readonly<Record<"dynamodb" | "sqs", string>>;
+  readonly endpoints: Readonly<Record<"dynamodb" | "sqs" | "scheduler" | "kms", string>>;
   /** The SDK's own variables: whoever runs with them talks to this cloud. */
   readonly environment: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly sqs: Sqs;
+  readonly kms: Kms;
   readonly dynamodb: {
     ensureTable(properties: TableProperties): Promise<void>;
     sweepExpired(): Promise<number>;
@@ -42,7 +49,7 @@ const ACCOUNT_ID = "000000000000";
 const CREDENTIALS = { accessKeyId: "AKIALOCALBRIDGE00000", secretAccessKey: "local" };
 const SWEEP_EVERY_MILLISECONDS = 60_000;
 
-/** Starts DynamoDB and SQS on 127.0.0.1 over one data folder. Throws when another process owns the folder. */
+/** Starts DynamoDB, SQS, EventBridge Scheduler and KMS on 127.0.0.1 over one data folder. Throws when another process owns the folder. */
 export async function startCloud(settings: CloudSettings): Promise<Cloud> {
   const { dataDir, clock = systemClock, ports = {}, onFault = console.error } = settings;
   const lock = lockFolder(dataDir);
@@ -53,14 +60,23 @@ export async function startCloud(settings: CloudSettings): Promise<Cloud> {
   try {
     let address = "";
     const endpoint = () => address;
-    const shared = { clock, region: REGION, accountId: ACCOUNT_ID, endpoint };
-    const sqs = openSqs({ ...shared, file: join(dataDir, "sqs.sqlite") });
+    const shared = { clock, region: REGION, accountId: ACCOUNT_ID };
+    const kms = openKms({ ...shared, file: join(dataDir, "kms-keys.json") });
+    const sqs = openSqs({ ...shared, endpoint, file: join(dataDir, "sqs.sqlite") });
     closers.push(sqs.close);
+    const scheduler = openScheduler({
+      ...shared,
+      file: join(dataDir, "scheduler.sqlite"),
+      deliver: (arn, input) => deliver(sqs, arn, input),
+      onLost: onFault,
+      ...(settings.jitter && { jitter: settings.jitter }),
+    });
+    closers.push(scheduler.close);
     const listener = await listen({
       port: ports.services ?? 0,
       region: REGION,
-      jsonServices: [sqs.service],
-      restServices: [],
+      jsonServices: [sqs.service, kms.service],
+      restServices: [scheduler.service],
       onFault,
     });
     address = `http://127.0.0.1:${listener.port}`;
@@ -72,7 +88,7 @@ export async function startCloud(settings: CloudSettings): Promise<Cloud> {
     const sweep = () => sweepExpired(client, new Date(clock.now()));
     if (settings.sweepsExpiredItems ?? true) closers.push(everyMinute(clock, sweep, onFault));
 
-    const endpoints = { dynamodb: server.endpoint, sqs: address };
+    const endpoints = { dynamodb: server.endpoint, sqs: address, scheduler: address, kms: address };
     return {
       region: REGION,
       accountId: ACCOUNT_ID,
@@ -80,6 +96,7 @@ export async function startCloud(settings: CloudSettings): Promise<Cloud> {
       environment: environmentFor(endpoints),
       clock,
       sqs,
+      kms,
       dynamodb: { ensureTable: (properties) => ensureTable(client, properties), sweepExpired: sweep },
       close: closeAll,
     };
@@ -87,6 +104,12 @@ export async function startCloud(settings: CloudSettings): Promise<Cloud> {
     await closeAll();
     throw error;
   }
+}
+
+function deliver(sqs: Sqs, queueArn: string, MessageBody: string): void {
+  const QueueUrl = sqs.urlOfArn(queueArn);
+  if (QueueUrl === undefined) throw new AwsError("QueueDoesNotExist", `there is no queue ${queueArn}`);
+  sqs.actions.SendMessage({ QueueUrl, MessageBody });
 }
 
 function environmentFor(endpoints: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,0 +1,36 @@
+import { invalid } from "./errors.ts";
+
+/** When a schedule is to run, in epoch milliseconds. */
+export interface Expression {
+  readonly isOneTime: boolean;
+  /** The first occurrence at or after a time, or null when there is none. `anchor` is when a rate began. */
+  firstFrom(time: number, anchor: number): number | null;
+}
+
+const MILLISECONDS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+const RATE = /^rate\(([1-9]\d{0,8}) (minute|hour|day)s?\)$/;
+const AT = /^at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)$/;
+
+/** Reads `rate(value unit)` and `at(yyyy-mm-ddThh:mm:ss)`; `cron` is refused, nothing here needs it. */
+export function parseExpression(text: string): Expression {
+  const [, value, unit] = RATE.exec(text) ?? [];
+  if (unit !== undefined) return rate(Number(value) * MILLISECONDS[unit as keyof typeof MILLISECONDS]);
+  const [, moment] = AT.exec(text) ?? [];
+  const time = Date.parse(`${moment}Z`);
+  if (moment !== undefined && !Number.isNaN(time)) return once(time);
+  if (text.startsWith("cron(")) {
+    throw invalid(`Invalid Schedule Expression ${text}. The embedded cloud knows rate and at, not cron.`);
+  }
+  throw invalid(`Invalid Schedule Expression ${text}.`);
+}
+
+function rate(every: number): Expression {
+  return {
+    isOneTime: false,
+    firstFrom: (time, anchor) => anchor + Math.max(0, Math.ceil((time - anchor) / every)) * every,
+  };
+}
+
+function once(moment: number): Expression {
+  return { isOneTime: true, firstFrom: (time) => (moment >= time ? moment : null) };
+}
