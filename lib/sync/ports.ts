@@ -185,7 +185,8 @@ export interface Provisioner {
 /** What one SOQL query gave. */
 export interface QueryPage {
   readonly records: readonly Readonly<Record<string, unknown>>[];
-  readonly nextUrl: string | null;
+  /** Whether these are all that match (and fit the query's LIMIT). */
+  readonly complete: boolean;
   /** The answer's `Date`: the org's time. */
   readonly readAt: Date;
 }
@@ -202,10 +203,8 @@ export interface DeletedRecords {
 /** The connected org. Every HTTP request is counted once under its label; refusals are thrown as `SalesforceRefusal`. */
 export interface Salesforce {
   query(soql: string): Promise<QueryPage>;
-  queryMore(url: string): Promise<QueryPage>;
   /** Up to five queries as one counted call; each answers its first page or its refusal. */
   queryTogether(soqls: readonly string[]): Promise<readonly (QueryPage | RequestRefusal)[]>;
-  retrieve(object: string, ids: readonly string[], fields: readonly string[]): Promise<QueryPage>;
   /** At most 200 records by SOAP, results in their order. */
   write(
     operation: Operation,

@@ -1,0 +1,39 @@
+/** Where a request is booked in `bridge_sf_api_calls_total{api}`. */
+export type ApiLabel = "REST" | "SOAP" | "BULK" | "COMPOSITE";
+
+/** Counts the requests that an org counts, and hears from its answers how many it has counted in all. */
+export class CallMeter {
+  readonly #calls = new Map<ApiLabel, number>();
+  #usage: { readonly used: number; readonly limit: number } | null = null;
+
+  count(label: ApiLabel): void {
+    this.#calls.set(label, (this.#calls.get(label) ?? 0) + 1);
+  }
+
+  /** Learns the org's own count from an answer: of REST from its header, of SOAP from its body. */
+  hear(limitInfo: string | null, body: string): void {
+    const told = /api-usage=(\d+)\/(\d+)/.exec(limitInfo ?? "") ?? SOAP_USAGE.exec(body.slice(0, SOAP_HEADER_LENGTH));
+    if (told) this.#usage = { used: Number(told[1]), limit: Number(told[2]) };
+  }
+
+  calls(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#calls);
+  }
+
+  usage(): { readonly used: number; readonly limit: number } | null {
+    return this.#usage;
+  }
+}
+
+const SOAP_HEADER_LENGTH = 2_000;
+const SOAP_USAGE = /<(?:\w+:)?current>(\d+)<\/(?:\w+:)?current>\s*<(?:\w+:)?limit>(\d+)<\/(?:\w+:)?limit>/;
+
+/** The label of a request, null for those that cost nothing (login, token, the list of versions). */
+export function labelOf(url: string): ApiLabel | null {
+  const { pathname } = new URL(url);
+  if (/^\/+services\/Soap\//i.test(pathname)) return "SOAP";
+  const resource = /^\/+services\/data\/v[\d.]+\/+(\w+)/.exec(pathname)?.[1];
+  if (resource === undefined) return null;
+  if (resource === "jobs") return "BULK";
+  return resource === "composite" ? "COMPOSITE" : "REST";
+}

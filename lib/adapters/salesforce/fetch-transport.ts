@@ -1,0 +1,119 @@
+import { PassThrough } from "node:stream";
+import { Transport } from "jsforce/lib/transport.js";
+import { StreamPromise } from "jsforce/lib/util/promise.js";
+import { refusalOf, SalesforceRefusal } from "../../model/refusal.ts";
+import { type CallMeter, labelOf } from "./call-meter.ts";
+import { refusalIn } from "./refusal-in.ts";
+
+type Request = Parameters<Transport["httpRequest"]>[0];
+type Answer = Awaited<ReturnType<Transport["httpRequest"]>>;
+
+/** Milliseconds until a read, or a save, is given up. Salesforce itself ends a save's transaction after ten minutes. */
+const READ_MILLISECONDS = 15_000;
+const SAVE_MILLISECONDS = 110_000;
+
+/**
+ * One request of jsforce's by the runtime's own fetch: with a deadline, never repeated, counted once. Whatever is not a
+ * good answer rejects with `SalesforceRefusal`. (jsforce's own transport never settles after a reset in mid answer.)
+ */
+export class FetchTransport extends Transport {
+  /** The org's time as its last answer told it. */
+  answeredAt: Date = new Date(0);
+  readonly #meter: CallMeter;
+  readonly #signal: AbortSignal;
+
+  constructor(meter: CallMeter, signal: AbortSignal) {
+    super();
+    this.#meter = meter;
+    this.#signal = signal;
+  }
+
+  override httpRequest(request: Request): StreamPromise<Answer> {
+    return StreamPromise.create(() => ({ stream: new PassThrough(), promise: this.#exchange(request) }));
+  }
+
+  async #exchange(request: Request): Promise<Answer> {
+    const label = labelOf(request.url);
+    const answer = await this.#send(request, label === "SOAP");
+    if (label !== null && answer.counted) this.#meter.count(label);
+    if ("refusal" in answer) throw answer.refusal;
+
+    const { response, body } = answer;
+    this.answeredAt = dateOf(response);
+    this.#meter.hear(response.headers.get("sforce-limit-info"), label === "SOAP" ? body : "");
+    if (response.status >= 300) throw refusalIn(response.status, body);
+    return { statusCode: response.status, headers: Object.fromEntries(response.headers), body };
+  }
+
+  async #send(request: Request, saves: boolean) {
+    try {
+      const response = await fetch(request.url, {
+        method: request.method,
+        headers: withoutLength(request.headers ?? {}),
+        body: bodyOf(request, saves),
+        redirect: "manual",
+        signal: this.#deadline(saves),
+      });
+      // A session that has ended is refused at the door and counts for nothing.
+      return { counted: response.status !== 401, response, body: await response.text() };
+    } catch (error) {
+      const refusal = lost(error);
+      return { counted: refusal.refusal.mayHaveRun, refusal };
+    }
+  }
+
+  /** A save is never broken off by us before its time: its outcome would be in doubt. */
+  #deadline(saves: boolean): AbortSignal {
+    if (saves) return AbortSignal.timeout(SAVE_MILLISECONDS);
+    return AbortSignal.any([AbortSignal.timeout(READ_MILLISECONDS), this.#signal]);
+  }
+}
+
+function withoutLength(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== "content-length"));
+}
+
+function bodyOf(request: Request, soap: boolean): string | null {
+  if (request.body === null || request.body === undefined) return null;
+  if (typeof request.body !== "string") throw new Error(`${request.method} ${request.url}: only text is sent`);
+  // An XML parser reads a bare carriage return as a line feed.
+  return soap ? request.body.replaceAll("\r", "&#13;") : request.body;
+}
+
+function dateOf(response: Response): Date {
+  const at = new Date(response.headers.get("date") ?? "");
+  if (Number.isNaN(at.getTime())) {
+    throw new SalesforceRefusal(
+      refusalOf(500, "BROKEN_ANSWER", `${new URL(response.url).host} answered without a Date`),
+    );
+  }
+  return at;
+}
+
+/** What became of a request that got no whole answer. */
+function lost(error: unknown): SalesforceRefusal {
+  const { name, message, cause } = error instanceof Error ? error : new Error(String(error));
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  if (name === "TimeoutError") return loss("TIMEOUT", "no answer in time", true, error);
+  if (name === "AbortError") return loss("ABORTED", "the cycle was asked to stop", true, error);
+  if (NEVER_SENT.has(code)) return loss("UNREACHABLE", `the org cannot be reached (${code})`, false, error);
+  return loss("BROKEN_ANSWER", `the connection broke (${code || message})`, true, error);
+}
+
+const NEVER_SENT = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "CERT_HAS_EXPIRED",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+]);
+
+function loss(code: string, message: string, mayHaveRun: boolean, cause: unknown): SalesforceRefusal {
+  return new SalesforceRefusal({ kind: "transient", code, message, mayHaveRun }, cause);
+}

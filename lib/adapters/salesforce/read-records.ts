@@ -1,0 +1,99 @@
+import type { Connection } from "jsforce/lib/connection.js";
+import * as z from "zod/mini";
+import { type RequestRefusal, refusalOf, SalesforceRefusal } from "../../model/refusal.ts";
+import type { DeletedRecords, QueryPage, Salesforce } from "../../sync/ports.ts";
+import type { Call } from "./connect-org.ts";
+import { parseExactly } from "./exact-json.ts";
+
+type Reads = Pick<Salesforce, "query" | "queryTogether" | "deleted" | "describe">;
+
+/** Salesforce refuses a request whose line and headers together pass 16,384 bytes. */
+const MAX_PATH = 8_000;
+
+/** The calls that read. Every number arrives as the digits that Salesforce wrote. */
+export function readingCalls(call: Call): Reads {
+  const queryTogether: Reads["queryTogether"] = async (soqls) => {
+    const { answer, at } = await call((connection) =>
+      post(connection, "/composite", { allOrNone: false, compositeRequest: soqls.map(asPart(connection)) }),
+    );
+    return composite.parse(answer).compositeResponse.map((part) => pageOrRefusal(part, at));
+  };
+
+  return {
+    queryTogether,
+    query: async (soql) => {
+      const path = queryPath(soql);
+      if (path.length <= MAX_PATH) {
+        const { answer, at } = await call((connection) => get(connection, path));
+        return pageOf(answer, at);
+      }
+      // A wide object's query does not fit into a URL, but into the body of a composite.
+      const [only] = await queryTogether([soql]);
+      if (only === undefined) throw new Error("a composite of one query answered nothing");
+      if ("kind" in only) throw new SalesforceRefusal(only);
+      return only;
+    },
+    deleted: async (object, from, until) => {
+      const window = `start=${encodeURIComponent(instant(from))}&end=${encodeURIComponent(instant(until))}`;
+      const { answer, at } = await call((connection) => get(connection, `/sobjects/${object}/deleted/?${window}`));
+      return deletedOf(answer, at);
+    },
+    describe: async (object) => (await call((connection) => get(connection, `/sobjects/${object}/describe`))).answer,
+  };
+}
+
+const RAW = { responseType: "text/plain" };
+
+const queryPath = (soql: string) => `/queryAll?q=${encodeURIComponent(soql)}`;
+
+const instant = (at: Date) => `${at.toISOString().slice(0, 19)}+00:00`;
+
+const asPart = (connection: Connection) => (soql: string, index: number) => ({
+  method: "GET",
+  url: `/services/data/v${connection.version}${queryPath(soql)}`,
+  referenceId: `q${index}`,
+});
+
+async function get(connection: Connection, url: string): Promise<unknown> {
+  return parseExactly(z.string().parse(await connection.request({ method: "GET", url }, RAW)));
+}
+
+async function post(connection: Connection, url: string, body: unknown): Promise<unknown> {
+  const headers = { "content-type": "application/json" };
+  const answer = await connection.request({ method: "POST", url, headers, body: JSON.stringify(body) }, RAW);
+  return parseExactly(z.string().parse(answer));
+}
+
+const record = z.record(z.string(), z.unknown());
+const page = z.object({ records: z.array(record), done: z.boolean() });
+
+function pageOf(answer: unknown, readAt: Date): QueryPage {
+  const { records, done } = page.parse(answer);
+  return { records, complete: done, readAt };
+}
+
+const errors = z.array(z.object({ errorCode: z.string(), message: z.string() }));
+const part = z.object({ httpStatusCode: z.string(), body: z.unknown() });
+const composite = z.object({ compositeResponse: z.array(part) });
+
+function pageOrRefusal({ httpStatusCode, body }: z.infer<typeof part>, readAt: Date): QueryPage | RequestRefusal {
+  if (httpStatusCode === "200") return pageOf(body, readAt);
+  const [first] = errors.parse(body);
+  return refusalOf(Number(httpStatusCode), first?.errorCode ?? `HTTP_${httpStatusCode}`, first?.message ?? "");
+}
+
+const deletions = z.object({
+  deletedRecords: z.array(z.object({ id: z.string(), deletedDate: z.string() })),
+  earliestDateAvailable: z.string(),
+  latestDateCovered: z.string(),
+});
+
+function deletedOf(answer: unknown, readAt: Date): DeletedRecords {
+  const { deletedRecords, earliestDateAvailable, latestDateCovered } = deletions.parse(answer);
+  return {
+    records: deletedRecords.map(({ id, deletedDate }) => ({ id, deletedAt: new Date(deletedDate) })),
+    earliestDateAvailable: new Date(earliestDateAvailable),
+    latestDateCovered: new Date(latestDateCovered),
+    readAt,
+  };
+}

@@ -1,0 +1,46 @@
+import { refusalOf, SalesforceRefusal } from "../../model/refusal.ts";
+
+/** The refusal that an answer of 300 or above holds: a JSON array of REST, an object of OAuth, a SOAP fault, or HTML. */
+export function refusalIn(status: number, body: string): SalesforceRefusal {
+  const told = fromFault(body) ?? fromJson(body) ?? { code: `HTTP_${status}`, message: "no reason was given" };
+  return new SalesforceRefusal(refusalOf(status, told.code, told.message));
+}
+
+interface Told {
+  readonly code: string;
+  readonly message: string;
+}
+
+function fromFault(body: string): Told | null {
+  const code = /<faultcode>(?:\w+:)?(\w+)<\/faultcode>/.exec(body)?.[1];
+  if (code === undefined) return null;
+  const text = /<faultstring>([\s\S]*?)<\/faultstring>/.exec(body)?.[1] ?? "";
+  return { code, message: unescapeXml(text).replace(`${code}: `, "") };
+}
+
+function fromJson(body: string): Told | null {
+  const parsed = parse(body);
+  const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
+  if (typeof first !== "object" || first === null) return null;
+  const { errorCode, message, error, error_description } = first as Record<string, unknown>;
+  if (typeof errorCode === "string") return { code: errorCode, message: String(message ?? "") };
+  return typeof error === "string" ? { code: error, message: String(error_description ?? "") } : null;
+}
+
+/** Null for what is not JSON, an outage's HTML page mostly. */
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+}
+
+function unescapeXml(text: string): string {
+  return text
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&apos;", "'")
+    .replaceAll("&amp;", "&");
+}

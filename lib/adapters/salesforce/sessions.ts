@@ -1,0 +1,98 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { SalesforceRefusal } from "../../model/refusal.ts";
+import type { SalesforceConnection } from "../../model/workspace.ts";
+import type { ConnectionStore, KeptConnection, Sessions } from "../../sync/sessions.ts";
+import { requestToken } from "./request-token.ts";
+
+/** A renewal that has not ended by then is given up by the others. */
+const CLAIM_SECONDS = 30;
+
+/** While another invocation renews, its result is looked for this often. */
+const LOOK_AGAIN_MILLISECONDS = 250;
+
+interface Needs {
+  readonly connections: ConnectionStore;
+  readonly now: () => Date;
+}
+
+/** Sessions of one workspace. Within a process calls share one renewal, between processes the store's claim. */
+export function sessionsOf(needs: Needs, workspaceId: string): Sessions {
+  let kept: KeptConnection | null = null;
+  let renewing: Promise<KeptConnection> | null = null;
+
+  const read = async (): Promise<KeptConnection> => {
+    kept = await needs.connections.read(workspaceId);
+    if (kept === null) throw refused("NOT_CONNECTED", `workspace ${workspaceId} is not connected to Salesforce`);
+    return kept;
+  };
+
+  return {
+    current: async () => (kept ?? (await read())).connection,
+    renew: async (token) => {
+      renewing ??= renewOnce(needs, workspaceId, token, read).finally(() => {
+        renewing = null;
+      });
+      kept = await renewing;
+      return kept.connection;
+    },
+  };
+}
+
+async function renewOnce(
+  { connections, now }: Needs,
+  workspaceId: string,
+  refusedToken: string | null,
+  read: () => Promise<KeptConnection>,
+): Promise<KeptConnection> {
+  const givenUpAt = now().getTime() + CLAIM_SECONDS * 1000;
+  for (;;) {
+    const { connection, mark } = await read();
+    if (connection.accessToken !== null && connection.accessToken !== refusedToken) return { connection, mark };
+    const until = new Date(now().getTime() + CLAIM_SECONDS * 1000);
+    if (await connections.claimRenewal(workspaceId, mark, now(), until)) {
+      await renewAndKeep(connections, workspaceId, { connection, mark }, now());
+      return read();
+    }
+    if (now().getTime() > givenUpAt) {
+      throw new SalesforceRefusal({
+        kind: "transient",
+        code: "RENEWAL_BUSY",
+        message: `another invocation has been renewing the session of workspace ${workspaceId} for ${CLAIM_SECONDS} s`,
+        mayHaveRun: false,
+      });
+    }
+    await pause(LOOK_AGAIN_MILLISECONDS);
+  }
+}
+
+async function renewAndKeep(
+  connections: ConnectionStore,
+  workspaceId: string,
+  { connection, mark }: KeptConnection,
+  at: Date,
+): Promise<void> {
+  try {
+    await connections.keep(workspaceId, mark, await renewed(connection, at));
+  } catch (error) {
+    await connections.abandonRenewal(workspaceId, mark);
+    throw error;
+  }
+}
+
+async function renewed(connection: SalesforceConnection, at: Date): Promise<SalesforceConnection> {
+  const { accessToken, instanceUrl, refreshToken, userId, organizationId } = await requestToken(connection, at);
+  const { credentials } = connection;
+  return {
+    ...connection,
+    accessToken,
+    instanceUrl,
+    userId: userId ?? connection.userId,
+    organizationId: organizationId ?? connection.organizationId,
+    credentials:
+      credentials.kind === "refresh_token" && refreshToken !== null ? { ...credentials, refreshToken } : credentials,
+  };
+}
+
+function refused(code: string, message: string): SalesforceRefusal {
+  return new SalesforceRefusal({ kind: "session", code, message, mayHaveRun: false });
+}

@@ -1,0 +1,79 @@
+import { SoapApi } from "jsforce/lib/api/soap.js";
+import type { Connection } from "jsforce/lib/connection.js";
+import * as z from "zod/mini";
+import type { Operation, OutgoingRecord, RecordResult } from "../../model/record.ts";
+import type { Call } from "./connect-org.ts";
+
+/** Saves up to 200 records by SOAP, each on its own; results in their order. */
+export async function write(
+  call: Call,
+  operation: Operation,
+  object: string,
+  records: readonly OutgoingRecord[],
+  externalIdField: string | null,
+): Promise<{ readonly answeredAt: Date; readonly results: readonly RecordResult[] }> {
+  const { answer, at } = await call((connection) => invoke(connection, operation, object, records, externalIdField));
+  const results = z.array(result).parse(answer).map(asResult);
+  if (results.length !== records.length) {
+    throw new Error(`${operation} of ${records.length} ${object} records answered ${results.length} results`);
+  }
+  return { answeredAt: at, results };
+}
+
+async function invoke(
+  connection: Connection,
+  operation: Operation,
+  object: string,
+  records: readonly OutgoingRecord[],
+  externalIdField: string | null,
+): Promise<unknown> {
+  const soap = new SoapApi(connection);
+  const ids = () => records.map(({ id }) => id ?? "");
+  const rows = () => records.map((record) => soapRecord(object, record));
+  switch (operation) {
+    case "create":
+      return soap.create(rows());
+    case "update":
+      return soap.update(rows());
+    case "upsert":
+      if (externalIdField === null) throw new Error(`an upsert of ${object} needs an external id field`);
+      return soap.upsert(externalIdField, rows());
+    case "delete":
+      return soap.delete(ids());
+    case "undelete":
+      return soap.undelete(ids());
+  }
+}
+
+/** The WSDL's order: type, fieldsToNull (jsforce makes it of the nulls), Id, then the fields. */
+function soapRecord(object: string, { id, values }: OutgoingRecord): Record<string, string | null> {
+  return { type: object, ...(id !== null && { Id: id }), ...values };
+}
+
+const text = z.union([z.string(), z.null()]);
+
+const error = z.object({
+  statusCode: z.string(),
+  message: z.string(),
+  fields: z.optional(z.union([z.null(), z.string(), z.array(z.string())])),
+});
+
+const result = z.object({
+  id: z.optional(text),
+  success: z.boolean(),
+  created: z.optional(z.nullable(z.boolean())),
+  errors: z.optional(z.nullable(z.array(error))),
+});
+
+function asResult({ id, success, created, errors }: z.infer<typeof result>): RecordResult {
+  return {
+    id: id || null,
+    success,
+    created: created ?? false,
+    errors: (errors ?? []).map(({ statusCode, message, fields }) => ({
+      code: statusCode,
+      message,
+      fields: typeof fields === "string" ? [fields] : (fields ?? []),
+    })),
+  };
+}

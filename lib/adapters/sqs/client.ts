@@ -1,0 +1,13 @@
+import { SQSClient } from "@aws-sdk/client-sqs";
+import type { QueueName } from "../../model/resources.ts";
+
+/** SQS and the URLs of the queues in it. */
+export interface Queues {
+  readonly client: SQSClient;
+  readonly url: (name: QueueName) => string;
+}
+
+/** The queues that the environment names; region, endpoint and credentials are the SDK's to find. */
+export function openQueues(url: (name: QueueName) => string): Queues {
+  return { client: new SQSClient({ maxAttempts: 5 }), url };
+}

@@ -1,0 +1,55 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { SendMessageBatchCommand, type SendMessageBatchRequestEntry } from "@aws-sdk/client-sqs";
+import type { QueueName } from "../../model/resources.ts";
+import type { Queues } from "./client.ts";
+
+/** A message as JSON. */
+export interface Outgoing {
+  readonly message: object;
+  /** Seconds before anybody sees it, 0 to 900; the queue's own delay when left out. */
+  readonly delaySeconds?: number;
+  /** Whose it is: a crowd of one group does not hold up the others (fair queues). */
+  readonly group?: string;
+}
+
+/** SQS holds a message back for at most 15 minutes. */
+export const MAX_DELAY_SECONDS = 900;
+
+const BATCH = 10;
+const ATTEMPTS = 4;
+
+/** Sends the messages, ten a call. Rejects when one of them could not be sent; others may then have been. */
+export async function send(queues: Queues, queue: QueueName, messages: readonly Outgoing[]): Promise<void> {
+  const batches: Promise<void>[] = [];
+  for (let from = 0; from < messages.length; from += BATCH) {
+    batches.push(sendBatch(queues, queue, messages.slice(from, from + BATCH).map(toEntry)));
+  }
+  await Promise.all(batches);
+}
+
+function toEntry({ message, delaySeconds, group }: Outgoing, position: number): SendMessageBatchRequestEntry {
+  return {
+    Id: String(position),
+    MessageBody: JSON.stringify(message),
+    ...(delaySeconds === undefined ? {} : { DelaySeconds: delaySeconds }),
+    ...(group === undefined ? {} : { MessageGroupId: group }),
+  };
+}
+
+/** A call can succeed for some of its messages; the others are sent again. */
+async function sendBatch(queues: Queues, queue: QueueName, entries: SendMessageBatchRequestEntry[]): Promise<void> {
+  let left = entries;
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await queues.client.send(
+      new SendMessageBatchCommand({ QueueUrl: queues.url(queue), Entries: left }),
+    );
+    const failed = answer.Failed ?? [];
+    if (failed.length === 0) return;
+    if (failed.some(({ SenderFault }) => SenderFault) || attempt === ATTEMPTS) {
+      const { Code, Message } = failed[0] ?? {};
+      throw new Error(`SQS refused ${failed.length} messages to the queue ${queue}: ${Code} ${Message ?? ""}`);
+    }
+    left = left.filter(({ Id }) => failed.some((one) => one.Id === Id));
+    await pause(50 * 2 ** attempt * Math.random());
+  }
+}

@@ -1,0 +1,224 @@
+import type { Action, ClaimedChange } from "./change.ts";
+import { type OutgoingValue, outgoingValue } from "./outgoing.ts";
+import type { Operation, OutgoingRecord } from "./record.ts";
+import type { Column, ColumnValues, TableShape } from "./shape.ts";
+
+/** Records that one call of Salesforce's SOAP API takes. */
+export const BATCH_SIZE = 200;
+
+/** What several changes of one row come to: one record of one call. */
+export interface Write {
+  readonly operation: Operation;
+  /** What the activity shows: INSERT stays INSERT, also as an upsert. */
+  readonly action: Action;
+  readonly recordId: number;
+  readonly changeIds: readonly number[];
+  readonly record: OutgoingRecord;
+  /** Attempts that the most tried of its changes has behind it. */
+  readonly attempts: number;
+  /** Earlier writes that must have ended before this one, because they share its row, record or upsert value. */
+  readonly after: readonly Write[];
+}
+
+export interface Batch {
+  readonly operation: Operation;
+  readonly writes: readonly Write[];
+}
+
+interface Ended {
+  readonly recordId: number;
+  readonly changeIds: readonly number[];
+}
+
+/** What becomes of claimed changes; each change is in exactly one of the four. */
+export interface Folded {
+  /** At most 200 records each, none twice, to be sent one after the other. */
+  readonly batches: readonly Batch[];
+  /** Nothing is owed to Salesforce: inserted and deleted unsent, only unwritable columns, no record to change. */
+  readonly settled: readonly Ended[];
+  /** A value that cannot travel; `error` is `CODE: message [fields]`. */
+  readonly refused: readonly (Ended & { readonly action: Action; readonly error: string })[];
+  /** They change a record that this fold only creates: to be given back and claimed again once it has its id. */
+  readonly early: readonly Ended[];
+}
+
+/**
+ * One write per record out of its changes in log order. Changes are merged only where no other record's change to the
+ * same sfid or upsert value lies between, so that a delete and an insert with the same key never change places.
+ */
+export function fold(shape: TableShape, changes: readonly ClaimedChange[]): Folded {
+  const settled: Ended[] = [];
+  const refused: Folded["refused"][number][] = [];
+  const early = new Set<Draft>();
+  const placed = new Map<Draft, Placed>();
+
+  for (const draft of merge(shape, changes)) {
+    const isEarly = (draft.sfid === null && draft.followsInsert) || [...draft.before].some((other) => early.has(other));
+    const outcome = isEarly ? "early" : writeOf(shape, draft);
+    if (outcome === "early") early.add(draft);
+    else if (outcome === "settled") settled.push(ended(draft));
+    else if ("error" in outcome) refused.push({ ...ended(draft), ...outcome });
+    else placed.set(draft, place(draft, outcome, placed));
+  }
+  return { batches: batchesOf([...placed.values()]), settled, refused, early: [...early].map(ended) };
+}
+
+const ended = ({ recordId, changeIds }: Draft): Ended => ({ recordId, changeIds });
+
+/** Changes of one row on their way to becoming one write. */
+interface Draft {
+  readonly recordId: number;
+  readonly changeIds: number[];
+  readonly order: number;
+  readonly before: Set<Draft>;
+  /** It starts with the row's INSERT. */
+  readonly inserts: boolean;
+  /** An earlier draft of this row, kept apart, starts with the row's INSERT. */
+  readonly followsInsert: boolean;
+  action: Action | null;
+  sfid: string | null;
+  values: Record<string, string | null>;
+  attempts: number;
+}
+
+function merge(shape: TableShape, changes: readonly ClaimedChange[]): Draft[] {
+  const drafts: Draft[] = [];
+  const ofRow = new Map<number, Draft>();
+  const lastWith = new Map<string, Draft>();
+
+  for (const change of changes) {
+    const keys = keysOf(shape, change);
+    const others = keys.map((key) => lastWith.get(key)).filter((other) => other !== undefined);
+    const open = ofRow.get(change.recordId);
+    const mergeable = open && canJoin(open, change) && others.every((other) => other.order <= open.order);
+    const draft = mergeable ? open : begin(change, drafts.length, open);
+    if (draft !== open) drafts.push(draft);
+    for (const other of others) if (other !== draft) draft.before.add(other);
+    join(draft, change);
+    for (const key of keys) lastWith.set(key, draft);
+    ofRow.set(change.recordId, draft);
+  }
+  return drafts;
+}
+
+/** Nothing follows a delete but a new row under the same id; two inserts are two rows. */
+function canJoin(open: Draft, change: ClaimedChange): boolean {
+  return open.action !== null && open.action !== "DELETE" && change.action !== "INSERT";
+}
+
+function begin(change: ClaimedChange, order: number, previous: Draft | undefined): Draft {
+  const { recordId, sfid } = change;
+  const inserts = change.action === "INSERT";
+  const followsInsert = !inserts && previous !== undefined && (previous.inserts || previous.followsInsert);
+  return {
+    recordId,
+    changeIds: [],
+    order,
+    before: new Set(),
+    inserts,
+    followsInsert,
+    action: null,
+    sfid,
+    values: {},
+    attempts: 0,
+  };
+}
+
+function join(draft: Draft, change: ClaimedChange): void {
+  draft.changeIds.push(change.id);
+  draft.attempts = Math.max(draft.attempts, change.attempts);
+  draft.sfid = change.sfid ?? draft.sfid;
+  if (change.action === "DELETE") {
+    draft.action = "DELETE";
+    draft.values = {};
+  } else {
+    draft.action ??= change.action;
+    draft.values = { ...draft.values, ...change.values };
+  }
+}
+
+function keysOf(shape: TableShape, change: ClaimedChange): string[] {
+  const keys = [`row ${change.recordId}`];
+  // Ids of 15 and of 18 characters name the same record.
+  if (change.sfid) keys.push(`sfid ${change.sfid.slice(0, 15)}`);
+  const upsert = upsertColumn(shape);
+  for (const values of upsert ? [change.old, change.values] : []) {
+    const value = upsert && values[upsert.column];
+    // Salesforce compares external ids without case unless the field says otherwise.
+    if (value) keys.push(`key ${value.trim().toLowerCase()}`);
+  }
+  return keys;
+}
+
+function upsertColumn(shape: TableShape): Column | undefined {
+  return shape.columns.find((column) => column.field === shape.upsertField);
+}
+
+type Outcome = "settled" | { readonly action: Action; readonly error: string } | Omit<Write, "after">;
+
+function writeOf(shape: TableShape, draft: Draft): Outcome {
+  const { action, sfid, recordId, changeIds, attempts } = draft;
+  const common = { recordId, changeIds, attempts };
+  if (action === null) return "settled";
+  if (action === "DELETE") {
+    return sfid ? { ...common, operation: "delete", action, record: { id: sfid, values: {} } } : "settled";
+  }
+  if (!sfid && !draft.inserts) return "settled";
+
+  const { values, error } = outgoing(shape, draft.values, sfid === null);
+  if (error) return { action, error };
+  if (sfid) {
+    if (Object.keys(values).length === 0) return "settled";
+    return { ...common, operation: "update", action, record: { id: sfid, values } };
+  }
+  const upserts = shape.upsertField !== null && (values[shape.upsertField] ?? null) !== null;
+  const sent = upserts ? values : withoutNulls(values);
+  return { ...common, operation: upserts ? "upsert" : "create", action, record: { id: null, values: sent } };
+}
+
+/** Values by field name; columns that Salesforce does not let us write stay behind. */
+function outgoing(shape: TableShape, values: ColumnValues, creates: boolean) {
+  const sent: Record<string, string | null> = {};
+  let error: string | null = null;
+  for (const column of shape.columns) {
+    const text = values[column.column];
+    if (text === undefined || !(creates ? column.createable : column.updateable)) continue;
+    const value: OutgoingValue = outgoingValue(column, text);
+    if ("reason" in value) error ??= `INVALID_VALUE: ${value.reason} [${column.field}]`;
+    else sent[column.field] = value.text;
+  }
+  return { values: sent, error };
+}
+
+function withoutNulls(values: Readonly<Record<string, string | null>>): Record<string, string | null> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+}
+
+interface Placed {
+  readonly write: Write;
+  readonly level: number;
+}
+
+function place(draft: Draft, write: Omit<Write, "after">, placed: ReadonlyMap<Draft, Placed>): Placed {
+  const before = [...draft.before].map((other) => placed.get(other)).filter((other) => other !== undefined);
+  const level = 1 + Math.max(-1, ...before.map((other) => other.level));
+  return { write: { ...write, after: before.map((other) => other.write) }, level };
+}
+
+const ORDER: readonly Operation[] = ["undelete", "delete", "update", "upsert", "create"];
+
+function batchesOf(placed: readonly Placed[]): Batch[] {
+  const batches: Batch[] = [];
+  const deepest = Math.max(-1, ...placed.map(({ level }) => level));
+  for (let level = 0; level <= deepest; level++) {
+    for (const operation of ORDER) {
+      const writes = placed
+        .filter((one) => one.level === level && one.write.operation === operation)
+        .map((one) => one.write);
+      for (let start = 0; start < writes.length; start += BATCH_SIZE) {
+        batches.push({ operation, writes: writes.slice(start, start + BATCH_SIZE) });
+      }
+    }
+  }
+  return batches;
+}

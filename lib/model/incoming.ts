@@ -1,0 +1,34 @@
+import type { Image } from "./record.ts";
+import type { Column, TableShape } from "./shape.ts";
+
+/**
+ * A record of a REST answer, its numbers still in their own digits, as an image for the table. A field that the answer
+ * lacks is NULL.
+ */
+export function imageOf(shape: TableShape, record: Readonly<Record<string, unknown>>): Image {
+  const values: Record<string, string | null> = {};
+  for (const column of shape.columns) values[column.column] = columnText(column, record[column.field]);
+  return {
+    sfid: sfidOf(record),
+    systemModstamp: stampOf(record),
+    isDeleted: record["IsDeleted"] === true || record["IsDeleted"] === "true",
+    values,
+  };
+}
+
+/** The record's id of 18 characters. */
+export const sfidOf = (record: Readonly<Record<string, unknown>>): string => String(record["Id"]);
+
+/** When Salesforce last touched the record, to the second. */
+export const stampOf = (record: Readonly<Record<string, unknown>>): Date => {
+  const stamp = new Date(String(record["SystemModstamp"]));
+  if (Number.isNaN(stamp.getTime())) throw new Error(`record ${sfidOf(record)} came without a SystemModstamp`);
+  return stamp;
+};
+
+/** A field's value, from JSON or from CSV, in the text form that the column's type reads. Empty is NULL. */
+export function columnText(column: Column, value: unknown): string | null {
+  if (value === null || value === undefined || value === "") return null;
+  const text = typeof value === "string" ? value : typeof value === "object" ? JSON.stringify(value) : String(value);
+  return column.type === "time" ? text.replace(/Z$/, "") : text;
+}

@@ -1,0 +1,28 @@
+/** Seconds by which the fast lane reads again what it has read: so long a transaction may commit after its stamp. */
+export const OVERLAP_SECONDS = 60;
+
+/** One page of the fast lane: the last stamp in it, null for the last page, and the org's time when it was asked. */
+export interface ReadPage {
+  readonly lastStamp: Date | null;
+  readonly readAt: Date;
+}
+
+/**
+ * Where the next pull starts: everything stamped before it was read at least the overlap after its stamp. Fed page by
+ * page; never goes back.
+ */
+export function createPosition(start: Date): { after(page: ReadPage): Date } {
+  let position = start;
+  let live = false;
+  return {
+    after({ lastStamp, readAt }) {
+      if (live) return position;
+      const settledUntil = new Date(readAt.getTime() - OVERLAP_SECONDS * 1000);
+      // A page that reaches into the last minute, or to the end, is where late commits can still fall behind.
+      live = lastStamp === null || lastStamp > settledUntil;
+      const reached = live ? settledUntil : (lastStamp ?? settledUntil);
+      if (reached > position) position = reached;
+      return position;
+    },
+  };
+}

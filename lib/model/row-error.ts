@@ -1,0 +1,50 @@
+import type { Operation, RecordError } from "./record.ts";
+
+/** Times that a record is sent again after an error that may pass, before it ends FAILED. */
+export const MAX_RETRIES = 5;
+
+/** What a record's refusal means: done all the same, to be tried again after a while, or a person's to mend. */
+export type Verdict =
+  | { readonly kind: "accepted" }
+  | { readonly kind: "retry"; readonly afterSeconds: number }
+  | { readonly kind: "refused" };
+
+/** Judges one record's errors (reference: Salesforce's status codes). `random` is in [0, 1) and spreads the retries. */
+export function judge(operation: Operation, errors: readonly RecordError[], attempts: number, random: number): Verdict {
+  if (operation === "delete" && errors.some(({ code }) => GONE.has(code))) return { kind: "accepted" };
+  const passing = errors.length > 0 && errors.every((error) => mayPass(error));
+  if (!passing || attempts >= MAX_RETRIES) return { kind: "refused" };
+  return { kind: "retry", afterSeconds: retryAfterSeconds(attempts, random) };
+}
+
+/** One minute, doubling, up to a tenth more so that records refused together do not come back together. */
+export function retryAfterSeconds(attempts: number, random: number): number {
+  return Math.round(60 * 2 ** attempts * (1 + random / 10));
+}
+
+/** `STATUS_CODE: message [fields]`, as `_ab_err` shows it. */
+export function errorText(errors: readonly RecordError[]): string {
+  return errors
+    .map(({ code, message, fields }) => `${code}: ${message}${fields.length > 0 ? ` [${fields.join(", ")}]` : ""}`)
+    .join("; ");
+}
+
+/** On delete these say that the record is not there: what was wanted. */
+const GONE = new Set(["ENTITY_IS_DELETED", "INVALID_CROSS_REFERENCE_KEY", "NOT_FOUND", "INVALID_ID_FIELD"]);
+
+const PASSING = new Set([
+  "UNABLE_TO_LOCK_ROW",
+  "TXN_SECURITY_METERING_ERROR",
+  "UNKNOWN_EXCEPTION",
+  "SERVER_UNAVAILABLE",
+  "REQUEST_RUNNING_TOO_LONG",
+  "QUERY_TIMEOUT",
+  "ALL_OR_NONE_OPERATION_ROLLED_BACK",
+]);
+
+function mayPass({ code, message }: RecordError): boolean {
+  if (PASSING.has(code)) return true;
+  if (code === "CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY") return message.includes("UNABLE_TO_LOCK_ROW");
+  // The parent that the external id names is not there yet.
+  return code === "INVALID_FIELD" && message.includes("Foreign key external ID");
+}

@@ -1,0 +1,87 @@
+import type { TableShape } from "./shape.ts";
+
+/** Records that one page asks for: what Salesforce returns in one answer, unless the rows are wide. */
+export const PAGE_SIZE = 2_000;
+
+/** Where a paged query goes on: after this record in the order of stamp, then id. */
+export interface Keyset {
+  readonly stamp: Date;
+  readonly afterId: string;
+}
+
+/** Fast lane, one page: records stamped at `since` or later, oldest first; or what follows a keyset. */
+export function changedSince(shape: TableShape, since: Date | Keyset): string {
+  const condition = since instanceof Date ? `SystemModstamp >= ${instant(since)}` : following(since);
+  return `${select(shape)} WHERE ${within(shape, condition)} ${BY_STAMP}`;
+}
+
+/** Ids and stamps alone, one page, up to but without `until` (null: to the end): for the probe and for late commits. */
+export function stampsSince(shape: TableShape, since: Date | Keyset, until: Date | null): string {
+  const from = since instanceof Date ? `SystemModstamp >= ${instant(since)}` : `(${following(since)})`;
+  const window = until === null ? from : `${from} AND SystemModstamp < ${instant(until)}`;
+  return `SELECT Id, SystemModstamp FROM ${identifier(shape.sfObject)} WHERE ${within(shape, window)} ${BY_STAMP}`;
+}
+
+const BY_STAMP = `ORDER BY SystemModstamp, Id LIMIT ${PAGE_SIZE}`;
+
+/** These records as they are now, deleted ones too, whether the filter holds or not; at most 400, for the URL's sake. */
+export function withIds(shape: TableShape, ids: readonly string[]): string {
+  return `${select(shape)} WHERE Id IN (${ids.map(recordId).join(", ")})`;
+}
+
+/** First load, one page: every record in the order of ids, after the last one that arrived. Deleted ones are of no use to it. */
+export function allAfter(shape: TableShape, afterId: string | null): string {
+  const conditions = [
+    ...(shape.softDeletes ? ["IsDeleted = FALSE"] : []),
+    ...(afterId === null ? [] : [`Id > ${recordId(afterId)}`]),
+    ...(shape.filter === null ? [] : [`(${shape.filter})`]),
+  ];
+  const where = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
+  return `${select(shape)}${where} ORDER BY Id LIMIT ${PAGE_SIZE}`;
+}
+
+/** Records that our user created in a window, one page: the ones that an insert in doubt may have become. */
+export function createdBy(shape: TableShape, userId: string, from: Date, until: Date, afterId: string | null): string {
+  const conditions = [
+    `CreatedById = ${recordId(userId)}`,
+    `CreatedDate >= ${instant(from)}`,
+    `CreatedDate <= ${instant(until)}`,
+    ...(afterId === null ? [] : [`Id > ${recordId(afterId)}`]),
+  ];
+  return `${select(shape)} WHERE ${conditions.join(" AND ")} ORDER BY Id LIMIT ${PAGE_SIZE}`;
+}
+
+/** Fields that every read of the mapping asks for. */
+export function fieldsOf(shape: TableShape): string[] {
+  const own = ["Id", "SystemModstamp", ...(shape.softDeletes ? ["IsDeleted"] : [])];
+  return [...new Set([...own, ...shape.columns.map((column) => column.field)])].map(identifier);
+}
+
+function select(shape: TableShape): string {
+  return `SELECT ${fieldsOf(shape).join(", ")} FROM ${identifier(shape.sfObject)}`;
+}
+
+function within(shape: TableShape, condition: string): string {
+  return shape.filter === null ? condition : `(${condition}) AND (${shape.filter})`;
+}
+
+function following({ stamp, afterId }: Keyset): string {
+  const at = instant(stamp);
+  return `(SystemModstamp = ${at} AND Id > ${recordId(afterId)}) OR SystemModstamp > ${at}`;
+}
+
+/** SOQL compares stamps by whole seconds. */
+function instant(at: Date): string {
+  return `${at.toISOString().slice(0, 19)}Z`;
+}
+
+/** Nothing but what Salesforce itself would accept as a name ever becomes part of a query. */
+function identifier(name: string): string {
+  if (!/^[A-Za-z][A-Za-z0-9_]{0,79}$/.test(name)) throw new Error(`${JSON.stringify(name)} is not an API name`);
+  return name;
+}
+
+function recordId(id: string): string {
+  if (!/^[A-Za-z0-9]{15}([A-Za-z0-9]{3})?$/.test(id)) throw new Error(`${JSON.stringify(id)} is not a record id`);
+  return `'${id}'`;
+}

@@ -1,0 +1,93 @@
+import type { Clock } from "./clock.ts";
+import type { CycleStore, Lease } from "./ports.ts";
+
+/** A lease that is not renewed ends after this long. */
+export const LEASE_SECONDS = 30;
+
+const RENEW_EVERY_MILLISECONDS = 10_000;
+
+/** Nothing is saved unless the lease was renewed this recently. */
+const FRESH_MILLISECONDS = 5_000;
+
+/** Between pages a renewal this recent is good enough. */
+const RECENT_MILLISECONDS = 1_000;
+
+/** A save may take 110 s, and what it answered must still be written down. */
+const SAVE_MILLISECONDS = 120_000;
+
+/** A read may take 15 s, and its page must still be applied. */
+const READ_MILLISECONDS = 30_000;
+
+/** Why a cycle ends before its work does. None of them is an error: what is left stays for the next cycle. */
+export type StopReason = "aborted" | "lost" | "out of time";
+
+/** Thrown where a cycle must stop. */
+export class CycleStopped extends Error {
+  readonly reason: StopReason;
+
+  constructor(reason: StopReason) {
+    super(`the cycle stops: ${reason}`);
+    this.name = "CycleStopped";
+    this.reason = reason;
+  }
+}
+
+/** One cycle's hold on its lease. */
+export interface Hold {
+  /** Between pages: goes on, or throws `CycleStopped`. */
+  mayRead(): Promise<void>;
+  /** Before a batch is marked sent: the lease is ours as of now, nobody asked to stop, and there is time for a save. */
+  maySave(): Promise<void>;
+  /** The last act before the save: the lease was renewed within the last five seconds. */
+  stillMaySave(): Promise<void>;
+  /** Renews the lease while a call is under way. */
+  during<Answer>(call: () => Promise<Answer>): Promise<Answer>;
+}
+
+/** Holds a lease that was taken just now, until `deadline` (epoch milliseconds), when the invocation ends. */
+export function holdLease(store: CycleStore, lease: Lease, clock: Clock, deadline: number): Hold {
+  let renewedAt = clock.now();
+
+  const renew = async () => {
+    const askedAt = clock.now();
+    const answer = await store.renew(lease, LEASE_SECONDS);
+    if (answer !== "held") throw new CycleStopped(answer);
+    renewedAt = askedAt;
+  };
+
+  const proceed = async (neededMilliseconds: number, goodForMilliseconds: number) => {
+    if (deadline - clock.now() < neededMilliseconds) throw new CycleStopped("out of time");
+    if (clock.now() - renewedAt >= goodForMilliseconds) await renew();
+  };
+
+  return {
+    mayRead: () => proceed(READ_MILLISECONDS, RECENT_MILLISECONDS),
+    maySave: () => proceed(SAVE_MILLISECONDS, 0),
+    stillMaySave: async () => {
+      await proceed(0, FRESH_MILLISECONDS);
+      if (clock.now() - renewedAt > FRESH_MILLISECONDS) throw new CycleStopped("lost");
+    },
+    during: async (call) => {
+      const stop = every(clock, RENEW_EVERY_MILLISECONDS, renew);
+      try {
+        return await call();
+      } finally {
+        stop();
+      }
+    },
+  };
+}
+
+/** Repeats until it is stopped or fails: a lease that could not be renewed is noticed by the next write, which it fences. */
+function every(clock: Clock, milliseconds: number, run: () => Promise<void>): () => void {
+  let stopped = false;
+  let cancel = () => {};
+  const book = () => {
+    if (!stopped) cancel = clock.at(clock.now() + milliseconds, () => run().then(book, () => {}));
+  };
+  book();
+  return () => {
+    stopped = true;
+    cancel();
+  };
+}

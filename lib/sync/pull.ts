@@ -1,0 +1,90 @@
+import { sfidOf, stampOf } from "../model/incoming.ts";
+import { createPosition } from "../model/position.ts";
+import { SalesforceRefusal } from "../model/refusal.ts";
+import { changedSince, type Keyset, stampsSince } from "../model/soql.ts";
+import { type Cycle, type Moved, tallyApplied } from "./cycle.ts";
+import type { Marks } from "./ports.ts";
+import { applyPage, readAgain, readPage } from "./read-page.ts";
+
+/** Late commits and hard deletes are looked for this often, late commits this far back. */
+const LATE_EVERY_MILLISECONDS = 5 * 60_000;
+const LATE_WINDOW_MILLISECONDS = 15 * 60_000;
+
+interface Pulled {
+  readonly marks: Moved;
+  /** The org's time of the last answer. */
+  readonly at: Date;
+}
+
+/** Salesforce to rows: what changed since the position, and every five minutes what was committed late or deleted. */
+export async function pull(cycle: Cycle, marks: Marks, position: Date): Promise<Pulled> {
+  const fast = await fastLane(cycle, position);
+  const slow = await slowLane(cycle, marks, fast);
+  const deleted = await deletedLane(cycle, marks, fast);
+  return { at: fast.at, marks: { position: fast.position, ...slow, ...deleted } };
+}
+
+interface Fast {
+  readonly position: Date;
+  readonly at: Date;
+}
+
+/** Page by page in the order of stamps; each page commits as far as it is safe to start from next time. */
+async function fastLane(cycle: Cycle, start: Date): Promise<Fast> {
+  const position = createPosition(start);
+  for (let from: Date | Keyset = start; ; ) {
+    const page = await readPage(cycle, changedSince(cycle.shape, from));
+    const moved = position.after({ lastStamp: page.next?.stamp ?? null, readAt: page.readAt });
+    if (page.records.length > 0) await applyPage(cycle, page, "fast", { position: moved });
+    if (!page.next) return { position: moved, at: page.readAt };
+    from = page.next;
+  }
+}
+
+/** Ids and stamps of a quarter of an hour that was read before: what no row holds was committed after it was passed. */
+async function slowLane(cycle: Cycle, { slow }: Marks, fast: Fast): Promise<Moved> {
+  if (slow && fast.at.getTime() - slow.getTime() < LATE_EVERY_MILLISECONDS) return {};
+  for (let from: Date | Keyset = new Date(fast.position.getTime() - LATE_WINDOW_MILLISECONDS); ; ) {
+    const page = await readPage(cycle, stampsSince(cycle.shape, from, fast.position));
+    const stamps = page.records.map((record) => ({ sfid: sfidOf(record), systemModstamp: stampOf(record) }));
+    const missing = stamps.length > 0 ? await cycle.store.unseen(cycle.shape.mappingId, stamps) : [];
+    await readAgain(cycle, missing, "slow");
+    if (!page.next) return { slow: fast.at };
+    from = page.next;
+  }
+}
+
+/** What getDeleted knows beyond soft deletes. The next window starts where Salesforce says that this one is covered. */
+async function deletedLane(cycle: Cycle, { deleted }: Marks, { at, position }: Fast): Promise<Moved> {
+  if (deleted && at.getTime() - deleted.getTime() < LATE_EVERY_MILLISECONDS) return {};
+  if (!deleted) return { deleted: position };
+  try {
+    return await applyDeleted(cycle, deleted, at);
+  } catch (error) {
+    if (!(error instanceof SalesforceRefusal) || !TOLERATED.has(error.refusal.kind)) throw error;
+    cycle.tally.notes.push(`getDeleted was refused (${error.message}); the next sweep finds hard deletes`);
+    return { deleted: position };
+  }
+}
+
+/** Refused for this object or this window for good: the beat goes on without hard deletes. */
+const TOLERATED: ReadonlySet<string> = new Set(["replication", "mapping", "bug"]);
+
+async function applyDeleted(cycle: Cycle, from: Date, until: Date): Promise<Moved> {
+  await cycle.hold.mayRead();
+  const { records, latestDateCovered, readAt } = await cycle.hold.during(() =>
+    cycle.salesforce.deleted(cycle.shape.sfObject, from, until),
+  );
+  const marks = { deleted: latestDateCovered > from ? latestDateCovered : from };
+  const images = records.map(({ id, deletedAt }) => ({
+    sfid: id,
+    systemModstamp: deletedAt,
+    isDeleted: true,
+    values: {},
+  }));
+  if (images.length > 0) {
+    const applied = await cycle.store.apply(cycle.lease, { images, readAt, lane: "deleted", marks });
+    tallyApplied(cycle.tally, images.length, applied);
+  }
+  return marks;
+}

@@ -1,0 +1,37 @@
+import { columnText, sfidOf } from "../model/incoming.ts";
+import type { OutgoingRecord } from "../model/record.ts";
+import { isSameValue } from "../model/same-value.ts";
+import type { TableShape } from "../model/shape.ts";
+import type { Cycle } from "./cycle.ts";
+import type { Doubtful } from "./doubtful.ts";
+import type { PushOutcome } from "./ports.ts";
+import { recordsOf } from "./read-page.ts";
+
+type Found = Readonly<Record<string, unknown>>;
+
+/** Updates in doubt by what the records hold now: carried out, or to be sent again. */
+export async function readBackUpdates(cycle: Cycle, doubts: readonly Doubtful[]): Promise<PushOutcome[]> {
+  const ids = doubts.flatMap(({ write }) => write.record.id ?? []);
+  const found = new Map<string, { readonly record: Found; readonly readAt: Date }>();
+  for await (const { records, readAt } of recordsOf(cycle, ids)) {
+    for (const record of records) found.set(keyOf(sfidOf(record)), { record, readAt });
+  }
+  return doubts.map(({ write }) => {
+    const { recordId, changeIds, action, record } = write;
+    const now = found.get(keyOf(record.id ?? ""));
+    if (now && now.record["IsDeleted"] !== true && holds(cycle.shape, now.record, record)) {
+      return { recordId, changeIds, kind: "accepted", action, sfid: record.id, answeredAt: now.readAt };
+    }
+    return { recordId, changeIds, kind: "retry", afterSeconds: 0, counts: false, error: "its first answer was lost" };
+  });
+}
+
+/** Whether a record holds every value that was sent. */
+export function holds(shape: TableShape, found: Found, { values }: OutgoingRecord): boolean {
+  return shape.columns.every((column) => {
+    const sent = values[column.field];
+    return sent === undefined || isSameValue(column, columnText(column, found[column.field]), sent);
+  });
+}
+
+const keyOf = (sfid: string) => sfid.slice(0, 15);

@@ -1,0 +1,73 @@
+import { imageOf, sfidOf, stampOf } from "../model/incoming.ts";
+import { SalesforceRefusal } from "../model/refusal.ts";
+import { type Keyset, PAGE_SIZE, withIds } from "../model/soql.ts";
+import { type Cycle, type Moved, tallyApplied } from "./cycle.ts";
+import type { Page, QueryPage, RequestRefusal } from "./ports.ts";
+
+/** Records asked for by one query by id, and queries of one composite call. */
+const IDS_PER_QUERY = 400;
+const QUERIES_PER_CALL = 5;
+
+/** A page of a query, and from where the next one goes on; null: this was the last. */
+interface ReadPage extends QueryPage {
+  readonly next: Keyset | null;
+}
+
+/** Reads one page of a query that is ordered and limited. Pages go on by keyset, so no cursor has to stay open. */
+export async function readPage(cycle: Cycle, soql: string): Promise<ReadPage> {
+  await cycle.hold.mayRead();
+  const page = await cycle.hold.during(() => cycle.salesforce.query(soql));
+  const last = page.records.at(-1);
+  const isLast = last === undefined || (page.complete && page.records.length < PAGE_SIZE);
+  return { ...page, next: isLast ? null : { stamp: stampOf(last), afterId: sfidOf(last) } };
+}
+
+/** Applies a page, then reads again by id what it shows from before our last push. */
+export async function applyPage(cycle: Cycle, page: QueryPage, lane: Page["lane"], marks: Moved): Promise<void> {
+  const images = page.records.map((record) => imageOf(cycle.shape, record));
+  const applied = await cycle.store.apply(cycle.lease, { images, readAt: page.readAt, lane, marks });
+  tallyApplied(cycle.tally, images.length, applied);
+  // An image read in the second of our push is as old as it can be: the next pull sees the record again.
+  if (lane !== "reread") await readAgain(cycle, applied.reread, "reread");
+}
+
+/** Reads records by id, deleted ones too, and applies them. */
+export async function readAgain(cycle: Cycle, ids: readonly string[], lane: "reread" | "slow"): Promise<void> {
+  for await (const page of recordsOf(cycle, ids)) {
+    if (page.records.length > 0) await applyPage(cycle, page, lane, {});
+  }
+}
+
+/** Records by id, deleted ones too, as they are now. Up to 2,000 cost one call. */
+export async function* recordsOf(cycle: Cycle, ids: readonly string[]): AsyncGenerator<QueryPage> {
+  let rest = ids;
+  while (rest.length > 0) {
+    const asked = rest.slice(0, IDS_PER_QUERY * QUERIES_PER_CALL);
+    await cycle.hold.mayRead();
+    const soqls = chunks(asked, IDS_PER_QUERY).map((some) => withIds(cycle.shape, some));
+    const pages = (await cycle.hold.during(() => cycle.salesforce.queryTogether(soqls))).map(orThrow);
+    yield* pages;
+    rest = [...rest.slice(asked.length), ...cutOff(asked, pages)];
+  }
+}
+
+function orThrow(answer: QueryPage | RequestRefusal): QueryPage {
+  if ("kind" in answer) throw new SalesforceRefusal(answer);
+  return answer;
+}
+
+/** Wide records can make an answer end early: the ids that it had no room for. */
+function cutOff(asked: readonly string[], pages: readonly QueryPage[]): string[] {
+  return chunks(asked, IDS_PER_QUERY).flatMap((some, index) => {
+    const page = pages[index];
+    if (!page || page.complete) return [];
+    const seen = new Set(page.records.map(sfidOf));
+    return some.filter((id) => !seen.has(id));
+  });
+}
+
+function chunks<Item>(items: readonly Item[], size: number): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}

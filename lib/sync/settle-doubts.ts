@@ -1,0 +1,59 @@
+import { BATCH_SIZE } from "../model/fold.ts";
+import type { Operation } from "../model/record.ts";
+import type { Cycle } from "./cycle.ts";
+import { type Doubtful, isRepeatable, refold } from "./doubtful.ts";
+import { lookUpInserts } from "./look-up-inserts.ts";
+import type { PushOutcome } from "./ports.ts";
+import { readBackUpdates } from "./read-back-updates.ts";
+import { type Sending, sendBatch, settle, startSending } from "./send-batch.ts";
+
+/** A Salesforce transaction may commit ten minutes after we gave up on it. */
+const DOUBT_MILLISECONDS = 11 * 60_000;
+
+/**
+ * Settles the writes that an earlier cycle sent without learning their end (design section 5): upserts and deletes are
+ * sent again as they were; updates and plain inserts wait until nothing can commit any more, and are then looked up.
+ */
+export async function settleDoubts(cycle: Cycle): Promise<void> {
+  const doubts = await cycle.store.recover(cycle.lease);
+  const sending = startSending([]);
+  const writes: Doubtful[] = [];
+  const ended: PushOutcome[] = [];
+  for (const doubt of doubts) {
+    const known = refold(cycle, doubt);
+    if ("write" in known) writes.push(known);
+    else ended.push(known);
+  }
+  await settle(cycle, sending, ended);
+  await sendAgain(cycle, sending, writes.filter(isRepeatable));
+
+  const others = writes.filter((doubt) => !isRepeatable(doubt));
+  const ripe = others.filter(({ sentAt }) => cycle.clock.now() - sentAt.getTime() >= DOUBT_MILLISECONDS);
+  await settle(
+    cycle,
+    sending,
+    await readBackUpdates(
+      cycle,
+      ripe.filter(({ write }) => write.operation === "update"),
+    ),
+  );
+  await settle(
+    cycle,
+    sending,
+    await lookUpInserts(
+      cycle,
+      ripe.filter(({ write }) => write.operation === "create"),
+    ),
+  );
+  cycle.tally.doubtsWaiting += others.length - ripe.length;
+}
+
+async function sendAgain(cycle: Cycle, sending: Sending, doubts: readonly Doubtful[]): Promise<void> {
+  const operations: readonly Operation[] = ["delete", "upsert", "update"];
+  for (const operation of operations) {
+    const writes = doubts.map(({ write }) => write).filter((write) => write.operation === operation);
+    for (let start = 0; start < writes.length; start += BATCH_SIZE) {
+      await sendBatch(cycle, sending, { operation, writes: writes.slice(start, start + BATCH_SIZE) });
+    }
+  }
+}

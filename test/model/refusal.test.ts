@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { refusalOf } from "../../lib/model/refusal.ts";
+
+test.each([
+  [401, "INVALID_SESSION_ID", "Session expired or invalid", "session", false],
+  [500, "INVALID_SESSION_ID", "Invalid Session ID found in SessionHeader", "session", false],
+  [403, "REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded.", "limit", false],
+  [403, "REQUEST_LIMIT_EXCEEDED", "ConcurrentPerOrgLongTxn Limit exceeded.", "busy", false],
+  [400, "INVALID_FIELD", "No such column 'Bogus__c'", "mapping", false],
+  [400, "INVALID_TYPE", "sObject type 'X' is not supported", "mapping", false],
+  [400, "MALFORMED_QUERY", "unexpected token", "bug", false],
+  [500, "UNKNOWN_EXCEPTION", "An unexpected error occurred", "transient", true],
+  [503, "SERVER_UNAVAILABLE", "The REST API is temporarily unavailable", "transient", true],
+  [503, "HTTP_503", "<html>", "transient", true],
+  [429, "HTTP_429", "", "transient", false],
+] as const)("%i %s (%s) is of kind %s", (status, code, message, kind, mayHaveRun) => {
+  expect(refusalOf(status, code, message)).toMatchObject({ kind, mayHaveRun });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, test } from "vitest";
+import type { RecordError } from "../../lib/model/record.ts";
+import { errorText, judge, MAX_RETRIES } from "../../lib/model/row-error.ts";
+
+const error = (code: string, message = "", fields: string[] = []): RecordError => ({ code, message, fields });
+
+describe("a record that Salesforce refuses", () => {
+  test.each([
+    ["UNABLE_TO_LOCK_ROW", "unable to obtain exclusive access to this record"],
+    ["CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", "T: execution of BeforeInsert caused by: UNABLE_TO_LOCK_ROW"],
+    ["INVALID_FIELD", "Foreign key external ID: a-1 not found for field Ext__c in entity Account"],
+  ])("is tried again after %s: %s", (code, message) => {
+    expect(judge("update", [error(code, message)], 0, 0)).toEqual({ kind: "retry", afterSeconds: 60 });
+  });
+
+  test.each([
+    ["FIELD_CUSTOM_VALIDATION_EXCEPTION", "must be a grown-up"],
+    ["CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", "T: execution of BeforeInsert"],
+    ["INVALID_FIELD", "No such column"],
+    ["DUPLICATE_VALUE", "duplicate value found"],
+  ])("fails at once with %s: %s", (code, message) => {
+    expect(judge("create", [error(code, message)], 0, 0)).toEqual({ kind: "refused" });
+  });
+
+  test("is tried again one, two, four, eight and sixteen minutes later, then fails", () => {
+    const verdicts = [0, 1, 2, 3, 4, MAX_RETRIES].map((attempts) =>
+      judge("update", [error("UNABLE_TO_LOCK_ROW")], attempts, 0),
+    );
+
+    expect(verdicts.map((verdict) => (verdict.kind === "retry" ? verdict.afterSeconds / 60 : verdict.kind))).toEqual([
+      1,
+      2,
+      4,
+      8,
+      16,
+      "refused",
+    ]);
+  });
+
+  test("fails when one of its errors will not pass", () => {
+    expect(judge("update", [error("UNABLE_TO_LOCK_ROW"), error("STRING_TOO_LONG")], 0, 0).kind).toBe("refused");
+  });
+});
+
+test.each(["ENTITY_IS_DELETED", "INVALID_CROSS_REFERENCE_KEY"])(
+  "a delete of a record that is not there (%s) is done",
+  (code) => {
+    expect(judge("delete", [error(code)], 0, 0)).toEqual({ kind: "accepted" });
+    expect(judge("update", [error(code)], 0, 0)).toEqual({ kind: "refused" });
+  },
+);
+
+test("an error says its code, its message and the fields", () => {
+  const errors = [error("STRING_TOO_LONG", "too large", ["Name", "Title"]), error("DUPLICATE_VALUE", "twice")];
+
+  expect(errorText(errors)).toBe("STRING_TOO_LONG: too large [Name, Title]; DUPLICATE_VALUE: twice");
+});

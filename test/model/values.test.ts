@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { columnText, imageOf } from "../../lib/model/incoming.ts";
+import { outgoingValue } from "../../lib/model/outgoing.ts";
+import { isSameValue } from "../../lib/model/same-value.ts";
+import type { FieldType } from "../../lib/model/shape.ts";
+import { column, contactShape } from "../support/shapes.ts";
+
+const sent = (type: FieldType, text: string | null) => outgoingValue(column("F", { type }), text);
+
+describe("what Salesforce is sent", () => {
+  test.each([
+    ["2026-02-03 04:05:06+00", "2026-02-03T04:05:06.000Z"],
+    ["2026-02-03T04:05:06.5+05:30", "2026-02-02T22:35:06.500Z"],
+    ["2026-02-03 04:05:06.123456-03", "2026-02-03T07:05:06.123Z"],
+    ["2026-02-03 04:05:06", "2026-02-03T04:05:06.000Z"],
+  ])("the instant %s is told in UTC", (text, expected) => {
+    expect(sent("datetime", text)).toEqual({ text: expected });
+  });
+
+  test.each<[FieldType, string, string]>([
+    ["boolean", "t", "true"],
+    ["boolean", "false", "false"],
+    ["currency", "12345678901234567.89", "12345678901234567.89"],
+    ["time", "13:30:00", "13:30:00.000Z"],
+    ["date", "2026-02-03", "2026-02-03"],
+    ["multipicklist", "A;B", "A;B"],
+    ["textarea", 'a "quote", a\nline & 🎈', 'a "quote", a\nline & 🎈'],
+  ])("a %s of %s is sent as %s", (type, text, expected) => {
+    expect(sent(type, text)).toEqual({ text: expected });
+  });
+
+  test.each<[FieldType, string]>([
+    ["double", "NaN"],
+    ["datetime", "infinity"],
+    ["date", "0044-03-15 BC"],
+    ["string", "half a pair \ud83d"],
+  ])("a %s of %s is refused with its reason", (type, text) => {
+    expect(sent(type, text)).toHaveProperty("reason");
+  });
+
+  test("NULL clears a field, but unticks a checkbox", () => {
+    expect(sent("string", null)).toEqual({ text: null });
+    expect(sent("string", "")).toEqual({ text: null });
+    expect(sent("boolean", null)).toEqual({ text: "false" });
+  });
+});
+
+describe("what a row is given", () => {
+  test("every field of the mapping, missing and empty ones as NULL", () => {
+    const record = {
+      Id: "003000000000001AAA",
+      SystemModstamp: "2026-02-03T04:05:06.000+0000",
+      IsDeleted: false,
+      LastName: "Rose",
+      Email: "",
+    };
+
+    const image = imageOf(contactShape(), record);
+
+    expect(image.systemModstamp).toEqual(new Date("2026-02-03T04:05:06Z"));
+    expect(image.values).toEqual({ email: null, key__c: null, lastname: "Rose", name: null });
+  });
+
+  test("a time loses its Z, which a time column has no room for", () => {
+    expect(columnText(column("F", { type: "time" }), "13:30:00.000Z")).toBe("13:30:00.000");
+  });
+});
+
+describe("whether Salesforce holds what was sent", () => {
+  test.each<[FieldType, number, string | null, string | null, boolean]>([
+    ["currency", 2, "1.005", "1.01", true],
+    ["currency", 2, "1.004", "1.01", false],
+    ["currency", 2, "-0.001", "0", true],
+    ["double", 0, "12345678901234567", "12345678901234568", false],
+    ["string", 0, "Rose  ", "Rose", true],
+    ["string", 0, "", null, true],
+    ["string", 0, "Rose", null, false],
+    ["datetime", 0, "2026-02-03T04:05:06.123Z", "2026-02-03T04:05:06.000+0000", true],
+  ])("a %s of scale %i: %s and %s are one value: %s", (type, scale, one, other, expected) => {
+    expect(isSameValue(column("F", { type, scale }), one, other)).toBe(expected);
+  });
+});
