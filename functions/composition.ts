@@ -13,7 +13,7 @@ import { tokens as tokensIn } from "../lib/adapters/dynamodb/tokens.ts";
 import { workspaces as workspacesIn } from "../lib/adapters/dynamodb/workspaces.ts";
 import { kmsDataKeys } from "../lib/adapters/secrets/data-keys.ts";
 import { envelopeVault } from "../lib/adapters/secrets/vault.ts";
-import { openQueues, type Queues } from "../lib/adapters/sqs/queues.ts";
+import { openQueues, type Queues } from "../lib/adapters/sqs/client.ts";
 import { now } from "../lib/adapters/time.ts";
 import type { AuditLog, AuditTrail } from "../lib/audit/ports.ts";
 import type { ImportPlans, Mappings } from "../lib/config/ports.ts";
