@@ -4,12 +4,12 @@ import { type Clock, systemClock } from "../clock.ts";
 import { lockFolder } from "../folder-lock.ts";
 import { AwsError } from "./aws-error.ts";
 import { ensureTable, type TableProperties } from "./dynamodb/ensure-table.ts";
-import { startDynamoDb } from "./dynamodb/start-dynamodb.ts";
+import { keepDynamoDb } from "./dynamodb/keep-dynamodb.ts";
 import { sweepExpired } from "./dynamodb/sweep-expired.ts";
 import { listen } from "./http-listener.ts";
 import { type Kms, openKms } from "./kms/kms.ts";
 import type { Jitter } from "./scheduler/jitter.ts";
-import { openScheduler } from "./scheduler/scheduler.ts";
+import { openScheduler, type Scheduler } from "./scheduler/scheduler.ts";
 import { openSqs, type Sqs } from "./sqs/sqs.ts";
 
 /** How to start the embedded cloud. */
@@ -36,6 +36,7 @@ export interface Cloud {
   readonly environment: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly sqs: Sqs;
+  readonly scheduler: Scheduler;
   readonly kms: Kms;
   readonly dynamodb: {
     ensureTable(properties: TableProperties): Promise<void>;
@@ -81,7 +82,7 @@ export async function startCloud(settings: CloudSettings): Promise<Cloud> {
     });
     address = `http://127.0.0.1:${listener.port}`;
     closers.push(listener.close);
-    const server = await startDynamoDb(dataDir, ports.dynamodb);
+    const server = await keepDynamoDb(dataDir, ports.dynamodb, onFault);
     closers.push(server.close);
     const client = new DynamoDBClient({ endpoint: server.endpoint, region: REGION, credentials: CREDENTIALS });
     closers.push(() => client.destroy());
@@ -96,6 +97,7 @@ export async function startCloud(settings: CloudSettings): Promise<Cloud> {
       environment: environmentFor(endpoints),
       clock,
       sqs,
+      scheduler,
       kms,
       dynamodb: { ensureTable: (properties) => ensureTable(client, properties), sweepExpired: sweep },
       close: closeAll,

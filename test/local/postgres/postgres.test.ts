@@ -6,6 +6,7 @@ import { type Postgres, type PostgresSettings, startPostgres } from "../../../li
 import { usePostgres } from "../../../lib/local/postgres/use-postgres.ts";
 import { identityOf } from "../../../lib/local/process-identity.ts";
 import { createTestDatabase } from "../../support/postgres.ts";
+import { parentOf } from "../../support/parent-of.ts";
 import { runUntilKilled } from "../../support/run-until-killed.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -162,8 +163,3 @@ describe("a PostgreSQL that runs already", () => {
     expect(refusal).not.toContain("hidden");
   });
 });
-
-function parentOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
-}

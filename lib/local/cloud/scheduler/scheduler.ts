@@ -27,6 +27,10 @@ export interface SchedulerSettings {
 /** EventBridge Scheduler with SQS queues as targets. */
 export interface Scheduler {
   readonly service: RestService;
+  /** Makes a group unless it is there. */
+  ensureGroup(name: string): void;
+  /** Makes or changes a schedule to be as given, in the words of CreateSchedule; one that is so already keeps its rhythm. */
+  ensureSchedule(schedule: Readonly<Record<string, unknown>>): void;
   close(): void;
 }
 
@@ -46,6 +50,10 @@ export function openScheduler(settings: SchedulerSettings): Scheduler {
       answers: (path) => /^\/(schedules|schedule-groups)(\/|$)/.test(path),
       call: (method, url, body) => route(needs, method, url, body),
     },
+    ensureGroup(name) {
+      if (!store.group.get(name)) createGroup(needs, name, []);
+    },
+    ensureSchedule: (schedule) => ensureSchedule(needs, schedule),
     close() {
       firing.close();
       store.close();
@@ -54,6 +62,15 @@ export function openScheduler(settings: SchedulerSettings): Scheduler {
 }
 
 type Needs = Parameters<typeof createSchedule>[0] & Parameters<typeof createGroup>[0];
+
+function ensureSchedule(needs: Needs, { Name, ...rest }: Readonly<Record<string, unknown>>): void {
+  const name = parsed(inputs.nameInput, Name, "Name");
+  const definition = parsed(inputs.scheduleInput, rest);
+  const existing = needs.store.schedule.get(definition.GroupName, name);
+  if (existing?.definition === JSON.stringify(definition)) return;
+  const put = existing ? updateSchedule : createSchedule;
+  put(needs, name, definition);
+}
 
 function route(needs: Needs, method: string, url: URL, body: unknown): unknown {
   const [, kind, encoded] = url.pathname.split("/");

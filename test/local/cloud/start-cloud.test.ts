@@ -1,0 +1,158 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DynamoDBClient, GetItemCommand, ListTablesCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { KMSClient, ListAliasesCommand } from "@aws-sdk/client-kms";
+import { ListSchedulesCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
+import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { type Cloud, startCloud } from "../../../lib/local/cloud/start-cloud.ts";
+import { identityOf } from "../../../lib/local/process-identity.ts";
+import { parentOf } from "../../support/parent-of.ts";
+import { runUntilKilled } from "../../support/run-until-killed.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { dynamodb, scheduler, sqs } from "../../support/write-everything.ts";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const TABLE = {
+  TableName: "kept",
+  BillingMode: "PAY_PER_REQUEST",
+  KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
+  AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }],
+};
+
+async function start(dataDir = temporaryFolder(), onFault = vi.fn()): Promise<Cloud> {
+  const cloud = await startCloud({ dataDir, onFault });
+  onTestFinished(() => cloud.close());
+  return cloud;
+}
+
+function useAsEnvironment(environment: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+}
+
+const pidOfDynamoDb = (dataDir: string): number =>
+  (JSON.parse(readFileSync(join(dataDir, "dynamodb.pid"), "utf8")) as { pid: number }).pid;
+
+describe("the embedded cloud", () => {
+  test("is what the SDK talks to when it runs with the cloud's variables, without a setting in code", async () => {
+    const { environment } = await start();
+    useAsEnvironment(environment);
+
+    const answers = await Promise.all([
+      new DynamoDBClient({}).send(new ListTablesCommand({})),
+      new SQSClient({}).send(new ListQueuesCommand({})),
+      new SchedulerClient({}).send(new ListSchedulesCommand({})),
+      new KMSClient({}).send(new ListAliasesCommand({})),
+    ]);
+
+    expect(answers.map(({ $metadata }) => $metadata.httpStatusCode)).toEqual([200, 200, 200, 200]);
+  });
+
+  test("says who owns the folder when it is started twice", async () => {
+    const dataDir = temporaryFolder();
+    const { child } = await runUntilKilled("hold-cloud.ts", dataDir);
+
+    await expect(startCloud({ dataDir })).rejects.toThrow(`${dataDir} is in use by process ${child.pid}`);
+  });
+
+  test("takes over the folder of an owner that was killed, and ends what it left running", async () => {
+    const dataDir = temporaryFolder();
+    const victim = await runUntilKilled("hold-cloud.ts", dataDir);
+    const orphan = identityOf(pidOfDynamoDb(dataDir));
+    process.kill(parentOf(Number(orphan?.pid)), "SIGKILL");
+    await victim.kill();
+    expect(identityOf(Number(orphan?.pid))).toEqual(orphan);
+
+    await start(dataDir);
+
+    expect(identityOf(Number(orphan?.pid))).toBeNull();
+  });
+
+  test("takes its DynamoDB with it when it is killed", async () => {
+    const dataDir = temporaryFolder();
+    const victim = await runUntilKilled("hold-cloud.ts", dataDir);
+    const pid = pidOfDynamoDb(dataDir);
+
+    await victim.kill();
+
+    await vi.waitUntil(() => identityOf(pid) === null, { timeout: 10_000, interval: 5 });
+  });
+
+  test("starts its DynamoDB again at the same address when that dies, and says so", async () => {
+    const dataDir = temporaryFolder();
+    const onFault = vi.fn();
+    const cloud = await start(dataDir, onFault);
+    await cloud.dynamodb.ensureTable(TABLE);
+    useAsEnvironment(cloud.environment);
+    const client = new DynamoDBClient({ maxAttempts: 20 });
+    await client.send(new PutItemCommand({ TableName: "kept", Item: { id: { S: "a" } } }));
+
+    process.kill(pidOfDynamoDb(dataDir), "SIGKILL");
+    await vi.waitUntil(() => onFault.mock.calls.length > 0, { timeout: 10_000, interval: 5 });
+
+    const { Item } = await client.send(new GetItemCommand({ TableName: "kept", Key: { id: { S: "a" } } }));
+    expect(Item).toEqual({ id: { S: "a" } });
+    expect(String(onFault.mock.calls[0]?.[0])).toContain("the embedded DynamoDB ended");
+  });
+
+  test("refuses a request that is signed for another region, or not at all", async () => {
+    const { endpoints } = await start();
+    const credentials = { accessKeyId: "AKIATEST", secretAccessKey: "test" };
+    const elsewhere = new SQSClient({ endpoint: endpoints.sqs, region: "us-east-1", credentials });
+
+    await expect(elsewhere.send(new ListQueuesCommand({}))).rejects.toMatchObject({
+      name: "InvalidSignatureException",
+    });
+    const unsigned = await fetch(endpoints.sqs, {
+      method: "POST",
+      headers: { "x-amz-target": "AmazonSQS.ListQueues", "content-type": "application/x-amz-json-1.0" },
+      body: "{}",
+    });
+    expect(unsigned.status).toBe(403);
+  });
+});
+
+describe("after its owner was killed with SIGKILL", () => {
+  test("every acknowledged message is there, visible, in flight or delayed, and every item and schedule", async () => {
+    const dataDir = temporaryFolder();
+    const victim = await runUntilKilled("hold-cloud.ts", dataDir);
+    useAsEnvironment(victim.said);
+    const acknowledged = { messages: 0, items: 0 };
+    await sqs.prepare();
+    await dynamodb.prepare();
+    await scheduler.prepare();
+    const writing = Promise.allSettled([
+      repeat(async () => {
+        acknowledged.messages += await sqs.sendTen();
+      }),
+      repeat(async () => {
+        await dynamodb.put(acknowledged.items);
+        acknowledged.items += 1;
+      }),
+    ]);
+    await vi.waitUntil(() => acknowledged.messages >= 200 && acknowledged.items >= 100, {
+      timeout: 30_000,
+      interval: 5,
+    });
+
+    await victim.kill();
+    await writing;
+    const cloud = await start(dataDir);
+    useAsEnvironment(cloud.environment);
+
+    const counts = await sqs.counts();
+    expect(counts.inFlight).toBe(1);
+    expect(counts.delayed).toBe(1);
+    expect(counts.visible).toBeGreaterThanOrEqual(acknowledged.messages);
+    expect(await dynamodb.count()).toBeGreaterThanOrEqual(acknowledged.items);
+    expect(await scheduler.names()).toEqual(["beat"]);
+  });
+});
+
+/** Goes on until the other side is gone. */
+async function repeat(work: () => Promise<void>): Promise<never> {
+  for (;;) await work();
+}
