@@ -43,7 +43,7 @@ export interface TestClock extends Clock {
 }
 
 /** A length of time as the sum of its parts. */
-export interface Duration {
+interface Duration {
   readonly days?: number;
   readonly hours?: number;
   readonly minutes?: number;

@@ -90,7 +90,7 @@ export async function startGuarded(program: Program): Promise<GuardedChild> {
 }
 
 /** Ends the program that the pid file names, if that very process still runs. */
-export async function endLeftover({ pidFile, endSignals }: Pick<Program, "pidFile" | "endSignals">): Promise<void> {
+async function endLeftover({ pidFile, endSignals }: Pick<Program, "pidFile" | "endSignals">): Promise<void> {
   const identity = identityIn(pidFile);
   if (identity && isRunning(identity)) await end(identity, endSignals);
   rmSync(pidFile, { force: true });

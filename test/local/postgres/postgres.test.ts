@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { type Postgres, type PostgresSettings, startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
 import { usePostgres } from "../../../lib/local/postgres/use-postgres.ts";
 import { identityOf } from "../../../lib/local/process-identity.ts";
-import { createTestDatabase } from "../../support/postgres.ts";
 import { parentOf } from "../../support/parent-of.ts";
+import { createTestDatabase } from "../../support/postgres.ts";
 import { runUntilKilled } from "../../support/run-until-killed.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 

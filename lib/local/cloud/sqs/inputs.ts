@@ -14,7 +14,7 @@ const messageAttribute = z.strictObject({
 });
 
 /** A message's own attributes by name; binary values are base64. */
-export const messageAttributes = z.record(text, messageAttribute);
+const messageAttributes = z.record(text, messageAttribute);
 
 const message = {
   MessageBody: text,

@@ -5,7 +5,7 @@ import type { MessageAttributes, Outgoing } from "./inputs.ts";
 export const MAXIMUM_BYTES = 1_048_576;
 
 /** The longest delay of a single message. */
-export const MAXIMUM_DELAY_SECONDS = 900;
+const MAXIMUM_DELAY_SECONDS = 900;
 
 const ALLOWED_CHARACTERS = /^[\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u;
 const ATTRIBUTE_NAME = /^(?!\.)(?!.*\.\.)(?!(aws|amazon)\.)[A-Za-z0-9_.-]{1,256}(?<!\.)$/i;

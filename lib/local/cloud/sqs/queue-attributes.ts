@@ -70,7 +70,7 @@ export function redriveOf({ RedrivePolicy }: QueueAttributes): Redrive | null {
 }
 
 /** The refusal of an attribute's value. */
-export function invalidAttribute(name: string, value: string, reason: string): Error {
+function invalidAttribute(name: string, value: string, reason: string): Error {
   return sqsError("InvalidAttributeValue", `Invalid value "${value}" for the attribute ${name}: ${reason}.`);
 }
 

@@ -10,7 +10,7 @@ import { sendMessage, sendMessageBatch } from "./send.ts";
 import { changeMessageVisibility, changeMessageVisibilityBatch, deleteMessage, deleteMessageBatch } from "./settle.ts";
 
 /** The actions of SQS as functions, named as on AWS; what they throw is an AwsError. */
-export type SqsActions = ReturnType<typeof actionsOf>;
+type SqsActions = ReturnType<typeof actionsOf>;
 
 /** SQS with standard queues: by `actions` inside the process, by `service` over HTTP. */
 export interface Sqs {
