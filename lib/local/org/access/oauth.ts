@@ -1,0 +1,101 @@
+import { createHmac } from "node:crypto";
+import { type Call, jsonReply, type Reply } from "../http/call.ts";
+import type { Parts } from "../parts.ts";
+import { secure } from "../rest/root.ts";
+import { grantTo, redeemRefreshToken } from "./grants.ts";
+import { authorizationCode, clientCredentials, jwtBearer } from "./oauth-flows.ts";
+
+/** What went wrong with a token request, in OAuth's words (reference 1.1). */
+export class OAuthRefusal extends Error {
+  readonly error: string;
+
+  constructor(error: string, description: string) {
+    super(description);
+    this.error = error;
+  }
+}
+
+/** Whom a grant speaks for, and the refresh token to hand out with it, if any. */
+export interface Granted {
+  readonly userId: string;
+  readonly refreshToken?: string;
+}
+
+/** A token request, as a form. */
+export interface TokenRequest {
+  readonly parts: Parts;
+  readonly form: URLSearchParams;
+  readonly origin: string;
+}
+
+const FLOWS: Readonly<Record<string, (request: TokenRequest) => Granted>> = {
+  password,
+  refresh_token: refresh,
+  "urn:ietf:params:oauth:grant-type:jwt-bearer": jwtBearer,
+  client_credentials: clientCredentials,
+  authorization_code: authorizationCode,
+};
+
+/** `POST /services/oauth2/token`. */
+export function token(parts: Parts, call: Call): Reply {
+  const form = new URLSearchParams(call.body.toString("utf8"));
+  try {
+    useBasic(call, form);
+    const flow = FLOWS[form.get("grant_type") ?? ""];
+    if (!flow) throw new OAuthRefusal("unsupported_grant_type", "grant type not supported");
+    return jsonReply(200, tokenAnswer(parts, call.origin, flow({ parts, form, origin: call.origin })));
+  } catch (error) {
+    if (!(error instanceof OAuthRefusal)) throw error;
+    return jsonReply(400, { error: error.error, error_description: error.message });
+  }
+}
+
+/** Client id and secret may come in an HTTP Basic header instead. */
+function useBasic(call: Call, form: URLSearchParams): void {
+  const basic = /^Basic (.+)$/i.exec(call.headers.authorization ?? "")?.[1];
+  if (basic === undefined) return;
+  const [id = "", secret = ""] = Buffer.from(basic, "base64").toString("utf8").split(":");
+  form.set("client_id", decodeURIComponent(id));
+  form.set("client_secret", decodeURIComponent(secret));
+}
+
+function tokenAnswer({ identity, sessions, clock }: Parts, origin: string, { userId, refreshToken }: Granted) {
+  const id = `${secure(origin)}/id/${identity.organizationId}/${userId}`;
+  const issuedAt = String(clock.now().getTime());
+  return {
+    access_token: sessions.open(userId),
+    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
+    signature: createHmac("sha256", identity.clientSecret)
+      .update(id + issuedAt)
+      .digest("base64"),
+    scope: "api refresh_token",
+    instance_url: origin,
+    id,
+    token_type: "Bearer",
+    issued_at: issuedAt,
+  };
+}
+
+/** Refuses an unknown client, or a wrong secret where one was sent or is needed. */
+export function checkClient({ parts: { identity }, form }: TokenRequest, needsSecret: boolean): void {
+  if (form.get("client_id") !== identity.clientId)
+    throw new OAuthRefusal("invalid_client_id", "client identifier invalid");
+  const secret = form.get("client_secret");
+  if (secret === null && !needsSecret) return;
+  if (secret !== identity.clientSecret) throw new OAuthRefusal("invalid_client", "invalid client credentials");
+}
+
+function password(request: TokenRequest): Granted {
+  checkClient(request, true);
+  const { parts, form } = request;
+  const userId = parts.sessions.userOf(form.get("username") ?? "", form.get("password") ?? "");
+  if (userId === null) throw new OAuthRefusal("invalid_grant", "authentication failure");
+  return { userId, refreshToken: grantTo(parts, "refresh", userId, {}) };
+}
+
+function refresh(request: TokenRequest): Granted {
+  checkClient(request, false);
+  const granted = redeemRefreshToken(request.parts, request.form.get("refresh_token") ?? "");
+  if (!granted) throw new OAuthRefusal("invalid_grant", "expired access/refresh token");
+  return granted;
+}

@@ -1,0 +1,56 @@
+import { token } from "../access/oauth.ts";
+import type { Session } from "../access/sessions.ts";
+import type { Parts } from "../parts.ts";
+import { Refusal } from "../refusal.ts";
+import { Rest, refusalReply } from "../rest/rest.ts";
+import { versions } from "../rest/root.ts";
+import { answerSoap } from "../soap/soap.ts";
+import { type Call, jsonReply, type Reply } from "./call.ts";
+
+/** The one way into the org: knows the protocols by their paths, checks sessions and counts calls for all of them. */
+export class Door {
+  readonly #parts: Parts;
+  readonly #rest: Rest;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#rest = new Rest(parts);
+  }
+
+  async answer(call: Call): Promise<Reply> {
+    const { path } = call;
+    if (path === "/services/data") return jsonReply(200, versions());
+    if (path === "/services/oauth2/token" && call.method === "POST") return token(this.#parts, call);
+    if (/^\/services\/Soap\/u\//i.test(path))
+      return await answerSoap(this.#parts, call, (sessionId) => this.#admit(sessionId));
+    if (path.startsWith("/services/data/v")) return await this.#answerRest(call);
+    return jsonReply(404, [{ errorCode: "NOT_FOUND", message: "The requested resource does not exist" }]);
+  }
+
+  async #answerRest(call: Call): Promise<Reply> {
+    let session: Session;
+    try {
+      session = this.#admit(bearerOf(call));
+    } catch (error) {
+      return refusalReply(error, this.#parts.calls.header());
+    }
+    return await this.#rest.answer(call, session);
+  }
+
+  /** The session of a token, its call counted; refuses unknown and expired ones, and all when the day's calls are used up. */
+  #admit(sessionId: string): Session {
+    const session = this.#parts.sessions.find(sessionId);
+    if (!session) throw new Refusal("INVALID_SESSION_ID", "Session expired or invalid", { status: 401 });
+    this.#parts.calls.count();
+    return session;
+  }
+}
+
+/** The token of an Authorization header; `OAuth` is an old name of `Bearer`. */
+export function bearerOf(call: Call): string {
+  const written = call.headers.authorization;
+  if (written === undefined) return "";
+  const bearer = /^(?:Bearer|OAuth)\s+(\S+)$/i.exec(written)?.[1];
+  if (bearer === undefined) throw new Refusal("INVALID_AUTH_HEADER", "INVALID_HEADER_TYPE", { status: 401 });
+  return bearer;
+}

@@ -1,0 +1,50 @@
+import type { Identity } from "./access/bootstrap.ts";
+import type { Calls } from "./access/calls.ts";
+import type { Session, Sessions } from "./access/sessions.ts";
+import type { Clock } from "./clock.ts";
+import type { Catalog } from "./metadata/catalog.ts";
+import type { Dml } from "./saving/dml.ts";
+import type { Saving } from "./saving/saving.ts";
+import type { Faults } from "./simulation/faults.ts";
+import type { Committing, Transactions } from "./simulation/transactions.ts";
+import type { Queries } from "./soql/query.ts";
+import type { Database } from "./store/database.ts";
+import type { Records } from "./store/records.ts";
+
+/** The parts of a running org, from which each protocol takes what it needs. */
+export interface Parts {
+  readonly clock: Clock;
+  readonly database: Database;
+  readonly catalog: Catalog;
+  readonly records: Records;
+  readonly queries: Queries;
+  readonly dml: Dml;
+  readonly transactions: Transactions;
+  /** Where saves go: the transactions, or the one that an all-or-none composite has open. */
+  readonly committing: Committing;
+  readonly identity: Identity;
+  readonly sessions: Sessions;
+  readonly calls: Calls;
+  readonly faults: Faults;
+}
+
+/** Saves in a transaction of the session's user; `request` and `object` are what an ordered delay may match. */
+export function inTransaction<T>(
+  parts: Parts,
+  {
+    session,
+    ids = [],
+    request,
+    object,
+  }: { session: Session; ids?: readonly string[]; request: string; object?: string },
+  work: (saving: Saving) => T,
+): Promise<T> {
+  const held = parts.faults.on("heldCommit", { request, ...(object === undefined ? {} : { object }) });
+  return parts.committing.save({
+    userId: session.userId,
+    ids,
+    holdMs: held?.milliseconds ?? 0,
+    beforeRecord: (target, id, values) => parts.faults.beforeRecord(target, id, values),
+    work,
+  });
+}

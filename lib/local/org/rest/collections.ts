@@ -1,0 +1,140 @@
+import type { Field } from "../metadata/field.ts";
+import type { SObject } from "../metadata/sobject.ts";
+import { inTransaction } from "../parts.ts";
+import { notFound, Refusal } from "../refusal.ts";
+import type { Draft } from "../saving/draft.ts";
+import type { Outcome } from "../saving/outcome.ts";
+import type { Saving } from "../saving/saving.ts";
+import { normalizeId } from "../store/ids.ts";
+import { draftOrRefusal, objectAt } from "./draft.ts";
+import { jsonObject, ok, param, type RestCall, type RestReply } from "./rest-call.ts";
+import { restStyle } from "./style.ts";
+
+const MAX_RECORDS = 200;
+
+/** `POST /composite/sobjects` (reference 3.1). */
+export function createAll(call: RestCall): Promise<RestReply> {
+  return saveRecords(
+    call,
+    null,
+    (drafts, allOrNone, saving) => call.parts.dml.create(drafts, allOrNone, saving),
+    false,
+  );
+}
+
+/** `PATCH /composite/sobjects`: each record carries its `id`. */
+export function updateAll(call: RestCall): Promise<RestReply> {
+  return saveRecords(
+    call,
+    "inBody",
+    (drafts, allOrNone, saving) => call.parts.dml.update(drafts, allOrNone, saving),
+    false,
+  );
+}
+
+/** `PATCH /composite/sobjects/X/Ext__c`: each record carries the key. */
+export function upsertAll(call: RestCall): Promise<RestReply> {
+  const object = objectAt(call.parts.catalog, param(call, "object"));
+  const key = upsertKey(object, param(call, "key"));
+  return saveRecords(
+    call,
+    key.type === "id" ? "inBody" : null,
+    (drafts, allOrNone, saving) => call.parts.dml.upsert(drafts, key, allOrNone, saving),
+    true,
+  );
+}
+
+/** `DELETE /composite/sobjects?ids=a,b&allOrNone=false`. */
+export async function deleteAll(call: RestCall): Promise<RestReply> {
+  const ids = (call.query.get("ids") ?? "").split(",").filter((id) => id !== "");
+  refuseTooMany(ids.length);
+  const allOrNone = call.query.get("allOrNone") === "true";
+  const work = (saving: Saving) => call.parts.dml.delete(ids, allOrNone, saving);
+  const outcomes = await inTransaction(
+    call.parts,
+    { session: call.session, ids: ids.flatMap((id) => normalizeId(id) ?? []), request: call.name },
+    work,
+  );
+  return ok(outcomes.map((outcome) => answerOf(outcome, false)));
+}
+
+/** `POST /composite/sobjects/X {ids, fields}` or `GET …?ids=&fields=`: records in the order asked for, null where there is none. */
+export function readAll(call: RestCall): RestReply {
+  const object = objectAt(call.parts.catalog, param(call, "object"));
+  const { ids, fields } = call.method === "GET" ? askedInQuery(call) : askedInBody(call);
+  if (ids.length > 2000)
+    throw new Refusal("EXCEEDED_ID_LIMIT", "The number of ids specified exceeds the limit of 2000");
+  const known = ids.flatMap((id) => normalizeId(id) ?? []);
+  if (known.length === 0) return ok(ids.map(() => null));
+  const names = [...new Set(["Id", ...fields])].join(", ");
+  const soql = `SELECT ${names} FROM ${object.name} WHERE Id IN (${known.map((id) => `'${id}'`).join(", ")})`;
+  const { records } = call.parts.queries.first(soql, {
+    includeDeleted: false,
+    batchSize: 2000,
+    style: restStyle(call.base),
+  });
+  const byId = new Map(records.map((record) => [String(record["Id"]), record]));
+  return ok(ids.map((id) => byId.get(normalizeId(id) ?? "") ?? null));
+}
+
+function askedInQuery({ query }: RestCall) {
+  const list = (name: string) => (query.get(name) ?? "").split(",").filter((part) => part !== "");
+  return { ids: list("ids"), fields: list("fields") };
+}
+
+function askedInBody(call: RestCall) {
+  const body = jsonObject(call);
+  return { ids: textsOf(body["ids"]), fields: textsOf(body["fields"]) };
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+type Save = (drafts: readonly Draft[], allOrNone: boolean, saving: Saving) => readonly Outcome[];
+
+async function saveRecords(call: RestCall, id: "inBody" | null, save: Save, isUpsert: boolean): Promise<RestReply> {
+  const body = jsonObject(call);
+  const records = Array.isArray(body["records"]) ? (body["records"] as Record<string, unknown>[]) : [];
+  refuseTooMany(records.length);
+  const drafts = records.map((record) => draftOrRefusal(call.parts.catalog, objectOf(call, record), record, id));
+  const ids = drafts.flatMap((draft) => draft.id ?? []);
+  const target = {
+    session: call.session,
+    ids,
+    request: call.name,
+    ...(drafts[0] ? { object: drafts[0].object.name } : {}),
+  };
+  const outcomes = await inTransaction(call.parts, target, (saving) =>
+    save(drafts, body["allOrNone"] === true, saving),
+  );
+  return ok(outcomes.map((outcome) => answerOf(outcome, isUpsert)));
+}
+
+function objectOf(call: RestCall, record: Record<string, unknown>): SObject {
+  const attributes = record["attributes"];
+  const type =
+    typeof attributes === "object" && attributes !== null && "type" in attributes
+      ? String(attributes.type)
+      : call.params["object"];
+  const object = type === undefined ? undefined : call.parts.catalog.find(type);
+  if (!object) throw new Refusal("INVALID_TYPE", `sObject type '${type ?? ""}' is not supported.`);
+  return object;
+}
+
+/** The field to upsert by, or 404 with its name. */
+export function upsertKey(object: SObject, name: string): Field {
+  const key = object.field(name);
+  if (key?.idLookup) return key;
+  throw notFound(`Provided external ID field does not exist or is not accessible: ${name}`);
+}
+
+function refuseTooMany(count: number): void {
+  if (count > MAX_RECORDS)
+    throw new Refusal("EXCEEDED_ID_LIMIT", `The number of records specified exceeds the limit of ${MAX_RECORDS}`);
+}
+
+/** One record's result; `id` only where there is one, `created` for upserts only. */
+export function answerOf({ id, success, created, errors }: Outcome, isUpsert: boolean) {
+  return { ...(id === null ? {} : { id }), success, errors, ...(isUpsert ? { created } : {}) };
+}

@@ -1,0 +1,110 @@
+import { isNumeric } from "../metadata/field.ts";
+import { Refusal } from "../refusal.ts";
+import type { Output } from "../soql/outputs.ts";
+import type { Page } from "../soql/query.ts";
+import { ok, param, type RestCall, type RestReply } from "./rest-call.ts";
+import { restStyle } from "./style.ts";
+
+/** `GET /query?q=`: alive records only (reference 2.4). */
+export const query = (call: RestCall): RestReply => run(call, false);
+
+/** `GET /queryAll?q=`: the recycle bin too. */
+export const queryAll = (call: RestCall): RestReply => run(call, true);
+
+function run(call: RestCall, includeDeleted: boolean): RestReply {
+  const explained = call.query.get("explain");
+  if (explained !== null) return explain(call, explained);
+  const soql = call.query.get("q");
+  if (soql === null) throw new Refusal("MALFORMED_QUERY", "A query string has to be specified");
+  if (call.query.get("columns") === "true") return describeColumns(call, soql);
+  return ok(
+    pageBody(
+      call,
+      call.parts.queries.first(soql, { includeDeleted, batchSize: batchSize(call), style: restStyle(call.base) }),
+    ),
+  );
+}
+
+/** `GET /query/{locator}`: the next page. */
+export function queryMore(call: RestCall): RestReply {
+  const locator = param(call, "locator");
+  if (call.parts.faults.on("expiredLocator", { request: call.name }))
+    throw new Refusal("INVALID_QUERY_LOCATOR", "invalid query locator");
+  return ok(
+    pageBody(call, call.parts.queries.next(locator, { batchSize: batchSize(call), style: restStyle(call.base) })),
+  );
+}
+
+function pageBody(call: RestCall, { totalSize, records, locator }: Page) {
+  if (locator === null) return { totalSize, done: true, records };
+  return { totalSize, done: false, nextRecordsUrl: `${call.base}/query/${locator}`, records };
+}
+
+/** 2,000, or what the client asks for within 200 to 2,000. */
+function batchSize(call: RestCall): number {
+  const small = call.parts.faults.on("smallBatches", { request: call.name });
+  if (small) return small.size;
+  const wanted = /batchSize=(\d+)/.exec(String(call.headers["sforce-query-options"] ?? ""))?.[1];
+  return wanted === undefined ? 2000 : Math.min(2000, Math.max(200, Number(wanted)));
+}
+
+function explain(call: RestCall, soql: string): RestReply {
+  const { object } = call.parts.queries.plan(soql, false);
+  const cardinality = Number(call.parts.database.first(`SELECT count(*) AS n FROM "${object.name}"`)?.["n"] ?? 0);
+  const plan = {
+    cardinality,
+    fields: [],
+    leadingOperationType: "TableScan",
+    notes: [],
+    relativeCost: 1,
+    sobjectCardinality: cardinality,
+    sobjectType: object.name,
+  };
+  return ok({ plans: [plan], sourceQuery: soql });
+}
+
+function describeColumns(call: RestCall, soql: string): RestReply {
+  const plan = call.parts.queries.plan(soql, false);
+  return ok({
+    columnMetadata: plan.outputs.map(columnOf),
+    entityName: plan.object.name,
+    groupBy: plan.tail.includes("GROUP BY"),
+    idSelected: plan.outputs.some((output) => output.name === "Id"),
+    keyPrefix: plan.object.keyPrefix,
+  });
+}
+
+const APEX_TYPE: Readonly<Record<string, string>> = {
+  id: "Id",
+  reference: "Id",
+  boolean: "Boolean",
+  int: "Integer",
+  double: "Double",
+  currency: "Double",
+  percent: "Double",
+  date: "Date",
+  datetime: "Datetime",
+};
+
+function columnOf(output: Output): unknown {
+  const field = output.kind === "value" ? output.field : null;
+  return {
+    aggregate: output.kind === "children",
+    apexType: field ? (APEX_TYPE[field.type] ?? "String") : "complexvalue",
+    booleanType: field?.type === "boolean",
+    columnName: output.name,
+    custom: field?.custom ?? false,
+    displayName: output.name,
+    foreignKeyName: output.kind === "parent" ? output.name : null,
+    insertable: field?.createable ?? false,
+    joinColumns:
+      output.kind === "parent"
+        ? output.outputs.map(columnOf)
+        : output.kind === "children"
+          ? output.plan.outputs.map(columnOf)
+          : [],
+    numberType: field ? isNumeric(field) : false,
+    textType: field ? APEX_TYPE[field.type] === undefined || APEX_TYPE[field.type] === "Id" : false,
+    updatable: field?.updateable ?? false,
+  };
+}

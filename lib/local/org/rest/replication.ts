@@ -1,0 +1,125 @@
+import type { SObject } from "../metadata/sobject.ts";
+import type { Parts } from "../parts.ts";
+import { Refusal } from "../refusal.ts";
+import { quoted } from "../store/database.ts";
+import { objectAt } from "./draft.ts";
+import { ok, param, type RestCall, type RestReply } from "./rest-call.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const MAX_IDS = 600_000;
+
+/** A window of whole minutes, and up to when the org's answer is complete. */
+interface Window {
+  readonly start: Date;
+  readonly end: Date;
+  readonly latestDateCovered: Date;
+}
+
+/** The ids that changed in a window (reference 4); `latestDateCovered` lags behind open transactions. */
+export function updatedIds(
+  parts: Parts,
+  object: SObject,
+  start: string,
+  end: string,
+): { ids: string[]; latestDateCovered: Date } {
+  const window = windowOf(parts, object, start, end, 30);
+  const alive = object.field("IsDeleted") ? ' AND "IsDeleted" = 0' : "";
+  const sql = `SELECT "Id" FROM ${quoted(object.name)} WHERE "SystemModstamp" >= ? AND "SystemModstamp" < ?${alive} LIMIT ${MAX_IDS + 1}`;
+  const ids = parts.database
+    .tuples(sql, [window.start.toISOString(), window.end.toISOString()])
+    .map(([id]) => String(id));
+  if (ids.length > MAX_IDS) throw new Refusal("EXCEEDED_ID_LIMIT", "too many ids in this window: choose a shorter one");
+  return { ids, latestDateCovered: window.latestDateCovered };
+}
+
+/** What the delete log knows of a window; a window that starts before the log does is refused. */
+export function deletedIds(parts: Parts, object: SObject, start: string, end: string) {
+  const window = windowOf(parts, object, start, end, 15);
+  const earliestDateAvailable = earliest(parts);
+  if (window.start < earliestDateAvailable) {
+    throw new Refusal(
+      "INVALID_REPLICATION_DATE",
+      `startDate before org replication enabled date: ${earliestDateAvailable.toISOString()}`,
+    );
+  }
+  const sql =
+    "SELECT id, deleted_at FROM _deleted WHERE object = ? AND deleted_at >= ? AND deleted_at < ? ORDER BY deleted_at, id";
+  const rows = parts.database.all(sql, object.name, window.start.toISOString(), window.end.toISOString());
+  const records = rows.map((row) => ({ id: String(row["id"]), deletedDate: String(row["deleted_at"]) }));
+  return { records, earliestDateAvailable, latestDateCovered: window.latestDateCovered };
+}
+
+/** Empties the delete log up to now: older windows are refused from here on. */
+export function purgeDeleteLog(parts: Parts): void {
+  parts.database.run("DELETE FROM _deleted");
+  parts.database.run(
+    "INSERT OR REPLACE INTO _setting VALUES ('delete_log_from', ?)",
+    toMinute(parts.clock.now()).toISOString(),
+  );
+}
+
+/** Fifteen days back, or since the last purge. */
+function earliest(parts: Parts): Date {
+  const floor = toMinute(new Date(parts.clock.now().getTime() - 15 * DAY_MS - MINUTE_MS));
+  const purged = parts.database.first("SELECT value FROM _setting WHERE name = 'delete_log_from'")?.["value"];
+  return typeof purged === "string" && new Date(purged) > floor ? new Date(purged) : floor;
+}
+
+function windowOf(parts: Parts, object: SObject, start: string, end: string, days: number): Window {
+  if (!object.replicateable) throw new Refusal("INVALID_TYPE", `${object.name} is not replicateable`);
+  const window = { start: toMinute(dateOf(start, "startDate")), end: toMinute(dateOf(end, "endDate")) };
+  const now = parts.clock.now();
+  if (window.end <= window.start)
+    throw new Refusal("INVALID_REPLICATION_DATE", "endDate must be at least one minute greater than startDate");
+  if (window.start.getTime() < now.getTime() - days * DAY_MS - MINUTE_MS) {
+    throw new Refusal("INVALID_REPLICATION_DATE", `startDate cannot be more than ${days} days ago`);
+  }
+  const settled = Math.min(
+    window.end.getTime(),
+    now.getTime(),
+    parts.transactions.oldestStart?.getTime() ?? now.getTime(),
+  );
+  return { ...window, latestDateCovered: toMinute(new Date(settled)) };
+}
+
+function toMinute(date: Date): Date {
+  return new Date(Math.floor(date.getTime() / MINUTE_MS) * MINUTE_MS);
+}
+
+function dateOf(text: string, name: string): Date {
+  const date = new Date(text.replace(" ", "+").replace(/([+-]\d\d)(\d\d)$/, "$1:$2"));
+  if (Number.isNaN(date.getTime())) throw new Refusal("INVALID_REPLICATION_DATE", `${name} is not a date: ${text}`);
+  return date;
+}
+
+const restDate = (date: Date | string): string =>
+  (typeof date === "string" ? date : date.toISOString()).replace("Z", "+0000");
+
+/** `GET /sobjects/X/updated?start=&end=`. */
+export function updated(call: RestCall): RestReply {
+  const object = objectAt(call.parts.catalog, param(call, "object"));
+  const { ids, latestDateCovered } = updatedIds(
+    call.parts,
+    object,
+    call.query.get("start") ?? "",
+    call.query.get("end") ?? "",
+  );
+  return ok({ ids, latestDateCovered: restDate(latestDateCovered) });
+}
+
+/** `GET /sobjects/X/deleted?start=&end=`. */
+export function deleted(call: RestCall): RestReply {
+  const object = objectAt(call.parts.catalog, param(call, "object"));
+  const { records, earliestDateAvailable, latestDateCovered } = deletedIds(
+    call.parts,
+    object,
+    call.query.get("start") ?? "",
+    call.query.get("end") ?? "",
+  );
+  return ok({
+    deletedRecords: records.map(({ id, deletedDate }) => ({ id, deletedDate: restDate(deletedDate) })),
+    earliestDateAvailable: restDate(earliestDateAvailable),
+    latestDateCovered: restDate(latestDateCovered),
+  });
+}

@@ -1,0 +1,48 @@
+import { createAll, deleteAll, readAll, updateAll, upsertAll } from "./collections.ts";
+import { composite, type RunInner } from "./composite.ts";
+import { limits, recordCount } from "./limits.ts";
+import { query, queryAll, queryMore } from "./query.ts";
+import { deleted, updated } from "./replication.ts";
+import type { RestCall, RestReply } from "./rest-call.ts";
+import { resources } from "./root.ts";
+import {
+  aboutObject,
+  createRecord,
+  deleteByKey,
+  deleteRecord,
+  describeGlobal,
+  describeObject,
+  readByKey,
+  readRecord,
+  updateRecord,
+  upsertRecord,
+} from "./sobjects.ts";
+
+type Handler = (call: RestCall) => RestReply | Promise<RestReply>;
+
+/** A path below `/services/data/vXX.X`, `:name` standing for any segment, and what answers it by method. */
+export type Route = readonly [pattern: string, handlers: Readonly<Record<string, Handler>>];
+
+/** The REST API; of two paths that match, the earlier one answers. */
+export function routes(runInner: RunInner): readonly Route[] {
+  return [
+    ["", { GET: resources }],
+    ["query", { GET: query }],
+    ["queryAll", { GET: queryAll }],
+    ["query/:locator", { GET: queryMore }],
+    ["queryAll/:locator", { GET: queryMore }],
+    ["limits", { GET: limits }],
+    ["limits/recordCount", { GET: recordCount }],
+    ["composite", { POST: composite(runInner) }],
+    ["composite/sobjects", { POST: createAll, PATCH: updateAll, DELETE: deleteAll }],
+    ["composite/sobjects/:object", { GET: readAll, POST: readAll }],
+    ["composite/sobjects/:object/:key", { PATCH: upsertAll }],
+    ["sobjects", { GET: describeGlobal }],
+    ["sobjects/:object", { GET: aboutObject, POST: createRecord }],
+    ["sobjects/:object/describe", { GET: describeObject }],
+    ["sobjects/:object/updated", { GET: updated }],
+    ["sobjects/:object/deleted", { GET: deleted }],
+    ["sobjects/:object/:id", { GET: readRecord, PATCH: updateRecord, DELETE: deleteRecord }],
+    ["sobjects/:object/:key/:value", { GET: readByKey, PATCH: upsertRecord, DELETE: deleteByKey }],
+  ];
+}

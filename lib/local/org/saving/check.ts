@@ -1,0 +1,98 @@
+import { evaluate, type Scope } from "../formula/evaluate.ts";
+import { type Expression, parseFormula } from "../formula/parse.ts";
+import type { Catalog } from "../metadata/catalog.ts";
+import type { Field } from "../metadata/field.ts";
+import type { SObject, ValidationRule } from "../metadata/sobject.ts";
+import { Refusal } from "../refusal.ts";
+import type { Row, Stored } from "../store/database.ts";
+import type { Records } from "../store/records.ts";
+
+/** A local part, an at sign and a domain with a dot; Salesforce is not much stricter. */
+const EMAIL = /^[^\s@<>()[\],;:"]+@[^\s@<>()[\],;:"]+\.[A-Za-z0-9-]{2,}$/;
+
+/** Refuses a row with the code and message that Salesforce has for what is wrong with it. */
+export function check(catalog: Catalog, records: Records, object: SObject, row: Row, changed: readonly Field[]): void {
+  requireFields(object, row);
+  for (const field of changed) {
+    const value = row[field.name] ?? null;
+    if (value === null) continue;
+    checkText(field, value);
+    checkPicklist(field, value);
+    if (field.type === "reference") checkReference(catalog, records, field, String(value));
+    if (field.unique) checkUnique(records, object, field, row);
+  }
+}
+
+function requireFields(object: SObject, row: Row): void {
+  const isMissing = (field: Field) => !field.nillable && field.createable && (row[field.name] ?? null) === null;
+  const missing = object.fields.filter(isMissing).map((field) => field.name);
+  if (missing.length === 0) return;
+  throw new Refusal("REQUIRED_FIELD_MISSING", `Required fields are missing: [${missing.join(", ")}]`, {
+    fields: missing,
+  });
+}
+
+function checkText(field: Field, value: Stored): void {
+  if (typeof value !== "string") return;
+  if (field.length > 0 && value.length > field.length && field.type !== "reference" && field.type !== "id") {
+    const message = `${field.name}: data value too large: ${value} (max length=${field.length})`;
+    throw new Refusal("STRING_TOO_LONG", message, { fields: [field.name] });
+  }
+  if (field.type === "email" && !EMAIL.test(value)) {
+    throw new Refusal("INVALID_EMAIL_ADDRESS", `${field.name}: invalid email address: ${value}`, {
+      fields: [field.name],
+    });
+  }
+}
+
+function checkPicklist(field: Field, value: Stored): void {
+  if (!field.restrictedPicklist || typeof value !== "string") return;
+  const allowed = new Set(field.picklist.filter((entry) => entry.active).map((entry) => entry.value));
+  const chosen = field.type === "multipicklist" ? value.split(";") : [value];
+  const bad = chosen.find((entry) => !allowed.has(entry));
+  if (bad === undefined) return;
+  const message = `${field.label}: bad value for restricted picklist field: ${bad}`;
+  throw new Refusal("INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST", message, { fields: [field.name] });
+}
+
+function checkReference(catalog: Catalog, records: Records, field: Field, id: string): void {
+  const parent = catalog.ofId(id);
+  if (!parent || !field.referenceTo.includes(parent.name)) {
+    throw new Refusal("MALFORMED_ID", `${field.name}: id value of incorrect type: ${id}`, { fields: [field.name] });
+  }
+  const row = records.find(parent, id);
+  if (!row || row["IsDeleted"] === 1) {
+    throw new Refusal("INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id", { fields: [field.name] });
+  }
+}
+
+function checkUnique(records: Records, object: SObject, field: Field, row: Row): void {
+  const other = records.findBy(object, field.name, row[field.name] ?? null).find((found) => found["Id"] !== row["Id"]);
+  if (!other) return;
+  throw new Refusal(
+    "DUPLICATE_VALUE",
+    `duplicate value found: ${field.name} duplicates value on record with id: ${String(other["Id"])}`,
+  );
+}
+
+const conditions = new Map<string, Expression>();
+
+/** The parsed form of a formula, read once per text. */
+export function formulaOf(source: string): Expression {
+  const known = conditions.get(source);
+  if (known) return known;
+  const parsed = parseFormula(source);
+  conditions.set(source, parsed);
+  return parsed;
+}
+
+/** Refuses with the administrator's words if one of the object's validation rules is true for the row. */
+export function checkRules(object: SObject, scope: Scope): void {
+  const broken = object.validationRules.find(
+    (rule: ValidationRule) => evaluate(formulaOf(rule.condition), scope) === true,
+  );
+  if (!broken) return;
+  throw new Refusal("FIELD_CUSTOM_VALIDATION_EXCEPTION", broken.message, {
+    fields: broken.field === null ? [] : [broken.field],
+  });
+}

@@ -1,0 +1,108 @@
+import type { Catalog } from "../metadata/catalog.ts";
+import type { Field } from "../metadata/field.ts";
+import { Refusal } from "../refusal.ts";
+import type { Database, Stored } from "../store/database.ts";
+import type { Records } from "../store/records.ts";
+import { type Batch, saveAll } from "./batch.ts";
+import type { Draft } from "./draft.ts";
+import { accepted, type Outcome, refused } from "./outcome.ts";
+import { Remover } from "./remover.ts";
+import { Saver } from "./saver.ts";
+import type { Saving } from "./saving.ts";
+
+/** The one engine behind REST, SOAP and Bulk: what may be done with a list of records, each with its own outcome. */
+export class Dml {
+  readonly saver: Saver;
+  readonly remover: Remover;
+  readonly #database: Database;
+
+  constructor(needs: { database: Database; records: Records; catalog: Catalog }) {
+    this.saver = new Saver(needs);
+    this.remover = new Remover({ ...needs, saver: this.saver });
+    this.#database = needs.database;
+  }
+
+  create(drafts: readonly Draft[], allOrNone: boolean, saving: Saving): readonly Outcome[] {
+    return this.#all(drafts, { allOrNone, one: (draft) => accepted(this.saver.create(draft, saving), true) });
+  }
+
+  /** The same id twice fails both times. */
+  update(drafts: readonly Draft[], allOrNone: boolean, saving: Saving): readonly Outcome[] {
+    const repeated = repeatedOf(drafts.map((draft) => draft.id));
+    return this.#all(drafts, {
+      allOrNone,
+      one: (draft) => {
+        if (draft.id !== null && repeated.has(draft.id))
+          throw new Refusal("DUPLICATE_VALUE", `Duplicate id specified: ${draft.id}`);
+        this.saver.update(draft, saving);
+        return accepted(String(draft.id));
+      },
+    });
+  }
+
+  /** The same key twice fails both times. */
+  upsert(drafts: readonly Draft[], key: Field, allOrNone: boolean, saving: Saving): readonly Outcome[] {
+    const keyOf = (draft: Draft): Stored => (key.type === "id" ? draft.id : (draft.values.get(key) ?? null));
+    const repeated = repeatedOf(drafts.map((draft) => comparable(key, keyOf(draft))));
+    return this.#all(drafts, {
+      allOrNone,
+      createdWhenRefused: true,
+      one: (draft) => {
+        const value = keyOf(draft);
+        const what = key.type === "id" ? "id" : "external id";
+        if (value !== null && repeated.has(comparable(key, value) ?? ""))
+          throw new Refusal("DUPLICATE_VALUE", `Duplicate ${what} specified: ${String(value)}`);
+        const { id, created } = this.saver.upsert(draft, key, saving);
+        return accepted(id, created);
+      },
+    }).map((outcome, index) => this.#asUpsert(outcome, drafts[index], key));
+  }
+
+  delete(ids: readonly string[], allOrNone: boolean, saving: Saving): readonly Outcome[] {
+    return this.#all(ids, { allOrNone, one: (id) => accepted(this.remover.remove(id, saving)) });
+  }
+
+  undelete(ids: readonly string[], allOrNone: boolean, saving: Saving): readonly Outcome[] {
+    return this.#all(ids, { allOrNone, one: (id) => accepted(this.remover.undelete(id, saving)) });
+  }
+
+  /** Removes for good what is alive or in the recycle bin. */
+  hardDelete(ids: readonly string[], saving: Saving): readonly Outcome[] {
+    return this.#all(ids, { allOrNone: false, one: (id) => accepted(this.remover.destroy(id, saving)) });
+  }
+
+  emptyRecycleBin(ids: readonly string[], saving: Saving): readonly Outcome[] {
+    return this.#all(ids, { allOrNone: false, one: (id) => accepted(this.remover.emptyFromBin(id, saving)) });
+  }
+
+  #all<T>(items: readonly T[], batch: Batch<T>): readonly Outcome[] {
+    return saveAll(this.#database, items, batch);
+  }
+
+  /** A refused upsert says `created: false` only where its record is there already. */
+  #asUpsert(outcome: Outcome, draft: Draft | undefined, key: Field): Outcome {
+    if (outcome.success || !draft) return outcome;
+    try {
+      return { ...outcome, created: this.saver.match(draft, key) === null };
+    } catch (error) {
+      return { ...outcome, created: refused(error).errors[0]?.statusCode !== "DUPLICATE_EXTERNAL_ID" };
+    }
+  }
+}
+
+/** External ids are the same whatever their case, unless the field says otherwise. */
+function comparable(key: Field, value: Stored): string | null {
+  if (value === null) return null;
+  return key.caseSensitive || key.type === "id" ? String(value) : String(value).toLowerCase();
+}
+
+function repeatedOf(values: readonly (string | null)[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const value of values) {
+    if (value === null) continue;
+    if (seen.has(value)) repeated.add(value);
+    seen.add(value);
+  }
+  return repeated;
+}

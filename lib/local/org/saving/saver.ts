@@ -1,0 +1,244 @@
+import { evaluate } from "../formula/evaluate.ts";
+import type { Catalog } from "../metadata/catalog.ts";
+import { type Field, isStored } from "../metadata/field.ts";
+import type { Automation, SObject } from "../metadata/sobject.ts";
+import { Refusal } from "../refusal.ts";
+import type { Database, Row, Stored } from "../store/database.ts";
+import type { Records } from "../store/records.ts";
+import { nextNumber } from "../store/settings.ts";
+import { applyStandardBehaviour } from "./behaviour.ts";
+import { check, checkRules, formulaOf } from "./check.ts";
+import { fromJson } from "./convert.ts";
+import type { Draft } from "./draft.ts";
+import { refreshRollups } from "./rollup.ts";
+import type { Saving } from "./saving.ts";
+import { rowScope } from "./scope.ts";
+
+interface Needs {
+  readonly database: Database;
+  readonly records: Records;
+  readonly catalog: Catalog;
+}
+
+/** Creates and updates single records by all rules of their object. Every method throws a Refusal, or has written all. */
+export class Saver {
+  readonly #needs: Needs;
+
+  constructor(needs: Needs) {
+    this.#needs = needs;
+  }
+
+  /** The new record's id. */
+  create(draft: Draft, saving: Saving): string {
+    const { object } = draft;
+    if (draft.refusal) throw draft.refusal;
+    if (!object.createable)
+      throw new Refusal("CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", `entity type cannot be inserted: ${object.label}`);
+    saving.beforeRecord(object, null, textsOf(draft));
+    refuseForbidden(draft, (field) => field.createable);
+    const row = this.#newRow(object, saving);
+    this.#fill(row, draft);
+    this.#settle(object, row, null, object.fields, saving);
+    this.#number(object, row);
+    this.#needs.records.insert(object, row);
+    this.#follow(object, row, null, saving);
+    return String(row["Id"]);
+  }
+
+  /** Updates the record with the draft's id; only what differs is written, the stamp always. */
+  update(draft: Draft, saving: Saving): void {
+    const { object, id } = draft;
+    if (draft.refusal) throw draft.refusal;
+    if (id === null) throw new Refusal("MISSING_ARGUMENT", "Id not specified in an update call");
+    if (!object.updateable)
+      throw new Refusal("CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", `entity type cannot be updated: ${object.label}`);
+    const prior = this.alive(object, id);
+    this.lock(object, id, saving, textsOf(draft));
+    refuseForbidden(draft, (field) => field.updateable);
+    const row = { ...prior };
+    this.#fill(row, draft);
+    this.write(object, row, prior, saving);
+  }
+
+  /** True if it created a record, false if it updated the one that holds the key. */
+  upsert(draft: Draft, key: Field, saving: Saving): { id: string; created: boolean } {
+    const found = this.match(draft, key);
+    if (found === null) return { id: this.create(withoutId(draft), saving), created: true };
+    this.update({ ...draft, id: found }, saving);
+    return { id: found, created: false };
+  }
+
+  /** The id of the one record that an upsert would update, null for none. */
+  match(draft: Draft, key: Field): string | null {
+    if (draft.refusal) throw draft.refusal;
+    if (key.type === "id") return draft.id;
+    const value = draft.values.get(key) ?? null;
+    if (value === null) {
+      throw new Refusal("MISSING_ARGUMENT", `${key.name} not specified`);
+    }
+    const [found, another] = this.#needs.records.findBy(draft.object, key.name, value);
+    if (another) {
+      throw new Refusal(
+        "DUPLICATE_EXTERNAL_ID",
+        `${key.name}: more than one record found for external id field: [${String(found?.["Id"])}, ${String(another["Id"])}]`,
+        { fields: [key.name] },
+      );
+    }
+    return found ? String(found["Id"]) : null;
+  }
+
+  /** The record's row, or the refusal that fits a deleted or an unknown one. */
+  alive(object: SObject, id: string): Row {
+    const row = this.#needs.records.find(object, id);
+    if (!row) throw new Refusal("INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id");
+    if (row["IsDeleted"] === 1) throw new Refusal("ENTITY_IS_DELETED", "entity is deleted");
+    return row;
+  }
+
+  /** Refuses a record that another open transaction is holding. */
+  lock(object: SObject, id: string, saving: Saving, values: readonly string[] = []): void {
+    saving.beforeRecord(object, id, values);
+    if (!saving.lockedIds.has(id)) return;
+    throw new Refusal("UNABLE_TO_LOCK_ROW", `unable to obtain exclusive access to this record or 1 records: ${id}`);
+  }
+
+  /** Saves a changed row by all rules and lets the org's own automation follow. */
+  write(object: SObject, row: Row, prior: Row, saving: Saving): void {
+    const differing = object.fields.filter((field) => isStored(field) && row[field.name] !== prior[field.name]);
+    this.#settle(object, row, prior, differing, saving);
+    const changes: Row = {
+      LastModifiedDate: saving.stamp,
+      LastModifiedById: saving.userId,
+      SystemModstamp: laterOf(saving.stamp, prior),
+    };
+    for (const field of object.fields) {
+      if (isStored(field) && row[field.name] !== prior[field.name]) changes[field.name] ??= row[field.name] ?? null;
+    }
+    this.#needs.records.update(object, String(row["Id"]), changes);
+    this.#follow(object, { ...row, ...changes }, prior, saving);
+  }
+
+  #newRow(object: SObject, saving: Saving): Row {
+    const row: Row = {
+      Id: this.#needs.records.newId(object),
+      CreatedDate: saving.stamp,
+      CreatedById: saving.userId,
+      LastModifiedDate: saving.stamp,
+      LastModifiedById: saving.userId,
+      SystemModstamp: saving.stamp,
+    };
+    for (const field of object.fields) if (isStored(field)) row[field.name] ??= defaultOf(field);
+    if (object.field("OwnerId")) row["OwnerId"] = saving.userId;
+    const recordType = object.recordTypes.find((type) => type.isDefault && !type.isMaster);
+    if (recordType) row["RecordTypeId"] = recordType.id;
+    return row;
+  }
+
+  #fill(row: Row, draft: Draft): void {
+    for (const [field, value] of draft.values) if (field.type !== "id") row[field.name] = value;
+    for (const { field, parent, key, value } of draft.links) {
+      const [found, another] =
+        key.type === "id"
+          ? [this.#needs.records.find(parent, String(value))]
+          : this.#needs.records.findBy(parent, key.name, value);
+      if (!found || another) {
+        const message = `Foreign key external ID: ${String(value)} not found for field ${key.name} in entity ${parent.name}`;
+        throw new Refusal("INVALID_FIELD", message, { fields: [] });
+      }
+      row[field.name] = found["Id"] ?? null;
+    }
+  }
+
+  /** Standard behaviour, automation before the save, and every check. */
+  #settle(object: SObject, row: Row, prior: Row | null, changed: readonly Field[], saving: Saving): void {
+    applyStandardBehaviour(object, row, prior, saving.stamp);
+    this.#automate(object, "before", row, prior, saving);
+    check(this.#needs.catalog, this.#needs.records, object, row, changed);
+    if (object.validationRules.length > 0)
+      checkRules(object, rowScope(this.#needs, object, row, prior, saving.startedAt));
+  }
+
+  #number(object: SObject, row: Row): void {
+    for (const field of object.fields) {
+      if (field.autoNumberFormat === null) continue;
+      row[field.name] = numbered(
+        field.autoNumberFormat,
+        nextNumber(this.#needs.database, `${object.name}.${field.name}`),
+        saving(row),
+      );
+    }
+  }
+
+  /** Roll-ups of the parents, then automation that saves the record once more. */
+  #follow(object: SObject, row: Row, prior: Row | null, saving: Saving): void {
+    refreshRollups(this.#needs, object, [row, ...(prior ? [prior] : [])], saving.stamp);
+    const again = { ...row };
+    if (!this.#automate(object, "after", again, prior, saving)) return;
+    const { SystemModstamp: _, ...changes } = Object.fromEntries(
+      Object.entries(again).filter(([name, value]) => row[name] !== value),
+    );
+    if (Object.keys(changes).length > 0) this.#needs.records.update(object, String(row["Id"]), changes);
+  }
+
+  #automate(object: SObject, when: Automation["when"], row: Row, prior: Row | null, saving: Saving): boolean {
+    const due = object.automations.filter(
+      (automation) => automation.when === when && automation.on.includes(prior ? "update" : "create"),
+    );
+    for (const automation of due) {
+      const scope = rowScope(this.#needs, object, row, prior, saving.startedAt);
+      if (automation.condition !== null && evaluate(formulaOf(automation.condition), scope) !== true) continue;
+      for (const [name, formula] of Object.entries(automation.set)) {
+        const field = object.field(name);
+        if (!field) throw new Error(`automation ${automation.name} sets ${object.name}.${name}, which is not there`);
+        row[field.name] = fromJson(field, evaluate(formulaOf(formula), scope));
+      }
+    }
+    return due.length > 0;
+  }
+}
+
+/** The day on which an auto-number is given, for formats with a date in them. */
+function saving(row: Row): string {
+  return String(row["CreatedDate"]);
+}
+
+function defaultOf(field: Field): Stored {
+  if (field.type === "boolean") return field.defaultValue ? 1 : 0;
+  const chosen = field.picklist.find((entry) => entry.isDefault);
+  if (chosen) return chosen.value;
+  return field.defaultValue === null ? null : fromJson(field, field.defaultValue);
+}
+
+/** `INV-{0000}` and 7 give `INV-0007`; `{YYYY}`, `{MM}` and `{DD}` are the day's. */
+function numbered(format: string, serial: number, day: string): string {
+  return format
+    .replace("{YYYY}", day.slice(0, 4))
+    .replace("{MM}", day.slice(5, 7))
+    .replace("{DD}", day.slice(8, 10))
+    .replace(/\{(0+)\}/, (_, zeros: string) => String(serial).padStart(zeros.length, "0"));
+}
+
+function refuseForbidden(draft: Draft, isAllowed: (field: Field) => boolean): void {
+  const isForbidden = (field: Field) => !isAllowed(field) && field.type !== "id";
+  const names = [...draft.values.keys(), ...draft.links.map((link) => link.field)]
+    .filter(isForbidden)
+    .map((field) => field.name);
+  if (names.length === 0) return;
+  const message = `Unable to create/update fields: ${names.join(", ")}. Please check the security settings of this field and verify that it is read/write for your profile or permission set.`;
+  throw new Refusal("INVALID_FIELD_FOR_INSERT_UPDATE", message, { fields: names });
+}
+
+/** An update can commit after a later one of the same record began; its stamp never goes back. */
+function laterOf(stamp: string, prior: Row): string {
+  const before = String(prior["SystemModstamp"]);
+  return before > stamp ? before : stamp;
+}
+
+/** The draft's values as text, by which a fault may have been ordered. */
+function textsOf(draft: Draft): string[] {
+  return [...draft.values.values()].flatMap((value) => (typeof value === "string" ? [value] : []));
+}
+
+function withoutId(draft: Draft): Draft {
+  return { ...draft, id: null };
+}

@@ -1,0 +1,13 @@
+import type { SObject } from "../metadata/sobject.ts";
+
+/** The transaction in which records are saved: who saves, and when it began (its stamp, whenever it commits). */
+export interface Saving {
+  readonly userId: string;
+  readonly startedAt: Date;
+  /** Every record saved in it carries this SystemModstamp (reference 9). */
+  readonly stamp: string;
+  /** Records that another open transaction holds; saving them fails with UNABLE_TO_LOCK_ROW. */
+  readonly lockedIds: ReadonlySet<string>;
+  /** Asked before each record is written; throws a Refusal where a fault was ordered. */
+  readonly beforeRecord: (object: SObject, id: string | null, values: readonly string[]) => void;
+}

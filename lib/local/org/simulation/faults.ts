@@ -1,0 +1,131 @@
+import * as z from "zod";
+import type { SObject } from "../metadata/sobject.ts";
+import { Refusal } from "../refusal.ts";
+
+const ON_REQUEST = [
+  "expiredSession",
+  "limitExceeded",
+  "concurrentLimit",
+  "unavailable",
+  "serverError",
+  "uriTooLong",
+  "resetBeforeAnswer",
+  "resetInBody",
+  "hang",
+  "drip",
+  "saveThenDrop",
+] as const;
+
+const ON_RECORD = ["lockedRow", "validation"] as const;
+const ON_DETAIL = ["heldCommit", "expiredLocator", "smallBatches", "rotatedRefreshToken", "missingLocator"] as const;
+
+/** An order to go wrong: what, where, and how often. */
+export const faultSchema = z.strictObject({
+  kind: z.enum([...ON_REQUEST, ...ON_RECORD, ...ON_DETAIL]),
+  /** A regular expression over `METHOD /path?query`. */
+  path: z.string().optional(),
+  /** An object's name; for request faults, any request that names it in its path or body. */
+  object: z.string().optional(),
+  /** An id, or a text that some value of the record equals. */
+  record: z.string().optional(),
+  /** The first match that fails, counted from 1. */
+  nth: z.int().positive().default(1),
+  /** How many matches fail from there on; 0 for all. */
+  times: z.int().nonnegative().default(1),
+  /** For held commits, hangs and drips. */
+  milliseconds: z.int().nonnegative().default(1000),
+  /** For small batches: records a page. */
+  size: z.int().positive().default(1),
+  /** For the faults that answer with a text of the org's administrator. */
+  message: z.string().optional(),
+});
+
+/** A fault as it was ordered, with its defaults. */
+export type Fault = z.output<typeof faultSchema>;
+/** The faults that strike a whole request. */
+export type RequestFaultKind = (typeof ON_REQUEST)[number];
+
+interface Standing {
+  readonly id: number;
+  readonly fault: Fault;
+  readonly path: RegExp | null;
+  matches: number;
+}
+
+/** What is being looked at when a fault might strike. */
+export interface Occasion {
+  readonly request?: string;
+  readonly object?: string;
+  /** Everything that a fault's `record` may be equal to. */
+  readonly record?: readonly string[];
+}
+
+/** The faults that were ordered, in memory: a restart clears them. */
+export class Faults {
+  #standing: Standing[] = [];
+  #count = 0;
+
+  order(fault: Fault): number {
+    this.#count++;
+    this.#standing.push({
+      id: this.#count,
+      fault,
+      path: fault.path === undefined ? null : new RegExp(fault.path),
+      matches: 0,
+    });
+    return this.#count;
+  }
+
+  list(): readonly { id: number; fault: Fault; matches: number }[] {
+    return this.#standing.map(({ id, fault, matches }) => ({ id, fault, matches }));
+  }
+
+  clear(id?: number): void {
+    this.#standing = id === undefined ? [] : this.#standing.filter((standing) => standing.id !== id);
+  }
+
+  /** The fault that strikes the request as a whole, if one does. */
+  onRequest(occasion: Occasion): (Fault & { readonly kind: RequestFaultKind }) | null {
+    if (this.#standing.length === 0) return null;
+    return this.#strike(occasion, ON_REQUEST) as (Fault & { readonly kind: RequestFaultKind }) | null;
+  }
+
+  /** The fault of this one kind that strikes here, if one does. */
+  on(kind: (typeof ON_DETAIL)[number], occasion: Occasion): Fault | null {
+    return this.#standing.length === 0 ? null : this.#strike(occasion, [kind]);
+  }
+
+  /** Throws the refusal that was ordered for this record. */
+  beforeRecord(object: SObject, id: string | null, values: readonly string[]): void {
+    if (this.#standing.length === 0) return;
+    const fault = this.#strike({ object: object.name, record: id === null ? values : [id, ...values] }, ON_RECORD);
+    if (!fault) return;
+    if (fault.kind === "lockedRow") {
+      throw new Refusal(
+        "UNABLE_TO_LOCK_ROW",
+        fault.message ?? `unable to obtain exclusive access to this record or 1 records: ${id ?? ""}`,
+      );
+    }
+    throw new Refusal("FIELD_CUSTOM_VALIDATION_EXCEPTION", fault.message ?? "This record was refused on demand.");
+  }
+
+  #strike(occasion: Occasion, kinds: readonly Fault["kind"][]): Fault | null {
+    for (const standing of this.#standing) {
+      const { fault } = standing;
+      if (!kinds.includes(fault.kind) || !isMatch(standing, occasion)) continue;
+      standing.matches++;
+      const last = fault.times === 0 ? Number.POSITIVE_INFINITY : fault.nth + fault.times - 1;
+      if (standing.matches >= fault.nth && standing.matches <= last) return fault;
+    }
+    return null;
+  }
+}
+
+function isMatch({ fault, path }: Standing, { request, object, record }: Occasion): boolean {
+  if (path && !path.test(request ?? "")) return false;
+  if (fault.record !== undefined && !record?.includes(fault.record)) return false;
+  if (fault.object === undefined) return true;
+  return object === undefined
+    ? new RegExp(`\\b${fault.object}\\b`, "i").test(request ?? "")
+    : object.toLowerCase() === fault.object.toLowerCase();
+}

@@ -1,0 +1,57 @@
+import type { Reply } from "../http/call.ts";
+import { Refusal } from "../refusal.ts";
+import { escaped } from "./xml.ts";
+
+const OPEN =
+  '<?xml version="1.0" encoding="UTF-8"?><soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" xmlns="urn:partner.soap.sforce.com" xmlns:sf="urn:sobject.partner.soap.sforce.com" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">';
+
+/** What the LimitInfoHeader says. */
+export interface Usage {
+  readonly used: number;
+  readonly allowance: number;
+}
+
+/** A SOAP answer; without usage (login) it has no header. */
+export function soapReply(body: string, usage: Usage | null): Reply {
+  const header = usage
+    ? `<soapenv:Header><LimitInfoHeader><limitInfo><current>${usage.used}</current><limit>${usage.allowance}</limit><type>API REQUESTS</type></limitInfo></LimitInfoHeader></soapenv:Header>`
+    : "";
+  return xmlReply(200, `${OPEN}${header}<soapenv:Body>${body}</soapenv:Body></soapenv:Envelope>`);
+}
+
+function xmlReply(status: number, body: string): Reply {
+  return { status, headers: { "Content-Type": "text/xml;charset=UTF-8" }, body };
+}
+
+const FAULT_TYPE: Readonly<Record<string, string>> = {
+  INVALID_LOGIN: "LoginFault",
+  MALFORMED_QUERY: "MalformedQueryFault",
+  INVALID_FIELD: "InvalidFieldFault",
+  INVALID_TYPE: "InvalidSObjectFault",
+  INVALID_QUERY_LOCATOR: "InvalidQueryLocatorFault",
+  INVALID_QUERY_FILTER_OPERATOR: "InvalidFieldFault",
+  MALFORMED_ID: "InvalidIdFault",
+};
+
+const WITH_PLACE = new Set(["MalformedQueryFault", "InvalidFieldFault", "InvalidSObjectFault"]);
+
+/** A refused request as a fault, HTTP 500 (reference 7); what is no refusal is UNKNOWN_EXCEPTION. */
+export function faultReply(error: unknown): Reply {
+  const { code, message } =
+    error instanceof Refusal
+      ? error
+      : {
+          code: "UNKNOWN_EXCEPTION",
+          message: `An unexpected error occurred in the embedded org: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+        };
+  const type = FAULT_TYPE[code] ?? "UnexpectedErrorFault";
+  const column = /ERROR at Row:(\d+):Column:(\d+)/.exec(message);
+  const place = WITH_PLACE.has(type)
+    ? `<sf:row>${column?.[1] ?? -1}</sf:row><sf:column>${column?.[2] ?? -1}</sf:column>`
+    : "";
+  const detail = `<sf:${type} xsi:type="sf:${type}"><sf:exceptionCode>${code}</sf:exceptionCode><sf:exceptionMessage>${escaped(message)}</sf:exceptionMessage>${place}</sf:${type}>`;
+  const fault = `<soapenv:Fault><faultcode>sf:${code}</faultcode><faultstring>${escaped(`${code}: ${message}`)}</faultstring><detail>${detail}</detail></soapenv:Fault>`;
+  const open =
+    '<?xml version="1.0" encoding="UTF-8"?><soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" xmlns:sf="urn:fault.partner.soap.sforce.com" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">';
+  return xmlReply(500, `${open}<soapenv:Body>${fault}</soapenv:Body></soapenv:Envelope>`);
+}

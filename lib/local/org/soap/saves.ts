@@ -1,0 +1,103 @@
+import { inTransaction } from "../parts.ts";
+import { Refusal } from "../refusal.ts";
+import type { Draft } from "../saving/draft.ts";
+import type { Outcome } from "../saving/outcome.ts";
+import type { Saving } from "../saving/saving.ts";
+import { normalizeId } from "../store/ids.ts";
+import { draftOf } from "./draft.ts";
+import { allOrNone, type SoapCall } from "./soap-call.ts";
+import { child, children, tag, textOf } from "./xml.ts";
+
+const MAX_RECORDS = 200;
+
+/** `create(sObjects[])` (reference 7). */
+export function create(call: SoapCall): Promise<string> {
+  return saveRecords(call, (drafts, saving) => call.parts.dml.create(drafts, allOrNone(call), saving), false);
+}
+
+/** `update(sObjects[])`. */
+export function update(call: SoapCall): Promise<string> {
+  return saveRecords(call, (drafts, saving) => call.parts.dml.update(drafts, allOrNone(call), saving), false);
+}
+
+/** `upsert(externalIDFieldName, sObjects[])`. */
+export function upsert(call: SoapCall): Promise<string> {
+  const keyName = textOf(child(call.input, "externalIDFieldName")).trim();
+  const save = (drafts: readonly Draft[], saving: Saving): readonly Outcome[] => {
+    const [first] = drafts;
+    const key = first?.object.field(keyName);
+    if (first && !key?.idLookup)
+      throw new Refusal(
+        "INVALID_FIELD",
+        `Field name provided, ${keyName} does not match an External ID, Salesforce Id, or indexed field for ${first.object.name}`,
+      );
+    return key ? call.parts.dml.upsert(drafts, key, allOrNone(call), saving) : [];
+  };
+  return saveRecords(call, save, true);
+}
+
+async function saveRecords(
+  call: SoapCall,
+  save: (drafts: readonly Draft[], saving: Saving) => readonly Outcome[],
+  isUpsert: boolean,
+): Promise<string> {
+  const elements = children(call.input, "sObjects");
+  refuseTooMany(elements.length);
+  const drafts = elements.map((element) => draftOf(call.parts.catalog, element));
+  const [first] = drafts;
+  const target = {
+    session: call.session,
+    ids: drafts.flatMap((draft) => draft.id ?? []),
+    request: call.name,
+    ...(first ? { object: first.object.name } : {}),
+  };
+  const outcomes = await inTransaction(call.parts, target, (saving) => save(drafts, saving));
+  return outcomes.map((outcome) => resultXml(outcome, isUpsert)).join("");
+}
+
+/** `delete(ids[])`. */
+export function deleteIds(call: SoapCall): Promise<string> {
+  return saveIds(call, (ids, saving) => call.parts.dml.delete(ids, allOrNone(call), saving));
+}
+
+/** `undelete(ids[])`. */
+export function undelete(call: SoapCall): Promise<string> {
+  return saveIds(call, (ids, saving) => call.parts.dml.undelete(ids, allOrNone(call), saving));
+}
+
+/** `emptyRecycleBin(ids[])`. */
+export function emptyRecycleBin(call: SoapCall): Promise<string> {
+  return saveIds(call, (ids, saving) => call.parts.dml.emptyRecycleBin(ids, saving));
+}
+
+async function saveIds(
+  call: SoapCall,
+  save: (ids: readonly string[], saving: Saving) => readonly Outcome[],
+): Promise<string> {
+  const ids = children(call.input, "ids").map((id) => textOf(id).trim());
+  refuseTooMany(ids.length);
+  const known = ids.flatMap((id) => normalizeId(id) ?? []);
+  const outcomes = await inTransaction(
+    call.parts,
+    { session: call.session, ids: known, request: call.name },
+    (saving) => save(ids, saving),
+  );
+  return outcomes.map((outcome) => resultXml(outcome, false)).join("");
+}
+
+function refuseTooMany(count: number): void {
+  if (count > MAX_RECORDS)
+    throw new Refusal(
+      "EXCEEDED_ID_LIMIT",
+      `record limit reached. cannot submit more than ${MAX_RECORDS} records into this call`,
+    );
+}
+
+/** One result, its elements in the WSDL's order: created, errors, id, success. */
+export function resultXml({ id, success, created, errors }: Outcome, isUpsert: boolean): string {
+  const list = errors.map(
+    ({ statusCode, message, fields }) =>
+      `<errors>${fields.map((field) => tag("fields", field)).join("")}${tag("message", message)}${tag("statusCode", statusCode)}</errors>`,
+  );
+  return `<result>${isUpsert ? tag("created", created) : ""}${list.join("")}${tag("id", id)}${tag("success", success)}</result>`;
+}

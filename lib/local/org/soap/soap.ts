@@ -1,0 +1,60 @@
+import type { Session } from "../access/sessions.ts";
+import { type Call, nameOf, type Reply } from "../http/call.ts";
+import type { Parts } from "../parts.ts";
+import { Refusal } from "../refusal.ts";
+import { faultReply, soapReply } from "./envelope.ts";
+import { getUserInfo, login } from "./login.ts";
+import { getDeleted, getUpdated, query, queryAll, queryMore } from "./reads.ts";
+import { create, deleteIds, emptyRecycleBin, undelete, update, upsert } from "./saves.ts";
+import type { Operation, SoapCall } from "./soap-call.ts";
+import { child, parseEnvelope, tag, textOf } from "./xml.ts";
+
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  create,
+  update,
+  upsert,
+  delete: deleteIds,
+  undelete,
+  emptyRecycleBin,
+  query,
+  queryAll,
+  queryMore,
+  getUpdated,
+  getDeleted,
+  getUserInfo,
+  getServerTimestamp: (call) => `<result>${tag("timestamp", call.parts.clock.now().toISOString())}</result>`,
+  logout: logout,
+};
+
+function logout({ parts, session }: SoapCall): string {
+  parts.sessions.end(session.token);
+  return "";
+}
+
+/** The SOAP partner protocol. `admit` checks the session and counts the call. */
+export async function answerSoap(parts: Parts, call: Call, admit: (token: string) => Session): Promise<Reply> {
+  try {
+    const { header, operation, input } = parseEnvelope(call.body.toString("utf8"));
+    const version = /\/services\/Soap\/[uc]\/(\d+\.\d+)/i.exec(call.path)?.[1] ?? "66.0";
+    if (operation === "login") return soapReply(login(parts, input, { origin: call.origin, version }), null);
+    const session = admit(textOf(child(child(header, "SessionHeader"), "sessionId")).trim());
+    const run = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
+    if (!run)
+      throw new Refusal(
+        "INVALID_OPERATION",
+        `No operation available for request {urn:partner.soap.sforce.com}${operation}`,
+      );
+    const inner = await run({
+      parts,
+      session,
+      header,
+      input,
+      name: `${nameOf(call)} ${operation}`,
+      version,
+      origin: call.origin,
+    });
+    return soapReply(`<${operation}Response>${inner}</${operation}Response>`, parts.calls);
+  } catch (error) {
+    return faultReply(error);
+  }
+}

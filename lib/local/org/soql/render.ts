@@ -1,0 +1,71 @@
+import type { Catalog } from "../metadata/catalog.ts";
+import type { Field } from "../metadata/field.ts";
+import type { Stored } from "../store/database.ts";
+import type { Output } from "./outputs.ts";
+
+/** A record as a protocol answers it: plain values, parents and child lists. */
+export type Answer = { [name: string]: unknown };
+
+/** How one protocol writes values and describes what a record is. */
+export interface Style {
+  /** The leading `attributes` (REST) or `type` and `Id` (SOAP) of a record. */
+  head(type: string, id: string | null): Answer;
+  value(field: Field, stored: Stored, id: string | null): unknown;
+  children(records: Answer[]): unknown;
+}
+
+/** Turns the rows of a plan into records. */
+export class Renderer {
+  readonly #catalog: Catalog;
+  readonly #style: Style;
+  readonly #childRows: (output: Extract<Output, { kind: "children" }>, parentId: string) => Stored[][];
+
+  constructor(
+    catalog: Catalog,
+    style: Style,
+    childRows: (output: Extract<Output, { kind: "children" }>, parentId: string) => Stored[][],
+  ) {
+    this.#catalog = catalog;
+    this.#style = style;
+    this.#childRows = childRows;
+  }
+
+  /** The record of one row; `type` is its object's name. */
+  record(type: string, id: string | null, outputs: readonly Output[], row: Stored[]): Answer {
+    const answer = this.#style.head(type, id);
+    for (const output of outputs) answer[output.name] = this.#part(output, row, id);
+    return answer;
+  }
+
+  #part(output: Output, row: Stored[], id: string | null): unknown {
+    if (output.kind === "value") return this.#style.value(output.field, row[output.at] ?? null, id);
+    if (output.kind === "children") return this.#children(output, String(id));
+    const parentId = row[output.idAt];
+    if (typeof parentId !== "string") return null;
+    const type = output.object?.name ?? this.#catalog.ofId(parentId)?.name ?? "Name";
+    const outputs = output.byType?.get(type.toLowerCase()) ?? output.outputs;
+    return this.record(type, parentId, outputs, row);
+  }
+
+  #children(output: Extract<Output, { kind: "children" }>, parentId: string): unknown {
+    const rows = this.#childRows(output, parentId);
+    if (rows.length === 0) return null;
+    const { object, outputs } = output.plan;
+    return this.#style.children(rows.map((row) => this.record(object.name, String(row[0]), outputs, row)));
+  }
+}
+
+/** REST's way of writing a value: JSON types, datetimes with `+0000` (reference 2.3). */
+export function restValue(field: Field, stored: Stored): unknown {
+  if (stored === null) return field.type === "boolean" ? false : null;
+  switch (field.type) {
+    case "boolean":
+      return stored === 1;
+    case "datetime":
+      return `${String(stored).slice(0, -1)}+0000`;
+    case "address":
+      return JSON.parse(String(stored));
+    default:
+      return stored;
+  }
+}

@@ -1,0 +1,123 @@
+import { mkdirSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { bootstrap } from "./access/bootstrap.ts";
+import { Calls } from "./access/calls.ts";
+import { Sessions } from "./access/sessions.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { Door } from "./http/door.ts";
+import { makeServer, sendPlainly, type Tls } from "./http/server.ts";
+import { BASE_DEFINITION } from "./metadata/base-definition.ts";
+import { Catalog } from "./metadata/catalog.ts";
+import { applyDefinition, type Definition } from "./metadata/definition.ts";
+import { withRecordTypeIds } from "./metadata/record-types.ts";
+import { SALES_OBJECTS } from "./metadata/standard-sales.ts";
+import { SERVICE_OBJECTS } from "./metadata/standard-service.ts";
+import type { Parts } from "./parts.ts";
+import { Dml } from "./saving/dml.ts";
+import { Faults } from "./simulation/faults.ts";
+import { Transactions } from "./simulation/transactions.ts";
+import { defineFormulas } from "./soql/formulas.ts";
+import { loadParser } from "./soql/parse.ts";
+import { Queries } from "./soql/query.ts";
+import { folded } from "./soql/where.ts";
+import { Database } from "./store/database.ts";
+import { Records } from "./store/records.ts";
+import { createTables } from "./store/schema.ts";
+
+/** How an org is started. Everything it keeps lies in `dataDir`. */
+export interface OrgOptions {
+  readonly dataDir: string;
+  /** 0 picks a free one. */
+  readonly port?: number;
+  /** 127.0.0.1 unless said otherwise. */
+  readonly host?: string;
+  readonly clock?: Clock;
+  /** Calls per rolling 24 hours; a Developer org's 15,000 unless said otherwise. */
+  readonly dailyApiRequests?: number;
+  /** Objects, fields and rules beyond the standard ones. */
+  readonly definition?: Definition;
+  /** Opens the control endpoints under `/_sim`, which let anyone order faults. */
+  readonly controls?: boolean;
+  readonly tls?: Tls;
+}
+
+/** A running org and how to come in; all of it stays the same over restarts. */
+export interface Org {
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  /** The administrator's token, which never expires. */
+  readonly accessToken: string;
+  readonly organizationId: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Stops listening, ends open requests and closes the file. */
+  close(): Promise<void>;
+}
+
+const DEVELOPER_ALLOWANCE = 15_000;
+
+/** Starts the embedded Salesforce org: REST, SOAP partner and Bulk API 2.0 over one durable store. */
+export async function startOrg(options: OrgOptions): Promise<Org> {
+  const parts = assemble(options);
+  const door = new Door(parts);
+  const server = makeServer(parts.clock, options.tls ?? null, async (call) => ({
+    reply: await door.answer(call),
+    send: sendPlainly,
+  }));
+  const host = options.host ?? "127.0.0.1";
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(options.port ?? 0, host, resolve));
+  // The parser takes longer to load than all the rest; it is loaded once the org already answers.
+  setImmediate(loadParser);
+  const { username, password, accessToken, organizationId, clientId, clientSecret } = parts.identity;
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `${options.tls ? "https" : "http"}://${host}:${port}`,
+    username,
+    password,
+    accessToken,
+    organizationId,
+    clientId,
+    clientSecret,
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+      parts.database.close();
+    },
+  };
+}
+
+function assemble(options: OrgOptions): Parts {
+  mkdirSync(options.dataDir, { recursive: true });
+  const clock = options.clock ?? systemClock;
+  const catalog = catalogOf(options.definition);
+  const database = new Database(join(options.dataDir, "org.db"));
+  database.define("fold", (value = null) => folded(value));
+  createTables(database, catalog);
+  defineFormulas(database, catalog, clock);
+  const records = new Records(database);
+  const identity = bootstrap({ database, records, catalog, clock });
+  const transactions = new Transactions({ database, clock });
+  return {
+    clock,
+    database,
+    catalog,
+    records,
+    queries: new Queries({ database, catalog, clock }),
+    dml: new Dml({ database, records, catalog }),
+    transactions,
+    committing: transactions,
+    identity,
+    sessions: new Sessions({ database, clock, identity }),
+    calls: new Calls({ database, clock, allowance: options.dailyApiRequests ?? DEVELOPER_ALLOWANCE }),
+    faults: new Faults(),
+  };
+}
+
+/** The standard objects, what every embedded org adds to them, and the given definition on top. */
+function catalogOf(definition: Definition | undefined): Catalog {
+  const base = applyDefinition([...SALES_OBJECTS, ...SERVICE_OBJECTS], BASE_DEFINITION);
+  return new Catalog(withRecordTypeIds(definition ? applyDefinition(base, definition) : base));
+}

@@ -1,0 +1,132 @@
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+
+/** What a column holds: booleans are 0 or 1, every date and time is text that sorts by time. */
+export type Stored = string | number | null;
+
+/** One row by column name. */
+export type Row = Record<string, Stored>;
+
+const KEPT_STATEMENTS = 400;
+
+/** The org's one SQLite file, with its statements prepared once and its transactions nested as savepoints. */
+export class Database {
+  readonly #sqlite: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  readonly #arrayStatements = new Map<string, StatementSync>();
+  #depth = 0;
+
+  /** Opens or creates the file. Commits survive `kill -9`; only a power cut may lose the last of them. */
+  constructor(file: string) {
+    this.#sqlite = new DatabaseSync(file);
+    this.#sqlite.exec(`
+      PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;
+      PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 4000; PRAGMA foreign_keys = OFF;`);
+  }
+
+  execute(sql: string): void {
+    this.#sqlite.exec(sql);
+  }
+
+  run(sql: string, ...values: readonly Stored[]): number {
+    return Number(this.#statement(sql).run(...values).changes);
+  }
+
+  first(sql: string, ...values: readonly Stored[]): Row | undefined {
+    return this.#statement(sql).get(...values) as Row | undefined;
+  }
+
+  all(sql: string, ...values: readonly Stored[]): Row[] {
+    return this.#statement(sql).all(...values) as Row[];
+  }
+
+  /** Rows as arrays in the order of the columns: the quick way for wide results. */
+  tuples(sql: string, values: readonly Stored[]): Stored[][] {
+    return this.#arrayStatement(sql).all(...values) as unknown as Stored[][];
+  }
+
+  /** A column of bytes, for what goes to the wire without passing through strings. */
+  bytes(sql: string, values: readonly Stored[]): Uint8Array[] {
+    return this.#arrayStatement(sql).all(...values) as unknown as Uint8Array[];
+  }
+
+  /** Makes a function callable from SQL under this name; the same arguments always give the same answer. */
+  define(name: string, compute: (...values: Stored[]) => Stored): void {
+    this.#sqlite.function(name, { deterministic: true, varargs: true }, (...values) =>
+      compute(...(values as Stored[])),
+    );
+  }
+
+  /** All or nothing; inside another transaction, a savepoint of it. */
+  transaction<T>(work: () => T): T {
+    const [begin, commit, undo] =
+      this.#depth === 0
+        ? ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"]
+        : [
+            `SAVEPOINT s${this.#depth}`,
+            `RELEASE s${this.#depth}`,
+            `ROLLBACK TO s${this.#depth}; RELEASE s${this.#depth}`,
+          ];
+    this.#sqlite.exec(begin);
+    this.#depth++;
+    try {
+      const answer = work();
+      this.#sqlite.exec(commit);
+      return answer;
+    } catch (error) {
+      this.#sqlite.exec(undo);
+      throw error;
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  /** All or nothing, for work that passes through promises but waits for nothing outside of this process's own steps. */
+  async exclusively<T>(work: () => Promise<T>): Promise<T> {
+    this.#sqlite.exec("BEGIN IMMEDIATE");
+    this.#depth++;
+    try {
+      const answer = await work();
+      this.#sqlite.exec("COMMIT");
+      return answer;
+    } catch (error) {
+      this.#sqlite.exec("ROLLBACK");
+      throw error;
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#arrayStatements.clear();
+    this.#sqlite.close();
+  }
+
+  #statement(sql: string): StatementSync {
+    return kept(this.#statements, sql, () => this.#sqlite.prepare(sql));
+  }
+
+  #arrayStatement(sql: string): StatementSync {
+    return kept(this.#arrayStatements, sql, () => {
+      const statement = this.#sqlite.prepare(sql);
+      statement.setReturnArrays(true);
+      return statement;
+    });
+  }
+}
+
+/** The prepared statement of this text, forgetting the longest unused one beyond a few hundred. */
+function kept(statements: Map<string, StatementSync>, sql: string, prepare: () => StatementSync): StatementSync {
+  const known = statements.get(sql);
+  if (known) statements.delete(sql);
+  const statement = known ?? prepare();
+  statements.set(sql, statement);
+  const [oldest] = statements.keys();
+  if (statements.size > KEPT_STATEMENTS && oldest !== undefined) statements.delete(oldest);
+  return statement;
+}
+
+/** A name as SQL reads it, whatever it holds. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,114 @@
+import { expect, test } from "vitest";
+import { startOrg } from "../../../lib/local/org/start-org.ts";
+import { Client, freshFolder, ManualClock, openOrg } from "./support/open-org.ts";
+
+test("an org keeps its records, its token and its count of calls over a restart", async () => {
+  const dataDir = await freshFolder();
+  const first = await startOrg({ dataDir });
+  const id = await new Client(first).create("Account", { Name: "Acme" });
+  await first.close();
+
+  const again = await openOrg({ dataDir });
+  const answer = await again.query("SELECT Id, Name FROM Account");
+
+  expect(again.org).toMatchObject({
+    accessToken: first.accessToken,
+    password: first.password,
+    organizationId: first.organizationId,
+    clientId: first.clientId,
+  });
+  expect(answer.json["records"]).toMatchObject([{ Id: id, Name: "Acme" }]);
+  expect(answer.headers.get("sforce-limit-info")).toBe("api-usage=2/15000");
+});
+
+test("every answer carries the org's own time in its Date header and in its stamps", async () => {
+  const org = await openOrg({ clock: new ManualClock("2026-02-03T04:05:06.789Z") });
+  await org.create("Account", { Name: "Acme" });
+
+  const answer = await org.query("SELECT SystemModstamp, CreatedDate FROM Account");
+
+  expect(answer.headers.get("date")).toBe("Tue, 03 Feb 2026 04:05:06 GMT");
+  expect(answer.json["records"]).toMatchObject([
+    { SystemModstamp: "2026-02-03T04:05:06.000+0000", CreatedDate: "2026-02-03T04:05:06.000+0000" },
+  ]);
+});
+
+test("when the day's calls are used up every call is refused until old ones are 24 hours past", async () => {
+  const clock = new ManualClock();
+  const org = await openOrg({ clock, dailyApiRequests: 2 });
+  await org.get("limits");
+  await org.get("limits");
+
+  const refused = await org.get("limits");
+  clock.pass(24 * 3600 * 1000);
+  const later = await org.get("limits");
+
+  expect([refused.status, refused.json]).toEqual([
+    403,
+    [{ errorCode: "REQUEST_LIMIT_EXCEEDED", message: "TotalRequests Limit exceeded." }],
+  ]);
+  expect(later.json["DailyApiRequests"]).toEqual({ Max: 2, Remaining: 1 });
+});
+
+test("a token of the password grant opens the org for two hours from its last use", async () => {
+  const clock = new ManualClock();
+  const org = await openOrg({ clock });
+  const form = new URLSearchParams({
+    grant_type: "password",
+    client_id: org.org.clientId,
+    client_secret: org.org.clientSecret,
+    username: org.org.username,
+    password: org.org.password,
+  });
+  const granted = (await (
+    await fetch(`${org.org.url}/services/oauth2/token`, { method: "POST", body: form })
+  ).json()) as Record<string, string>;
+  org.token = granted["access_token"] ?? "";
+
+  clock.pass(90 * 60_000);
+  const used = await org.get("limits");
+  clock.pass(90 * 60_000);
+  const refreshed = await org.get("limits");
+  clock.pass(121 * 60_000);
+  const expired = await org.get("limits");
+
+  expect(granted["instance_url"]).toBe(org.org.url);
+  expect([used.status, refreshed.status]).toEqual([200, 200]);
+  expect([expired.status, expired.json]).toEqual([
+    401,
+    [{ errorCode: "INVALID_SESSION_ID", message: "Session expired or invalid" }],
+  ]);
+});
+
+test("paths with doubled and trailing slashes are the same paths", async () => {
+  const org = await openOrg();
+
+  const answers = await Promise.all([
+    org.get(`/${org.base}/limits/`),
+    org.get(`${org.base}/query/?q=SELECT+Id+FROM+Account`),
+    org.get(`${org.base}/sobjects/account/describe/`),
+  ]);
+
+  expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200]);
+});
+
+test("what changed and what was deleted is told by whole minutes", async () => {
+  const clock = new ManualClock("2026-02-03T04:05:06Z");
+  const org = await openOrg({ clock });
+  const kept = await org.create("Account", { Name: "Kept" });
+  const gone = await org.create("Account", { Name: "Gone" });
+  await org.call("DELETE", `sobjects/Account/${gone}`);
+  clock.pass(60_000);
+  const window = `start=${encodeURIComponent("2026-02-03T04:05:59+00:00")}&end=${encodeURIComponent("2026-02-03T04:06:30+00:00")}`;
+
+  const updated = await org.get(`sobjects/Account/updated/?${window}`);
+  const deleted = await org.get(`sobjects/Account/deleted/?${window}`);
+  const backwards = await org.get(`sobjects/Account/deleted/?${window.replace("04%3A06", "04%3A05")}`);
+
+  expect(updated.json).toEqual({ ids: [kept], latestDateCovered: "2026-02-03T04:06:00.000+0000" });
+  expect(deleted.json).toMatchObject({
+    deletedRecords: [{ id: gone, deletedDate: "2026-02-03T04:05:06.000+0000" }],
+    latestDateCovered: "2026-02-03T04:06:00.000+0000",
+  });
+  expect(backwards.json[0]).toMatchObject({ errorCode: "INVALID_REPLICATION_DATE" });
+});

@@ -1,0 +1,106 @@
+import { expect, test } from "vitest";
+import { openOrg } from "./support/open-org.ts";
+
+test("login gives a session and says where to go, wrong credentials get the literal fault", async () => {
+  const org = await openOrg();
+  const login = (password: string) =>
+    org.soap(`<login><username>${org.org.username}</username><password>${password}</password></login>`);
+
+  const good = await login(org.org.password);
+  org.token = /<sessionId>([^<]+)</.exec(good.text)?.[1] ?? "";
+  const bad = await login("wrong");
+
+  expect(good.text).toContain(
+    `<serverUrl>${org.org.url}/services/Soap/u/66.0/${org.org.organizationId.slice(0, 15)}</serverUrl>`,
+  );
+  expect((await org.get("limits")).status).toBe(200);
+  expect(bad.status).toBe(500);
+  expect(bad.text).toContain(
+    "<sf:exceptionMessage>Invalid username, password, security token; or user locked out.</sf:exceptionMessage>",
+  );
+  expect(bad.text).toContain("<faultcode>sf:INVALID_LOGIN</faultcode>");
+});
+
+test("two hundred records are upserted in one call, each with its result in the WSDL's order", async () => {
+  const org = await openOrg();
+  const record = (key: string, name: string) =>
+    `<sObjects><type>Contact</type><External_Id__c>${key}</External_Id__c>${name}</sObjects>`;
+  const good = Array.from({ length: 199 }, (_, index) => record(`K${index}`, "<LastName>R&amp;D</LastName>")).join("");
+
+  const answer = await org.soap(
+    `<upsert><externalIDFieldName>External_Id__c</externalIDFieldName>${good}${record("bad", "")}</upsert>`,
+  );
+
+  const results = answer.text.match(/<result>.*?<\/result>/g) ?? [];
+  expect(results).toHaveLength(200);
+  expect(results[0]).toMatch(/^<result><created>true<\/created><id>003\w{15}<\/id><success>true<\/success><\/result>$/);
+  expect(results[199]).toBe(
+    '<result><created>true</created><errors><fields>LastName</fields><message>Required fields are missing: [LastName]</message><statusCode>REQUIRED_FIELD_MISSING</statusCode></errors><id xsi:nil="true"/><success>false</success></result>',
+  );
+  expect(answer.text).toContain(
+    "<limitInfo><current>1</current><limit>15000</limit><type>API REQUESTS</type></limitInfo>",
+  );
+  expect(await org.records("SELECT LastName FROM Contact WHERE External_Id__c = 'k7'")).toMatchObject([
+    { LastName: "R&D" },
+  ]);
+});
+
+test("fieldsToNull empties a field and the sloppy namespaces of old clients are understood", async () => {
+  const org = await openOrg();
+  const id = await org.create("Contact", { LastName: "Rose", Title: "Boss", Phone: "1" });
+
+  const answer = await org.soap(
+    `<update xmlns:ns1="sobject.partner.soap.sforce.com"><ns1:sObjects><type>Contact</type><fieldsToNull>Title</fieldsToNull><Id>${id}</Id><LastName>Lily</LastName></ns1:sObjects></update>`,
+  );
+
+  expect(answer.text).toContain(`<result><id>${id}</id><success>true</success></result>`);
+  expect(await org.records("SELECT LastName, Title, Phone FROM Contact")).toMatchObject([
+    { LastName: "Lily", Title: null, Phone: "1" },
+  ]);
+});
+
+test("an unknown field is a fault of the whole call and nothing is saved", async () => {
+  const org = await openOrg();
+
+  const answer = await org.soap(
+    "<create><sObjects><type>Contact</type><LastName>A</LastName></sObjects><sObjects><type>Contact</type><Bogus__c>1</Bogus__c></sObjects></create>",
+  );
+
+  expect(answer.status).toBe(500);
+  expect(answer.text).toContain(
+    "<sf:exceptionCode>INVALID_FIELD</sf:exceptionCode><sf:exceptionMessage>No such column 'Bogus__c' on entity 'Contact'.",
+  );
+  expect(await org.records("SELECT Id FROM Contact")).toEqual([]);
+});
+
+test("a deleted record comes back with undelete, and its details with it", async () => {
+  const org = await openOrg();
+  const account = await org.create("Account", { Name: "Acme" });
+  const contact = await org.create("Contact", { LastName: "Rose", AccountId: account });
+  await org.soap(`<delete><ids>${account}</ids></delete>`);
+
+  const answer = await org.soap(`<undelete><ids>${account}</ids><ids>${contact}</ids></undelete>`);
+
+  expect(answer.text).toContain(`<result><id>${account}</id><success>true</success></result>`);
+  expect(await org.records("SELECT Id, AccountId FROM Contact")).toMatchObject([{ Id: contact, AccountId: account }]);
+});
+
+test("a query answers each record with its type, and its id twice when it was asked for", async () => {
+  const org = await openOrg();
+  const id = await org.create("Contact", { LastName: "Rose" });
+
+  const answer = await org.soap("<query><queryString>SELECT Id, LastName, Title FROM Contact</queryString></query>");
+
+  expect(answer.text).toContain(
+    `<result xsi:type="QueryResult"><done>true</done><queryLocator xsi:nil="true"/><records xsi:type="sf:sObject"><sf:type>Contact</sf:type><sf:Id>${id}</sf:Id><sf:Id>${id}</sf:Id><sf:LastName>Rose</sf:LastName><sf:Title xsi:nil="true"/></records><size>1</size></result>`,
+  );
+});
+
+test("a session that nobody opened is refused by a fault", async () => {
+  const org = await openOrg();
+  org.token = "00D000000000001!nobody";
+
+  const answer = await org.soap("<getUserInfo/>");
+
+  expect([answer.status, /<sf:exceptionCode>(.*?)</.exec(answer.text)?.[1]]).toEqual([500, "INVALID_SESSION_ID"]);
+});
