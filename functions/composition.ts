@@ -3,7 +3,9 @@ import { REQUESTS_PER_MINUTE } from "../lib/access/rate-limit.ts";
 import { rememberTokens } from "../lib/access/remember-tokens.ts";
 import type { Vault } from "../lib/access/vault.ts";
 import { auditLog as auditLogIn } from "../lib/adapters/dynamodb/audit.ts";
+import { baselines as baselinesIn } from "../lib/adapters/dynamodb/baselines.ts";
 import { type Database, openDatabase } from "../lib/adapters/dynamodb/client.ts";
+import { connections as connectionsIn } from "../lib/adapters/dynamodb/connections.ts";
 import { counters as countersIn } from "../lib/adapters/dynamodb/counters.ts";
 import { importPlans as importPlansIn } from "../lib/adapters/dynamodb/import-plans.ts";
 import { mappings as mappingsIn } from "../lib/adapters/dynamodb/mappings.ts";
@@ -11,14 +13,20 @@ import { pepper as pepperIn } from "../lib/adapters/dynamodb/pepper.ts";
 import { rateLimits as rateLimitsIn } from "../lib/adapters/dynamodb/rate-limits.ts";
 import { tokens as tokensIn } from "../lib/adapters/dynamodb/tokens.ts";
 import { workspaces as workspacesIn } from "../lib/adapters/dynamodb/workspaces.ts";
+import { sessionsOf } from "../lib/adapters/salesforce/sessions.ts";
+import { describedOrg } from "../lib/adapters/salesforce-describe/org.ts";
 import { kmsDataKeys } from "../lib/adapters/secrets/data-keys.ts";
 import { envelopeVault } from "../lib/adapters/secrets/vault.ts";
 import { openQueues, type Queues } from "../lib/adapters/sqs/client.ts";
+import { send } from "../lib/adapters/sqs/send.ts";
 import { now } from "../lib/adapters/time.ts";
 import type { AuditLog, AuditTrail } from "../lib/audit/ports.ts";
-import type { ImportPlans, Mappings } from "../lib/config/ports.ts";
+import type { Org } from "../lib/config/org.ts";
+import type { Baselines, ImportPlans, Mappings, ProvisioningQueue } from "../lib/config/ports.ts";
 import type { Counters } from "../lib/metrics/ports.ts";
 import { queueVariable, tableVariable } from "../lib/model/resources.ts";
+import type { ConnectionStore } from "../lib/sync/sessions.ts";
+import type { Events } from "../lib/webhooks/ports.ts";
 
 /**
  * The one place where ports meet their adapters. Each is a function of its own, so that a bundle holds only what its
@@ -63,6 +71,35 @@ export const importPlans = (): ImportPlans => once("importPlans", () => importPl
 export const auditLog = (): AuditLog & AuditTrail => once("auditLog", () => auditLogIn(database(), now));
 
 export const counters = (): Counters => once("counters", () => countersIn(database()));
+
+export const connections = (): ConnectionStore => once("connections", () => connectionsIn(database(), vault()));
+
+export const org = (): Org =>
+  once("org", () => describedOrg((workspaceId) => sessionsOf({ connections: connections(), now }, workspaceId), now));
+
+export const baselines = (): Baselines => once("baselines", () => baselinesIn(database()));
+
+/** Wakes the dispatcher for events that were written with the change that they tell of. */
+export const eventWakeUps = (): Pick<Events, "wake"> => ({
+  wake: (events) =>
+    send(
+      queues(),
+      "events",
+      events.map(({ workspaceId, id }) => ({
+        message: { workspace_id: workspaceId, event_id: id },
+        group: workspaceId,
+      })),
+    ),
+});
+
+export const provisioningQueue = (): ProvisioningQueue => ({
+  send: (messages, delaySeconds) =>
+    send(
+      queues(),
+      "provisioning",
+      messages.map((message) => ({ message, delaySeconds, group: message.workspace_id })),
+    ),
+});
 
 /** Requests a minute and address: the contract's 300, and another figure only outside production. */
 export function requestsPerMinute(): number {

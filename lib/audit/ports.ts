@@ -14,8 +14,11 @@ export interface AuditLog {
     filter: AuditFilter,
     slice: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly entries: readonly AuditEntry[]; readonly total: number }>;
-  /** Every entry that matches, in batches, so that memory stays flat. */
-  batches(filter: AuditFilter): AsyncIterable<readonly AuditEntry[]>;
+  /** The entries that match from `offset` on, `limit` of them or all, in batches, so that memory stays flat. */
+  batches(
+    filter: AuditFilter,
+    slice: { readonly limit: number | null; readonly offset: number },
+  ): AsyncIterable<readonly AuditEntry[]>;
 }
 
 /** Keeps what somebody did that changes nothing else of the service's own state. */

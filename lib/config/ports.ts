@@ -76,3 +76,18 @@ export interface ImportPlans {
 export interface ProvisioningQueue {
   send(messages: readonly ProvisioningMessage[], delaySeconds: number): Promise<void>;
 }
+
+/** A pinned configuration against which drift is measured. */
+export interface Baseline {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly capturedAt: Date;
+  readonly mappings: readonly Mapping[];
+}
+
+/** Where baselines are kept. */
+export interface Baselines {
+  save(baseline: Baseline, entry: AuditEntry): Promise<void>;
+  /** The most recent one; null when none was ever saved. */
+  latest(workspaceId: string): Promise<Baseline | null>;
+}

@@ -4,11 +4,7 @@ import { Failure, type FailureDetail } from "../model/failure.ts";
 import type { GatewayEvent } from "./request.ts";
 
 /** A page's size: clamped to `maximum`, refused when it is no whole number of at least 1 (design section 6). */
-export const pageSize = (fallback: number, maximum: number) =>
-  z._default(
-    wholeNumber("limit", 1, (value) => Math.min(value, maximum)),
-    fallback,
-  );
+export const pageSize = (maximum: number) => wholeNumber("limit", 1, (value) => Math.min(value, maximum));
 
 /** How many rows to skip. */
 export const pageOffset = () =>

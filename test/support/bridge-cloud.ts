@@ -7,7 +7,6 @@ import {
   tableVariable,
 } from "../../lib/model/resources.ts";
 import { startTestCloud, type TestCloud } from "./cloud.ts";
-import { startKms } from "./kms.ts";
 
 /** An embedded cloud that holds the service's tables, queues and key, and this process as one of its functions. */
 export interface BridgeCloud extends TestCloud {
@@ -18,14 +17,12 @@ export interface BridgeCloud extends TestCloud {
 /** Starts it and sets the environment that a function would have. End it with `close()`. */
 export async function startBridgeCloud(): Promise<BridgeCloud> {
   const cloud = await startTestCloud();
-  const kms = await startKms();
   for (const name of Object.keys(TABLES) as TableName[]) await cloud.dynamodb.ensureTable(tableProperties(name));
   const urls = Object.fromEntries(
     (Object.keys(QUEUES) as QueueName[]).map((name) => [queueVariable(name), createQueue(cloud, name)]),
   );
   Object.assign(process.env, cloud.environment, urls, tableEnvironment(), {
-    KEY_ID: "key",
-    AWS_ENDPOINT_URL_KMS: kms.endpoint,
+    KEY_ID: cloud.kms.ensureKey("alias/bridge-test"),
     STAGE: "dev",
   });
   Reflect.set(globalThis, Symbol.for("bridge.now"), () => cloud.clock.now());
@@ -34,7 +31,6 @@ export async function startBridgeCloud(): Promise<BridgeCloud> {
     take: (queue) => takeAll(cloud, urls[queueVariable(queue)] ?? ""),
     close: async () => {
       Reflect.deleteProperty(globalThis, Symbol.for("bridge.now"));
-      await kms.close();
       await cloud.close();
     },
   };

@@ -22,10 +22,12 @@ export function auditLog(database: Database, now: () => Date): AuditLog & AuditT
       return { entries, total };
     },
 
-    batches: async function* (filter: AuditFilter) {
+    batches: async function* (filter: AuditFilter, { limit, offset }) {
       const pk = partition(filter);
       const { first, last } = await bounds(database, pk, now());
-      if (last >= first) yield* range(database, pk, first, last);
+      const newest = last - offset;
+      const oldest = limit === null ? first : Math.max(first, newest - limit + 1);
+      if (newest >= oldest) yield* range(database, pk, oldest, newest);
     },
   };
 }

@@ -6,13 +6,18 @@ import type { PostgresConnection, SalesforceConnection, Workspace } from "../../
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
 import { readPostgres, readSalesforce, writePostgres, writeSalesforce } from "./connection-text.ts";
+import { workspaceKey } from "./workspace-key.ts";
 
 /** Workspaces in DynamoDB, each connection sealed as one text. */
 export function workspaces(database: Database, vault: Vault): Workspaces {
   return {
     find: async (workspaceId) => {
       const { Item } = await database.client.send(
-        new GetCommand({ TableName: database.table("workspaces"), Key: keyOf(workspaceId), ConsistentRead: true }),
+        new GetCommand({
+          TableName: database.table("workspaces"),
+          Key: workspaceKey(workspaceId),
+          ConsistentRead: true,
+        }),
       );
       return Item === undefined ? null : sealedWorkspace(vault, Item);
     },
@@ -36,8 +41,6 @@ export function workspaces(database: Database, vault: Vault): Workspaces {
   };
 }
 
-const keyOf = (workspaceId: string) => ({ pk: workspaceId, sk: "workspace" });
-
 const item = z.object({
   pk: z.string(),
   name: z.string(),
@@ -49,7 +52,7 @@ const item = z.object({
 
 async function sealItem(vault: Vault, { id, name, createdAt, postgres, salesforce }: Workspace) {
   return {
-    ...keyOf(id),
+    ...workspaceKey(id),
     name,
     created_at: createdAt.toISOString(),
     ...(postgres && { postgres: await vault.seal(id, writePostgres(postgres)) }),

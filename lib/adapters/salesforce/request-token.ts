@@ -2,8 +2,8 @@ import { createSign } from "node:crypto";
 import * as z from "zod/mini";
 import { SalesforceRefusal } from "../../model/refusal.ts";
 import type { SalesforceConnection, SalesforceCredentials } from "../../model/workspace.ts";
-import { CallMeter } from "./call-meter.ts";
-import { FetchTransport } from "./fetch-transport.ts";
+import { lost } from "./lost-request.ts";
+import { refusalIn } from "./refusal-in.ts";
 
 /** What the token endpoint gave. */
 interface Granted {
@@ -16,20 +16,18 @@ interface Granted {
 }
 
 const JWT_MINUTES = 3;
+const DEADLINE_MILLISECONDS = 15_000;
 
 /**
  * A new session from the org's token endpoint (Salesforce, OAuth 2.0 flows). Tokens go to the host that the connection
  * was authorised at. Rejects with a `session` refusal when the org says no, else as any lost request.
  */
 export async function requestToken({ loginUrl, credentials }: SalesforceConnection, at: Date): Promise<Granted> {
-  const body = new URLSearchParams(grantOf(credentials, loginUrl, at)).toString();
-  const headers = { "content-type": "application/x-www-form-urlencoded" };
-  const transport = new FetchTransport(new CallMeter(), new AbortController().signal);
-  const url = `${loginUrl.replace(/\/+$/, "")}/services/oauth2/token`;
-  const answer = await transport.httpRequest({ method: "POST", url, headers, body }).catch((error: unknown) => {
-    throw asSessionRefusal(error);
-  });
-  const { access_token, instance_url, refresh_token, id } = granted.parse(JSON.parse(answer.body));
+  const answer = await post(
+    `${loginUrl.replace(/\/+$/, "")}/services/oauth2/token`,
+    grantOf(credentials, loginUrl, at),
+  );
+  const { access_token, instance_url, refresh_token, id } = granted.parse(JSON.parse(answer));
   const [organizationId, userId] = (id ?? "").split("/").slice(-2);
   return {
     accessToken: access_token,
@@ -38,6 +36,23 @@ export async function requestToken({ loginUrl, credentials }: SalesforceConnecti
     organizationId: organizationId || null,
     userId: userId || null,
   };
+}
+
+/** By plain fetch, without jsforce: the API's functions ask for sessions too. */
+async function post(url: string, form: Record<string, string>): Promise<string> {
+  const request = fetch(url, {
+    method: "POST",
+    body: new URLSearchParams(form),
+    redirect: "manual",
+    signal: AbortSignal.timeout(DEADLINE_MILLISECONDS),
+  });
+  const { status, body } = await request
+    .then(async (response) => ({ status: response.status, body: await response.text() }))
+    .catch((error: unknown) => {
+      throw lost(error);
+    });
+  if (status >= 300) throw asSessionRefusal(refusalIn(status, body));
+  return body;
 }
 
 const granted = z.object({
@@ -90,8 +105,7 @@ function assertionOf({ clientId, username, privateKey }: JwtBearer, loginUrl: st
 }
 
 /** `invalid_grant` and its like need a person; an outage of the login host passes. */
-function asSessionRefusal(error: unknown): unknown {
-  if (!(error instanceof SalesforceRefusal)) return error;
+function asSessionRefusal(error: SalesforceRefusal): SalesforceRefusal {
   const { kind, code, message } = error.refusal;
   if (kind === "transient" || code === "rate_limit_exceeded") return error;
   const remedy = "connect the workspace to Salesforce again";

@@ -1,0 +1,37 @@
+import { Readable } from "node:stream";
+import * as z from "zod/mini";
+import { csvOf } from "../../lib/audit/csv.ts";
+import { listItem } from "../../lib/audit/list-item.ts";
+import { Paged, Plain } from "../../lib/http/answer.ts";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { filterText, oneOf, pageOffset, pageSize } from "../../lib/http/input.ts";
+import { auditLog } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** The audit log, most recent first, as a page or as a CSV file (spec 4, endpoints 11 and 12). */
+export const listAuditLog = endpoint({
+  route: "list-audit-log",
+  input: z.object({
+    limit: z.optional(pageSize(500)),
+    offset: pageOffset(),
+    actor: z.optional(filterText()),
+    action: z.optional(filterText()),
+    format: z.optional(oneOf(["csv", "json"])),
+  }),
+  services: () => ({ audit: auditLog() }),
+  run: async ({ input, workspace, services }) => {
+    const { actor = null, action = null, offset } = input;
+    const filter = { workspaceId: workspace.id, actor: actor?.toLowerCase() ?? null, action };
+    if (input.format === "csv") {
+      const batches = services.audit.batches(filter, { limit: input.limit ?? null, offset });
+      return new Plain("text/csv; charset=utf-8", Readable.from(csvOf(batches)), CSV_FILE);
+    }
+    const limit = input.limit ?? 50;
+    const { entries, total } = await services.audit.page(filter, { limit, offset });
+    return new Paged(entries.map(listItem), { total, limit, offset });
+  },
+});
+
+const CSV_FILE = { "Content-Disposition": 'attachment; filename="audit-log.csv"' };
+
+export const handler = onLambda(listAuditLog);

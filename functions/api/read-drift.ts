@@ -1,0 +1,13 @@
+import { readDrift as read } from "../../lib/config/drift.ts";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { baselines, mappings } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** Compares the live configuration with the most recent baseline (spec 4, endpoint 10). */
+export const readDrift = endpoint({
+  route: "read-drift",
+  services: () => ({ mappings: mappings(), baselines: baselines() }),
+  run: ({ workspace, services }) => read(services, workspace.id),
+});
+
+export const handler = onLambda(readDrift);

@@ -1,0 +1,13 @@
+import { saveBaseline as save } from "../../lib/config/baseline.ts";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { baselines, mappings } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** Pins the current configuration as the baseline against which drift is measured (spec 4, endpoint 9). */
+export const saveBaseline = endpoint({
+  route: "save-baseline",
+  services: () => ({ mappings: mappings(), baselines: baselines() }),
+  run: ({ workspace, services, actor, at }) => save(services, { workspaceId: workspace.id, actor, at }),
+});
+
+export const handler = onLambda(saveBaseline);

@@ -1,0 +1,35 @@
+import { SalesforceRefusal } from "../../model/refusal.ts";
+import type { SalesforceConnection } from "../../model/workspace.ts";
+import type { Sessions } from "../../sync/sessions.ts";
+import { lost } from "../salesforce/lost-request.ts";
+import { refusalIn } from "../salesforce/refusal-in.ts";
+
+const DEADLINE_MILLISECONDS = 15_000;
+
+/** One GET below `/services/data/v…`, its JSON; a session that is missing or has ended is renewed once. */
+export async function ask(sessions: Sessions, path: string): Promise<unknown> {
+  const connection = await sessions.current();
+  const { accessToken } = connection;
+  if (accessToken === null) return get(await sessions.renew(null), path);
+  try {
+    return await get(connection, path);
+  } catch (error) {
+    const hasEnded = error instanceof SalesforceRefusal && error.refusal.code === "INVALID_SESSION_ID";
+    if (!hasEnded) throw error;
+    return get(await sessions.renew(accessToken), path);
+  }
+}
+
+async function get({ instanceUrl, apiVersion, accessToken }: SalesforceConnection, path: string): Promise<unknown> {
+  const { status, body } = await fetch(`${instanceUrl.replace(/\/+$/, "")}/services/data/v${apiVersion}${path}`, {
+    headers: { authorization: `Bearer ${accessToken}`, accept: "application/json" },
+    redirect: "manual",
+    signal: AbortSignal.timeout(DEADLINE_MILLISECONDS),
+  })
+    .then(async (response) => ({ status: response.status, body: await response.text() }))
+    .catch((error: unknown) => {
+      throw lost(error);
+    });
+  if (status >= 300) throw refusalIn(status, body);
+  return JSON.parse(body);
+}

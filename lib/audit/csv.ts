@@ -1,0 +1,21 @@
+import { AUDIT_ACTIONS, type AuditEntry } from "../model/audit.ts";
+
+const COLUMNS = ["id", "created_at", "actor", "action", "resource_type", "resource_id", "detail"];
+
+/** The first line of the CSV, and then the lines of each batch (RFC 4180: CRLF, every cell quoted). */
+export async function* csvOf(batches: AsyncIterable<readonly AuditEntry[]>): AsyncGenerator<string> {
+  yield line(COLUMNS);
+  for await (const entries of batches) if (entries.length > 0) yield entries.map(lineOf).join("");
+}
+
+function lineOf({ id, createdAt, actor, action, resourceId, detail }: AuditEntry): string {
+  const type = AUDIT_ACTIONS[action];
+  return line([id, createdAt.toISOString(), actor, action, type, resourceId, JSON.stringify(detail)]);
+}
+
+const line = (cells: readonly string[]): string => `${cells.map(cell).join(",")}\r\n`;
+
+/** A spreadsheet takes a cell that begins like this for a formula (OWASP, CSV injection); an apostrophe makes it text. */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+
+const cell = (text: string): string => `"${(FORMULA.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
