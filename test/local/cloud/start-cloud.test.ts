@@ -7,7 +7,7 @@ import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Cloud, startCloud } from "../../../lib/local/cloud/start-cloud.ts";
 import { identityOf } from "../../../lib/local/process-identity.ts";
-import { parentOf } from "../../support/parent-of.ts";
+import { canKillGuards, killGuard } from "../../support/kill-guard.ts";
 import { runUntilKilled } from "../../support/run-until-killed.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { dynamodb, scheduler, sqs } from "../../support/write-everything.ts";
@@ -58,11 +58,13 @@ describe("the embedded cloud", () => {
     await expect(startCloud({ dataDir })).rejects.toThrow(`${dataDir} is in use by process ${child.pid}`);
   });
 
-  test("takes over the folder of an owner that was killed, and ends what it left running", async () => {
+  test("takes over the folder of an owner that was killed, and ends what it left running", {
+    skip: !canKillGuards,
+  }, async () => {
     const dataDir = temporaryFolder();
     const victim = await runUntilKilled("hold-cloud.ts", dataDir);
     const orphan = identityOf(pidOfDynamoDb(dataDir));
-    process.kill(parentOf(Number(orphan?.pid)), "SIGKILL");
+    killGuard(Number(orphan?.pid));
     await victim.kill();
     expect(identityOf(Number(orphan?.pid))).toEqual(orphan);
 
