@@ -59,7 +59,8 @@ describe("an import (spec 4.1.7)", () => {
         created_at: expect.stringMatching(/^2026-.*Z$/),
       },
     ]);
-    const [{ id } = { id: "" }] = list.json?.data as { id: string }[];
+    const [first] = (list.json?.data ?? []) as { id: string }[];
+    const id = first?.id ?? "";
     await cloud.clock.advance({ seconds: 15 });
     expect(await cloud.take("provisioning")).toEqual(
       expect.arrayContaining([
