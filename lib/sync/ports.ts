@@ -17,6 +17,14 @@ export interface Lease {
   readonly configVersion: number;
 }
 
+/** The lease went to another cycle, or the mapping's configuration changed: what was asked has not happened. */
+export class LeaseLost extends Error {
+  constructor(lease: Lease) {
+    super(`the ${lease.work} of mapping ${lease.mappingId} has lost its lease (fence ${lease.fence})`);
+    this.name = "LeaseLost";
+  }
+}
+
 export interface BeginRequest {
   readonly mappingId: string;
   readonly work: Work;
@@ -119,7 +127,11 @@ export interface OutboxEvent {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** One mapping's side of the customer's database, on one connection, for the time of one cycle. All times are deadlines of 15 s. */
+/**
+ * One mapping's side of the customer's database, on one connection, for the time of one cycle. Every wait ends within
+ * the deadline of 15 s. What asks for a lease throws `LeaseLost` when it is gone; `settle` alone still takes results
+ * after a change of configuration, because they tell what Salesforce has done.
+ */
 export interface CycleStore {
   /** Takes the lease; one round trip. */
   begin(request: BeginRequest): Promise<Begun>;
