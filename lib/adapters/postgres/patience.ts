@@ -1,0 +1,33 @@
+/** SQLSTATEs of two transactions in each other's way: deadlock, serialization. */
+const CLASHES = ["40P01", "40001"];
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/** The SQLSTATE of what PostgreSQL refused; null when the trouble is another. */
+export function sqlState(error: unknown): string | null {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
+  return /^[0-9A-Z]{5}$/.test(error.code) ? error.code : null;
+}
+
+/** Whether a lock could not be had in time. */
+export const isLockRefused = (error: unknown): boolean => sqlState(error) === LOCK_NOT_AVAILABLE;
+
+/** Whether two transactions stood in each other's way, so that the same again may well succeed. */
+export const isClash = (error: unknown): boolean => CLASHES.includes(sqlState(error) ?? "");
+
+/** Whether waiting a moment is all that is needed. */
+export const isWorthWaiting = (error: unknown): boolean => isLockRefused(error) || isClash(error);
+
+/** Does the work again, up to `attempts` times in all, after errors that are worth it. */
+export async function patiently<T>(
+  attempts: number,
+  isWorthIt: (error: unknown) => boolean,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt >= attempts || !isWorthIt(error)) throw error;
+    }
+  }
+}

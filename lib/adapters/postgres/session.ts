@@ -1,0 +1,151 @@
+import pg from "pg";
+import type { PostgresConnection } from "../../model/workspace.ts";
+import { connectionOptions } from "./connection-options.ts";
+import { literal } from "./sql.ts";
+
+/** How long a statement may take, locks included, and how long a silent server is believed to be alive. */
+const STATEMENT_MILLISECONDS = 15_000;
+const CONNECT_MILLISECONDS = 10_000;
+
+export type Row = Record<string, unknown>;
+
+/** One connection; statements run one after the other. Every wait ends within the deadline of 15 s. */
+export interface Session {
+  /** One statement by itself, one round trip. */
+  query<R extends object = Row>(text: string, values?: readonly unknown[]): Promise<readonly R[]>;
+  /** Several statements without parameters, one round trip; the rows of each. */
+  script(text: string): Promise<readonly (readonly Row[])[]>;
+  /**
+   * A READ COMMITTED transaction whose settings end with it. `first` is sent in the opening round trip, and its rows
+   * go to `work`. Rolled back when `work` throws.
+   */
+  transaction<T>(settings: TransactionSettings, first: string, work: (rows: readonly Row[]) => Promise<T>): Promise<T>;
+  /** False once the connection is of no use any more. */
+  readonly isAlive: boolean;
+  close(): Promise<void>;
+}
+
+export interface TransactionSettings {
+  /** What waits longer for a lock ends with SQLSTATE 55P03. */
+  readonly lockMilliseconds?: number;
+  /** The mapped table whose capture is to be silent for our own statements. */
+  readonly silence?: string;
+}
+
+/** A server that took longer than the deadline to answer, or stopped answering. */
+export class DeadlinePassed extends Error {
+  constructor(milliseconds: number) {
+    super(`PostgreSQL did not answer within ${milliseconds / 1000} s; the connection was given up`);
+    this.name = "DeadlinePassed";
+  }
+}
+
+/** Opens a connection. No session settings, LISTEN or named statements, so it works through transaction poolers. */
+export async function openSession(
+  connection: PostgresConnection,
+  { statementMilliseconds = STATEMENT_MILLISECONDS }: { readonly statementMilliseconds?: number } = {},
+): Promise<Session> {
+  // The server is given a little longer, so that its own refusal, which names the statement's trouble, comes first.
+  const silenceMilliseconds = statementMilliseconds + 1_000;
+  const client = new pg.Client({
+    ...connectionOptions(connection.url),
+    application_name: "bridge",
+    connectionTimeoutMillis: CONNECT_MILLISECONDS,
+    keepAlive: true,
+    types: { getTypeParser: parserOf },
+  });
+  let alive = true;
+  // An error between two statements has no caller; the next statement meets a connection that is of no use.
+  client.on("error", () => {
+    alive = false;
+  });
+  client.on("end", () => {
+    alive = false;
+  });
+  await client.connect();
+
+  const ask = async <T>(asked: Promise<T>): Promise<T> => {
+    let timer: NodeJS.Timeout | undefined;
+    const silence = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        alive = false;
+        reject(new DeadlinePassed(silenceMilliseconds));
+        client.connection.stream.destroy();
+      }, silenceMilliseconds);
+    });
+    // Whichever loses the race may still reject; it has been reported already.
+    asked.catch(() => undefined);
+    try {
+      return await Promise.race([asked, silence]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  const query: Session["query"] = async <R extends object>(text: string, values: readonly unknown[] = []) =>
+    (await ask(client.query<R>(text, [...values]))).rows;
+  const script = async (text: string) => {
+    const answer: unknown = await ask(client.query(text));
+    return (Array.isArray(answer) ? answer : [answer]).map((result: pg.QueryResult<Row>) => result.rows);
+  };
+
+  return {
+    query,
+    script,
+    get isAlive() {
+      return alive;
+    },
+    async transaction(settings, first, work) {
+      try {
+        const opening = await script(`${beginWith(settings, statementMilliseconds)};${first}`);
+        const result = await work(opening.at(-1) ?? []);
+        await script("COMMIT");
+        return result;
+      } catch (error) {
+        // When not even that works the connection is dead, and the server rolls back by itself.
+        if (alive) await script("ROLLBACK").catch(() => undefined);
+        throw error;
+      }
+    },
+    async close() {
+      if (alive) await ask(client.end());
+      alive = false;
+    },
+  };
+}
+
+function beginWith({ lockMilliseconds = 0, silence }: TransactionSettings, statementMilliseconds: number): string {
+  const settings = [
+    `statement_timeout = ${statementMilliseconds}`,
+    `lock_timeout = ${lockMilliseconds}`,
+    "timezone = 'UTC'",
+    "datestyle = 'ISO, MDY'",
+    "intervalstyle = 'postgres'",
+  ];
+  // Triggers that customers wrote for Heroku Connect tell its writes by `xmlbinary`.
+  if (silence !== undefined) settings.push(`bridge.in_sync = ${literal(silence)}`, "xmlbinary = 'hex'");
+  return ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", ...settings.map((setting) => `SET LOCAL ${setting}`)].join(
+    ";",
+  );
+}
+
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  [pg.types.builtins.BOOL]: (text) => text === "t",
+  [pg.types.builtins.INT2]: Number,
+  [pg.types.builtins.INT4]: Number,
+  [pg.types.builtins.INT8]: exactInteger,
+  [pg.types.builtins.FLOAT8]: Number,
+  [pg.types.builtins.JSONB]: JSON.parse,
+  [pg.types.builtins.JSON]: JSON.parse,
+  [pg.types.builtins.TIMESTAMPTZ]: (text) => new Date(text),
+};
+
+/** Everything that is not named above stays text, so that nothing loses precision. */
+function parserOf(oid: number): (text: string) => unknown {
+  return PARSERS[oid] ?? ((text) => text);
+}
+
+function exactInteger(text: string): number | string {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : text;
+}

@@ -1,0 +1,33 @@
+import { escapeIdentifier, escapeLiteral } from "pg";
+
+/** A name as it must stand in a statement, always quoted. */
+export const name = (text: string): string => escapeIdentifier(text);
+
+/** A text as it must stand in a statement that takes no parameters. */
+export const literal = (text: string): string => escapeLiteral(text);
+
+/** `"schema"."table"`. */
+export const qualified = (schema: string, table: string): string => `${name(schema)}.${name(table)}`;
+
+/** The metadata tables of one workspace's schema, quoted and qualified. */
+export const metadata = (schema: string) => ({
+  log: qualified(schema, "_trigger_log"),
+  archive: qualified(schema, "_trigger_log_archive"),
+  totals: qualified(schema, "_bridge_totals"),
+  state: qualified(schema, "_bridge_state"),
+  loads: qualified(schema, "_bridge_loads"),
+  aborts: qualified(schema, "_bridge_aborts"),
+  outbox: qualified(schema, "_bridge_outbox"),
+  pushed: qualified(schema, "_bridge_pushed"),
+  inboundErrors: qualified(schema, "_bridge_inbound_errors"),
+  tombstones: qualified(schema, "_bridge_tombstones"),
+  heldDeletes: qualified(schema, "_bridge_held_deletes"),
+  conflicts: qualified(schema, "_bridge_conflicts"),
+  meta: qualified(schema, "_bridge_meta"),
+});
+
+export type Metadata = ReturnType<typeof metadata>;
+
+/** One row per statement, whatever the number of placeholders: `$3, $4, $5` for three values after two. */
+export const placeholders = (count: number, after: number): string[] =>
+  Array.from({ length: count }, (_, index) => `$${after + index + 1}`);
