@@ -1,0 +1,62 @@
+import type { Session } from "./session.ts";
+
+/** A table as the catalog describes it. */
+export interface CatalogTable {
+  /** `r` table, `p` partitioned, `v` view, `m` materialized view, `f` foreign. */
+  readonly kind: string;
+  readonly isPartition: boolean;
+  /** Whether our role may alter it. */
+  readonly isOwned: boolean;
+  readonly owner: string;
+  readonly rows: number;
+  readonly columns: readonly CatalogColumn[];
+  /** Columns of the primary key, in order. */
+  readonly primaryKey: readonly string[];
+  /** Columns that a valid unique index of exactly one column, without condition, stands on. */
+  readonly unique: readonly string[];
+  readonly indexed: readonly string[];
+}
+
+export interface CatalogColumn {
+  readonly column: string;
+  /** Without length: `character varying`, `numeric`. */
+  readonly type: string;
+  /** With length: `character varying(80)`, `numeric(18,2)`. */
+  readonly exactType: string;
+  readonly generated: boolean;
+}
+
+/** Reads a table from the catalog; null when there is none of that name. */
+export async function readTable(session: Session, schema: string, table: string): Promise<CatalogTable | null> {
+  const [row] = await session.query<{ found: CatalogTable }>(READ_TABLE, [schema, table]);
+  return row?.found ?? null;
+}
+
+const READ_TABLE = `
+  SELECT jsonb_build_object(
+    'kind', c.relkind,
+    'isPartition', c.relispartition,
+    'isOwned', pg_has_role(current_user, c.relowner, 'USAGE'),
+    'owner', pg_get_userbyid(c.relowner),
+    'rows', greatest(c.reltuples, 0),
+    'columns', coalesce((
+      SELECT jsonb_agg(jsonb_build_object('column', a.attname, 'type', format_type(a.atttypid, -1),
+        'exactType', format_type(a.atttypid, a.atttypmod), 'generated', a.attgenerated <> '') ORDER BY a.attnum)
+      FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '[]'),
+    'primaryKey', coalesce((
+      SELECT jsonb_agg(a.attname ORDER BY k.n)
+      FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k(attnum, n)
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum
+      WHERE i.indrelid = c.oid AND i.indisprimary), '[]'),
+    'unique', coalesce((
+      SELECT jsonb_agg(a.attname)
+      FROM pg_index i JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
+      WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid AND i.indnkeyatts = 1
+        AND i.indpred IS NULL AND i.indexprs IS NULL), '[]'),
+    'indexed', coalesce((
+      SELECT jsonb_agg(a.attname)
+      FROM pg_index i JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
+      WHERE i.indrelid = c.oid AND i.indisvalid AND i.indpred IS NULL), '[]')
+  ) AS found
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname = $1 AND c.relname = $2`;

@@ -1,0 +1,38 @@
+import { createHash } from "node:crypto";
+import { Failure } from "../../model/failure.ts";
+
+/** PostgreSQL cuts longer names silently (NAMEDATALEN). */
+const LONGEST_BYTES = 63;
+
+/** Refuses names that PostgreSQL would cut or that belong to Bridge's own tables. `what`: as in `the table`. */
+export function checkName(what: string, text: string): void {
+  const bytes = Buffer.byteLength(text);
+  if (bytes === 0 || bytes > LONGEST_BYTES || text.includes("\0") || text.includes("$bridge$")) {
+    throw new Failure(
+      "VALIDATION_ERROR",
+      `${what} ${text} must have a name of 1 to ${LONGEST_BYTES} bytes; it has ${bytes}`,
+    );
+  }
+  if (/^_bridge|^_trigger_log/i.test(text)) {
+    throw new Failure(
+      "VALIDATION_ERROR",
+      `${what} cannot be named ${text}: names like _bridge… and _trigger_log… are Bridge's own`,
+    );
+  }
+}
+
+/** `_bridge_insert_contact`, shortened with a digest where it would be too long. */
+export function functionName(kind: string, table: string): string {
+  const whole = `_bridge_${kind}_${table}`;
+  if (Buffer.byteLength(whole) <= LONGEST_BYTES) return whole;
+  const digest = createHash("sha256").update(table).digest("hex").slice(0, 12);
+  return `_bridge_${kind}_${digest}`;
+}
+
+/** An index name of at most 63 bytes, `contact_sfid_key`. */
+export function indexName(table: string, column: string, kind: "key" | "idx"): string {
+  const whole = `${table}_${column}_${kind}`;
+  if (Buffer.byteLength(whole) <= LONGEST_BYTES) return whole;
+  const digest = createHash("sha256").update(`${table}.${column}`).digest("hex").slice(0, 12);
+  return `_bridge_${digest}_${kind}`;
+}

@@ -1,0 +1,66 @@
+import { Failure } from "../../model/failure.ts";
+import { MIGRATIONS } from "./migrations.ts";
+import { isWorthWaiting, patiently } from "./patience.ts";
+import type { Session } from "./session.ts";
+import { literal, metadata, name } from "./sql.ts";
+
+/** DDL gives way to the customer's statements after this long, and tries again this often. */
+export const DDL_LOCK_MILLISECONDS = 2_000;
+export const DDL_ATTEMPTS = 8;
+
+/**
+ * Makes the workspace's schema and its metadata tables, or brings them to this version; repeatable, and safe beside
+ * running cycles. Refuses with CONFLICT when the schema belongs to another workspace.
+ */
+export async function migrate(session: Session, schema: string, workspaceId: string): Promise<void> {
+  const { meta } = metadata(schema);
+  const first = `SELECT pg_advisory_xact_lock(hashtextextended(${literal(`bridge ${schema}`)}, 0))`;
+  await patiently(DDL_ATTEMPTS, isWorthWaiting, () =>
+    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, first, async () => {
+      const known = await session.query("SELECT FROM pg_namespace WHERE nspname = $1", [schema]);
+      // CREATE … IF NOT EXISTS asks for the right to create even when there is nothing to create.
+      if (known.length === 0) await session.script(`CREATE SCHEMA ${name(schema)}`);
+      const [made] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [meta]);
+      if (!made?.made) await session.script(metaTable(meta, workspaceId));
+
+      const [row] = await session.query<{ workspace_id: string; schema_version: number }>(
+        `SELECT workspace_id, schema_version FROM ${meta} FOR UPDATE`,
+      );
+      if (!row) throw new Error(`${meta} has lost its row; insert it again with this workspace's id`);
+      refuseOthers(schema, workspaceId, row.workspace_id);
+      refuseNewer(schema, row.schema_version);
+      for (const migration of MIGRATIONS.slice(row.schema_version)) {
+        await session.script(migration(name(schema), metadata(schema)));
+      }
+      if (row.schema_version < MIGRATIONS.length) {
+        await session.query(`UPDATE ${meta} SET schema_version = $1`, [MIGRATIONS.length]);
+      }
+    }),
+  );
+}
+
+function metaTable(meta: string, workspaceId: string): string {
+  return `
+    CREATE TABLE ${meta} (
+      only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+      workspace_id text NOT NULL,
+      schema_version int NOT NULL,
+      created_at timestamptz NOT NULL DEFAULT clock_timestamp()
+    );
+    INSERT INTO ${meta} (workspace_id, schema_version) VALUES (${literal(workspaceId)}, 0);`;
+}
+
+function refuseOthers(schema: string, workspaceId: string, owner: string): void {
+  if (owner === workspaceId) return;
+  throw new Failure(
+    "CONFLICT",
+    `the schema ${schema} belongs to workspace ${owner}; give workspace ${workspaceId} another schema, or take this one over`,
+  );
+}
+
+function refuseNewer(schema: string, version: number): void {
+  if (version <= MIGRATIONS.length) return;
+  throw new Error(
+    `the schema ${schema} was made by a newer Bridge (version ${version}; this one knows ${MIGRATIONS.length}); update this installation`,
+  );
+}

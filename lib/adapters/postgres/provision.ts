@@ -1,0 +1,156 @@
+import { Failure } from "../../model/failure.ts";
+import type { Mapping } from "../../model/mapping.ts";
+import type { TableShape } from "../../model/shape.ts";
+import type { PostgresConnection } from "../../model/workspace.ts";
+import type { Provisioner } from "../../sync/ports.ts";
+import { adoptedKey } from "./adoption.ts";
+import { captureStatements, dropCapture, dropCaptureFunctions } from "./capture.ts";
+import { type CatalogTable, readTable } from "./catalog.ts";
+import { columnType } from "./column-type.ts";
+import { checkName } from "./identifiers.ts";
+import { missingIndexes } from "./indexes.ts";
+import { type Layout, OWN_COLUMNS } from "./layout.ts";
+import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS, migrate } from "./migrate.ts";
+import { isWorthWaiting, patiently, sqlState } from "./patience.ts";
+import { openSession, type Session } from "./session.ts";
+import { literal, metadata, name, qualified } from "./sql.ts";
+
+/** Makes and changes mapped tables in a customer's database. */
+export function createProvisioner(connection: PostgresConnection): Provisioner {
+  return {
+    async provision(mapping, shape) {
+      checkNames(shape);
+      return await withSession(connection, async (session) => {
+        await migrate(session, shape.schema, mapping.workspaceId);
+        const before = await readTable(session, shape.schema, shape.table);
+        const key = before ? adoptedKey(shape, before) : "id";
+        const addedColumns = await inOneTransaction(session, shape, before, key);
+        for (const index of missingIndexes(shape, await tableOf(session, shape))) await session.query(index);
+        return { created: before === null, addedColumns };
+      });
+    },
+    async retire(mapping) {
+      await withSession(connection, (session) => retire(session, connection.schema, mapping));
+    },
+  };
+}
+
+function checkNames(shape: TableShape): void {
+  checkName("the schema", shape.schema);
+  checkName("the table", shape.table);
+  for (const { field, column } of shape.columns) checkName(`the column of ${field}`, column);
+}
+
+async function withSession<T>(connection: PostgresConnection, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = await openSession(connection, { statementMilliseconds: LONGEST_INDEX_MILLISECONDS });
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
+}
+
+/** An index on a large table takes minutes; the provisioning worker is given five. */
+const LONGEST_INDEX_MILLISECONDS = 270_000;
+
+/** Table, columns, triggers and the mapping's state change together, so that a cycle sees one version or the other. */
+async function inOneTransaction(
+  session: Session,
+  shape: TableShape,
+  before: CatalogTable | null,
+  key: string,
+): Promise<readonly string[]> {
+  const { state } = metadata(shape.schema);
+  const first = `SELECT config_version FROM ${state} WHERE mapping_id = ${literal(shape.mappingId)} FOR UPDATE`;
+  return await patiently(DDL_ATTEMPTS, isWorthWaiting, () =>
+    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, first, async ([current]) => {
+      if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return []; // a later change was faster
+      const added = await changeTable(session, shape, before, key);
+      const layout = layoutOf(await tableOf(session, shape), key);
+      await session.script(captureStatements({ shape, layout }));
+      await keepState(session, shape, layout);
+      return added;
+    }),
+  );
+}
+
+async function changeTable(
+  session: Session,
+  shape: TableShape,
+  before: CatalogTable | null,
+  key: string,
+): Promise<readonly string[]> {
+  const table = qualified(shape.schema, shape.table);
+  if (before === null) await session.script(createTable(shape, key));
+  const known = new Set((before?.columns ?? (await tableOf(session, shape)).columns).map(({ column }) => column));
+  const added = wantedColumns(shape).filter(([column]) => !known.has(column));
+  if (added.length > 0) {
+    const clauses = added.map(([column, type]) => `ADD COLUMN ${name(column)} ${type}`);
+    await session.script(`ALTER TABLE ${table} ${clauses.join(", ")}`);
+  }
+  const own = Object.keys(OWN_COLUMNS);
+  return added.map(([column]) => column).filter((column) => !own.includes(column));
+}
+
+const wantedColumns = (shape: TableShape): (readonly [string, string])[] => [
+  ...Object.entries(OWN_COLUMNS),
+  ...shape.columns.map((column) => [column.column, columnType(column)] as const),
+];
+
+function createTable(shape: TableShape, key: string): string {
+  const table = qualified(shape.schema, shape.table);
+  const columns = wantedColumns(shape).map(([column, type]) => `${name(column)} ${type}`);
+  const indexes = missingIndexes(shape, null);
+  return [`CREATE TABLE ${table} (${name(key)} bigserial PRIMARY KEY, ${columns.join(", ")})`, ...indexes].join(";");
+}
+
+async function tableOf(session: Session, shape: TableShape): Promise<CatalogTable> {
+  const table = await readTable(session, shape.schema, shape.table);
+  if (!table) throw new Failure("CONFLICT", `${shape.schema}.${shape.table} was dropped meanwhile; provision again`);
+  return table;
+}
+
+function layoutOf({ columns }: CatalogTable, key: string): Layout {
+  return {
+    key,
+    types: Object.fromEntries(columns.map(({ column, type }) => [column, type])),
+    exactTypes: Object.fromEntries(columns.map(({ column, exactType }) => [column, exactType])),
+    generated: columns.filter(({ generated }) => generated).map(({ column }) => column),
+  };
+}
+
+async function keepState(session: Session, shape: TableShape, layout: Layout): Promise<void> {
+  const { state, loads, log } = metadata(shape.schema);
+  // A mapping of this table that was deleted may have left claimed changes: no fence of theirs comes again.
+  try {
+    await session.query(
+      `WITH kept AS (
+         INSERT INTO ${state} AS s (mapping_id, table_name, config_version, shape, layout, fence)
+         VALUES ($1::text, $2::varchar, $3::bigint, $4, $5, (SELECT coalesce(max(fence), 0) FROM ${log} WHERE table_name = $2::varchar AND processed_at IS NULL))
+         ON CONFLICT (mapping_id) DO UPDATE SET table_name = excluded.table_name,
+           config_version = excluded.config_version, shape = excluded.shape, layout = excluded.layout)
+       INSERT INTO ${loads} (mapping_id, config_version) VALUES ($1::text, $3::bigint)
+       ON CONFLICT (mapping_id) DO UPDATE SET config_version = excluded.config_version`,
+      [shape.mappingId, shape.table, shape.configVersion, JSON.stringify(shape), JSON.stringify(layout)],
+    );
+  } catch (error) {
+    if (sqlState(error) !== "23505") throw error;
+    throw new Failure("CONFLICT", `the table ${shape.table} belongs to another mapping; delete that one first`, {});
+  }
+}
+
+async function retire(session: Session, schema: string, mapping: Mapping): Promise<void> {
+  const { state } = metadata(schema);
+  const [made] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [state]);
+  if (!made?.made) return;
+  const first = `SELECT table_name FROM ${state} WHERE mapping_id = ${literal(mapping.id)} FOR UPDATE`;
+  await patiently(DDL_ATTEMPTS, isWorthWaiting, () =>
+    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, first, async ([row]) => {
+      if (!row) return;
+      const table = String(row["table_name"]);
+      if (await readTable(session, schema, table)) await session.script(dropCapture(schema, table));
+      await session.script(dropCaptureFunctions(schema, table));
+      await session.query(`DELETE FROM ${state} WHERE mapping_id = $1`, [mapping.id]);
+    }),
+  );
+}
