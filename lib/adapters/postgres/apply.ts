@@ -1,0 +1,86 @@
+import type { Image } from "../../model/record.ts";
+import type { Applied, Lease, Page } from "../../sync/ports.ts";
+import { applyImages } from "./apply-images.ts";
+import type { Workbench } from "./fence.ts";
+import { keepInboundErrors } from "./inbound-errors.ts";
+import { isClash, isLockRefused, patiently, sqlState } from "./patience.ts";
+
+/** How long a page waits for a row that a transaction of the customer holds; then it does without that row. */
+const LOCK_MILLISECONDS = 2_000;
+/** Further tries when two transactions stand in each other's way. */
+const ATTEMPTS = 3;
+
+/**
+ * A page of records becomes rows. It is one transaction unless the database refuses a value: then the page is halved
+ * until the culprit stands alone, which is kept in `_bridge_inbound_errors`, and the marks are committed last.
+ */
+export async function apply(bench: Workbench, lease: Lease, page: Page): Promise<Applied> {
+  try {
+    return await whole(bench, lease, page);
+  } catch (error) {
+    if (!isRefusedValue(error)) throw error;
+    return await halved(bench, lease, page, error);
+  }
+}
+
+async function whole(bench: Workbench, lease: Lease, page: Page): Promise<Applied> {
+  try {
+    return await patiently(ATTEMPTS, isClash, () =>
+      applyImages(bench, lease, page, { lockMilliseconds: LOCK_MILLISECONDS, skipsLocked: false }),
+    );
+  } catch (error) {
+    if (!isLockRefused(error)) throw error;
+    return await patiently(ATTEMPTS, isClash, () =>
+      applyImages(bench, lease, page, { lockMilliseconds: LOCK_MILLISECONDS, skipsLocked: true }),
+    );
+  }
+}
+
+async function halved(bench: Workbench, lease: Lease, page: Page, error: unknown): Promise<Applied> {
+  const { images } = page;
+  const [culprit] = images;
+  if (culprit === undefined) throw error;
+  if (images.length === 1) return await rejected(bench, lease, page, culprit, error);
+  const middle = Math.ceil(images.length / 2);
+  const first = await apply(bench, lease, { ...page, images: images.slice(0, middle), marks: {} });
+  return sum(first, await apply(bench, lease, { ...page, images: images.slice(middle) }));
+}
+
+async function rejected(bench: Workbench, lease: Lease, page: Page, culprit: Image, error: unknown): Promise<Applied> {
+  await keepInboundErrors(bench, lease, page.marks, [
+    { sfid: culprit.sfid, error: messageOf(error), sqlState: sqlState(error), retryAt: null },
+  ]);
+  return { ...NOTHING_APPLIED, rejected: 1 };
+}
+
+/** Data exceptions, broken constraints, texts that PostgreSQL cannot hold, and refusals by the customer's triggers. */
+function isRefusedValue(error: unknown): boolean {
+  const state = sqlState(error);
+  return state !== null && (/^(22|23|38|39|44|P0)/.test(state) || isLockRefused(error));
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+const NOTHING_APPLIED: Applied = {
+  inserted: 0,
+  updated: 0,
+  deleted: 0,
+  unchanged: 0,
+  reread: [],
+  rejected: 0,
+  conflicts: 0,
+  heldDeletes: 0,
+};
+
+function sum(a: Applied, b: Applied): Applied {
+  return {
+    inserted: a.inserted + b.inserted,
+    updated: a.updated + b.updated,
+    deleted: a.deleted + b.deleted,
+    unchanged: a.unchanged + b.unchanged,
+    reread: [...a.reread, ...b.reread],
+    rejected: a.rejected + b.rejected,
+    conflicts: a.conflicts + b.conflicts,
+    heldDeletes: a.heldDeletes + b.heldDeletes,
+  };
+}

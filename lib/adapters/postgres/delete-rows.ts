@@ -1,0 +1,110 @@
+import { allowedDeletes } from "../../model/delete-breaker.ts";
+import type { WaitingChange } from "../../model/merge.ts";
+import type { Image } from "../../model/record.ts";
+import type { Lease } from "../../sync/ports.ts";
+import type { Workbench } from "./fence.ts";
+import type { MappedTable } from "./layout.ts";
+import { refuseChanges } from "./refuse-changes.ts";
+import { name, qualified } from "./sql.ts";
+
+/** A row whose record was deleted in Salesforce. */
+interface Deletion {
+  readonly key: number;
+  readonly image: Image;
+  readonly waiting: readonly WaitingChange[];
+}
+
+/**
+ * Deletes rows and leaves tombstones; their waiting changes end FAILED, values kept in the log. Deletes beyond what
+ * the breaker allows in an hour are held until an operator confirms.
+ */
+export async function deleteRows(
+  bench: Workbench,
+  lease: Lease,
+  mapped: MappedTable,
+  deletions: readonly Deletion[],
+): Promise<{ readonly deleted: number; readonly held: number }> {
+  if (deletions.length === 0) return { deleted: 0, held: 0 };
+  const confirmed = await confirmedDeletes(bench, lease, deletions);
+  const fresh = deletions.filter(({ image }) => !confirmed.has(image.sfid));
+  const allowance = await allowanceFor(bench, lease, mapped, fresh.length);
+  const held = fresh.slice(allowance);
+  const carriedOut = [...deletions.filter(({ image }) => confirmed.has(image.sfid)), ...fresh.slice(0, allowance)];
+  await hold(bench, lease, held);
+  if (carriedOut.length > 0) await carryOut(bench, lease, mapped, carriedOut);
+  return { deleted: carriedOut.length, held: held.length };
+}
+
+async function confirmedDeletes({ session, tables }: Workbench, { mappingId }: Lease, deletions: readonly Deletion[]) {
+  const rows = await session.query<{ sfid: string }>(
+    `DELETE FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND confirmed AND sfid = ANY ($2::text[]) RETURNING sfid`,
+    [mappingId, deletions.map(({ image }) => image.sfid)],
+  );
+  return new Set(rows.map(({ sfid }) => sfid));
+}
+
+/** How many of these deletes may pass now. The table is counted only when the small allowance is not enough. */
+async function allowanceFor(
+  { session, tables, now }: Workbench,
+  { mappingId }: Lease,
+  { shape }: MappedTable,
+  wanted: number,
+): Promise<number> {
+  const [row] = await session.query<{ recent: number }>(
+    `SELECT count(*) AS recent FROM ${tables.tombstones}
+     WHERE mapping_id = $1 AND by_salesforce AND deleted_at > $2::timestamptz - interval '1 hour'`,
+    [mappingId, now()],
+  );
+  const recent = row?.recent ?? 0;
+  if (recent + wanted <= allowedDeletes(0)) return wanted;
+  const [table] = await session.query<{ rows: number }>(
+    `SELECT count(*) AS rows FROM ${qualified(shape.schema, shape.table)}`,
+  );
+  return Math.max(0, Math.min(wanted, allowedDeletes((table?.rows ?? 0) + recent) - recent));
+}
+
+async function hold(
+  { session, tables, now }: Workbench,
+  { mappingId }: Lease,
+  held: readonly Deletion[],
+): Promise<void> {
+  if (held.length === 0) return;
+  await session.query(
+    `INSERT INTO ${tables.heldDeletes} (mapping_id, sfid, held_at) SELECT $1, sfid, $3 FROM unnest($2::text[]) AS h (sfid)
+     ON CONFLICT DO NOTHING`,
+    [mappingId, held.map(({ image }) => image.sfid), now()],
+  );
+}
+
+async function carryOut(
+  bench: Workbench,
+  { mappingId }: Lease,
+  mapped: MappedTable,
+  deletions: readonly Deletion[],
+): Promise<void> {
+  const { session, tables, now } = bench;
+  const { shape, layout } = mapped;
+  await session.query(
+    `WITH gone AS (
+       SELECT * FROM unnest($2::bigint[], $3::text[], $4::timestamptz[]) AS g (key, sfid, stamp)
+     ), tombstones AS (
+       INSERT INTO ${tables.tombstones} (mapping_id, sfid, record_id, reason, by_salesforce, stamp, deleted_at)
+       SELECT $1, sfid, key, 'deleted in Salesforce', true, stamp, $5 FROM gone
+     )
+     DELETE FROM ${qualified(shape.schema, shape.table)} t USING gone WHERE t.${name(layout.key)} = gone.key`,
+    [
+      mappingId,
+      deletions.map(({ key }) => key),
+      deletions.map(({ image }) => image.sfid),
+      deletions.map(({ image }) => image.systemModstamp),
+      now(),
+    ],
+  );
+  const overruled = deletions.flatMap(({ waiting }) => waiting.filter(({ isSent }) => !isSent));
+  const reason = "CONFLICT: the record was deleted in Salesforce, which wins";
+  await refuseChanges(
+    bench,
+    mapped,
+    overruled.map(({ id }) => ({ id, reason })),
+  );
+}

@@ -1,0 +1,82 @@
+import { type Lease, LeaseLost, type Marks } from "../../sync/ports.ts";
+import type { MappedTable } from "./layout.ts";
+import type { Row, Session } from "./session.ts";
+import { literal, type Metadata } from "./sql.ts";
+
+/** What the parts of a cycle's store share: the connection, the schema's tables, the mapped table once it is known. */
+export interface Workbench {
+  readonly session: Session;
+  readonly schema: string;
+  readonly tables: Metadata;
+  /** The table that the lease was taken for. */
+  mapped(lease: Pick<Lease, "mappingId">): MappedTable;
+  now(): Date;
+}
+
+/** The table whose row is a lease: cycles and long work hold theirs apart, so that neither waits for the other. */
+export const leaseTable = (tables: Metadata, work: Lease["work"]): string =>
+  work === "cycle" ? tables.state : tables.loads;
+
+interface FencedSettings {
+  readonly lockMilliseconds?: number;
+  /** Capture is to be silent for our own statements. */
+  readonly silent?: boolean;
+  /** The results of calls count whatever the configuration is by now. */
+  readonly anyVersion?: boolean;
+  /** The mapping's own row will be changed too; it is locked before any row of the table, as cycles do. */
+  readonly changesState?: boolean;
+}
+
+/** A transaction that nobody with a later fence, and no change of configuration, can overtake; else `LeaseLost`. */
+export async function fenced<T>(
+  { session, tables, mapped }: Workbench,
+  lease: Lease,
+  { lockMilliseconds, silent = false, anyVersion = false, changesState = false }: FencedSettings,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { table } = mapped(lease).shape;
+  const version = anyVersion ? "" : ` AND config_version = ${lease.configVersion}`;
+  const first = [
+    ...(changesState && lease.work === "load" ? [lockState(tables, lease)] : []),
+    `SELECT FROM ${leaseTable(tables, lease.work)} WHERE mapping_id = ${literal(lease.mappingId)}
+      AND fence = ${lease.fence}${version} FOR NO KEY UPDATE`,
+  ].join(";");
+  const settings = {
+    ...(silent ? { silence: table } : {}),
+    ...(lockMilliseconds === undefined ? {} : { lockMilliseconds }),
+  };
+  return await session.transaction(settings, first, async (rows) => {
+    if (rows.length === 0) throw new LeaseLost(lease);
+    return await work();
+  });
+}
+
+const lockState = (tables: Metadata, lease: Lease) =>
+  `SELECT FROM ${tables.state} WHERE mapping_id = ${literal(lease.mappingId)} FOR NO KEY UPDATE`;
+
+/** `SET` clauses for the marks that are given, their values as parameters after the first `after`. */
+export function marksToSet(
+  marks: Partial<Marks>,
+  after: number,
+): { readonly set: string[]; readonly values: unknown[] } {
+  const given = Object.entries(marks).filter(([, mark]) => mark !== undefined);
+  return {
+    set: given.map(([column], index) => `${MARK_COLUMNS[column as keyof Marks]} = $${after + index + 1}`),
+    values: given.map(([column, mark]) => (column === "load" ? mark && JSON.stringify(mark) : mark)),
+  };
+}
+
+const MARK_COLUMNS: Readonly<Record<keyof Marks, string>> = {
+  position: "position",
+  slow: "slow",
+  deleted: "deleted",
+  load: "load",
+};
+
+/** An instant as ISO 8601 text whatever the session's date style; `instant` reads it back. */
+export const iso = (expression: string): string => `to_json(${expression}) #>> '{}'`;
+
+export const instant = (row: Row, column: string): Date | null => {
+  const text = row[column];
+  return typeof text === "string" ? new Date(text) : null;
+};

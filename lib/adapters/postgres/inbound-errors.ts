@@ -1,0 +1,74 @@
+import type { Lease, Marks } from "../../sync/ports.ts";
+import { fenced, marksToSet, type Workbench } from "./fence.ts";
+
+/** A record that could not become a row. */
+export interface InboundError {
+  readonly sfid: string;
+  readonly error: string;
+  readonly sqlState: string | null;
+  /** When to read it again; null: when it changes, and at each sweep. */
+  readonly retryAt: Date | null;
+}
+
+/** Keeps what could not be applied, in a transaction of its own, with the page's marks. */
+export async function keepInboundErrors(
+  bench: Workbench,
+  lease: Lease,
+  marks: Partial<Marks>,
+  errors: readonly InboundError[],
+): Promise<void> {
+  await fenced(bench, lease, { changesState: hasMarks(marks) }, async () => {
+    await writeInboundErrors(bench, lease, errors);
+    await writeMarks(bench, lease, marks);
+  });
+}
+
+/** Keeps what could not be applied, in the caller's transaction. */
+export async function writeInboundErrors(
+  { session, tables, now }: Workbench,
+  { mappingId }: Lease,
+  errors: readonly InboundError[],
+): Promise<void> {
+  if (errors.length === 0) return;
+  await session.query(
+    `INSERT INTO ${tables.inboundErrors} AS e (mapping_id, sfid, error, sqlstate, retry_at, first_at, last_at)
+     SELECT $1, sfid, error, sqlstate, retry_at, $6, $6
+     FROM unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[]) AS n (sfid, error, sqlstate, retry_at)
+     ON CONFLICT (mapping_id, sfid) DO UPDATE SET error = excluded.error, sqlstate = excluded.sqlstate,
+       retry_at = excluded.retry_at, last_at = excluded.last_at, attempts = e.attempts + 1`,
+    [
+      mappingId,
+      errors.map(({ sfid }) => sfid),
+      errors.map(({ error }) => error),
+      errors.map(({ sqlState }) => sqlState),
+      errors.map(({ retryAt }) => retryAt),
+      now(),
+    ],
+  );
+}
+
+/** Forgets the trouble with records that have become rows, or need none. */
+export async function clearInboundErrors(
+  { session, tables }: Workbench,
+  { mappingId }: Lease,
+  sfids: readonly string[],
+): Promise<void> {
+  if (sfids.length === 0) return;
+  await session.query(`DELETE FROM ${tables.inboundErrors} WHERE mapping_id = $1 AND sfid = ANY ($2::text[])`, [
+    mappingId,
+    sfids,
+  ]);
+}
+
+export const hasMarks = (marks: Partial<Marks>): boolean => Object.values(marks).some((mark) => mark !== undefined);
+
+/** Writes where the pulls stand, in the caller's transaction. */
+export async function writeMarks(
+  { session, tables }: Workbench,
+  { mappingId }: Lease,
+  marks: Partial<Marks>,
+): Promise<void> {
+  if (!hasMarks(marks)) return;
+  const { set, values } = marksToSet(marks, 1);
+  await session.query(`UPDATE ${tables.state} SET ${set.join(", ")} WHERE mapping_id = $1`, [mappingId, ...values]);
+}

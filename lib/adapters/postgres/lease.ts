@@ -1,0 +1,181 @@
+import { FAILURE_SPIKE_ROWS } from "../../model/failure-spike.ts";
+import type { TableShape } from "../../model/shape.ts";
+import {
+  type BeginRequest,
+  type Begun,
+  type CycleEnd,
+  type Lease,
+  LeaseLost,
+  type LoadMark,
+  type Totals,
+} from "../../sync/ports.ts";
+import { instant, iso, leaseTable, marksToSet, type Workbench } from "./fence.ts";
+import type { Layout, MappedTable } from "./layout.ts";
+import { sqlState } from "./patience.ts";
+import { pruneSettled } from "./retention.ts";
+import type { Row } from "./session.ts";
+import type { Metadata } from "./sql.ts";
+
+type Bench = Omit<Workbench, "mapped">;
+
+/** Takes the lease of a mapping if it is free, and tells where the mapping stands; one round trip. */
+export async function begin(
+  { session, tables, now }: Bench,
+  request: BeginRequest,
+): Promise<Begun & { readonly mapped?: MappedTable }> {
+  const { mappingId, work, configVersion, owner, slot, leaseSeconds } = request;
+  const [row] = await unlessUnprovisioned(
+    session.query(beginStatement(tables, work), [mappingId, configVersion, slot, owner, leaseSeconds, now()]),
+  );
+  if (row?.["known"] !== true) return { held: false, why: "not provisioned" };
+  if (row["fence"] === null) return { held: false, why: whyNot(row) };
+
+  const shape = row["shape"] as TableShape;
+  return {
+    held: true,
+    lease: { mappingId, work, fence: Number(row["fence"]), configVersion },
+    shape,
+    marks: {
+      position: instant(row, "position"),
+      slow: instant(row, "slow"),
+      deleted: instant(row, "deleted"),
+      load: loadMark(row["load"]),
+    },
+    lastPullAt: instant(row, "last_pull_at"),
+    waiting: {
+      changes: row["changes"] === true,
+      unfinished: row["unfinished"] === true,
+      outbox: row["outbox"] === true,
+    },
+    mapped: { shape, layout: row["layout"] as Layout },
+  };
+}
+
+function whyNot(row: Row): "config changed" | "slot taken" | "running" {
+  if (row["same_version"] !== true) return "config changed";
+  return row["slot_taken"] === true ? "slot taken" : "running";
+}
+
+function loadMark(load: unknown): LoadMark | null {
+  if (load === null || typeof load !== "object") return null;
+  const { startedAt, afterId } = load as { startedAt: string; afterId: string | null };
+  return { startedAt: new Date(startedAt), afterId };
+}
+
+/** A schema or a table that is not there yet means that nothing was provisioned. */
+export async function unlessUnprovisioned<T>(rows: Promise<readonly T[]>): Promise<readonly T[]> {
+  try {
+    return await rows;
+  } catch (error) {
+    if (["42P01", "3F000"].includes(sqlState(error) ?? "")) return [];
+    throw error;
+  }
+}
+
+/**
+ * A row that a running transaction holds is skipped, not waited for: whoever holds it has the lease. The next holder of
+ * a cycle's lease reports the spike of a cycle that never came to its end.
+ */
+function beginStatement(tables: Metadata, work: Lease["work"]): string {
+  const leases = leaseTable(tables, work);
+  return `
+    WITH free AS (
+      SELECT * FROM ${leases}
+      WHERE mapping_id = $1 AND config_version = $2
+        AND (lease_until IS NULL OR lease_until <= clock_timestamp())
+        AND ($3::bigint IS NULL OR slot IS NULL OR slot < $3::bigint)
+      FOR NO KEY UPDATE SKIP LOCKED
+    ), taken AS (
+      UPDATE ${leases} l SET fence = l.fence + 1, lease_owner = $4, slot = coalesce($3::bigint, l.slot),
+        lease_until = clock_timestamp() + make_interval(secs => $5)
+        ${work === "cycle" ? ", running_failed = 0" : ""}
+      FROM free WHERE l.mapping_id = free.mapping_id
+      RETURNING l.fence
+    )${work === "cycle" ? `, spike AS (${spike(tables, "free")})` : ""}
+    SELECT s.mapping_id IS NOT NULL AS known, l.config_version = $2 AS same_version, l.slot >= $3::bigint AS slot_taken,
+      taken.fence, s.shape, s.layout, ${iso("s.position")} AS position, ${iso("s.slow")} AS slow,
+      ${iso("s.deleted")} AS deleted, s.load, ${iso("s.last_pull_at")} AS last_pull_at,
+      EXISTS (SELECT FROM ${tables.log} c WHERE c.table_name = s.table_name AND c.processed_at IS NULL
+        AND c.state = 'NEW' AND NOT c.held AND (c.due_at IS NULL OR c.due_at <= $6)) AS changes,
+      EXISTS (SELECT FROM ${tables.log} c WHERE c.table_name = s.table_name AND c.processed_at IS NULL
+        AND c.state = 'PENDING') AS unfinished,
+      EXISTS (SELECT FROM ${tables.outbox})
+        ${work === "cycle" ? `OR (taken.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox
+    FROM (SELECT $1::text AS mapping_id) asked
+    LEFT JOIN ${tables.state} s ON s.mapping_id = asked.mapping_id
+    LEFT JOIN ${leases} l ON l.mapping_id = asked.mapping_id
+    LEFT JOIN taken ON true`;
+}
+
+/** Rows that failed in a cycle which has ended, or will never end, become one event (spec 6.1). */
+function spike(tables: Metadata, locked: string): string {
+  return `INSERT INTO ${tables.outbox} (event, detail)
+    SELECT 'sync.failure_spike', jsonb_build_object('failed_count', running_failed, 'mapping_id', mapping_id,
+      'sf_object', shape ->> 'sfObject')
+    FROM ${locked} WHERE running_failed >= ${FAILURE_SPIKE_ROWS}`;
+}
+
+/** Prolongs a lease that is still ours. One that ran out is ours as long as nobody took it. */
+export async function renew({ session, tables }: Bench, lease: Lease, leaseSeconds: number) {
+  const [row] = await session.query<{ aborted: boolean }>(
+    `UPDATE ${leaseTable(tables, lease.work)} SET lease_until = clock_timestamp() + make_interval(secs => $4)
+     WHERE mapping_id = $1 AND fence = $2 AND config_version = $3
+     RETURNING ${lease.work === "cycle"} AND EXISTS (SELECT FROM ${tables.aborts} a WHERE a.mapping_id = $1 AND a.fence = $2) AS aborted`,
+    [lease.mappingId, lease.fence, lease.configVersion, leaseSeconds],
+  );
+  if (!row) return "lost";
+  return row.aborted ? "aborted" : "held";
+}
+
+/** Ends the cycle: marks, calls, spike, a little retention, and the lease is free; one round trip. */
+export async function finish(bench: Bench, lease: Lease, end: CycleEnd): Promise<Totals> {
+  const { session, tables, now } = bench;
+  const marks = marksToSet(end.marks, 7);
+  const [row] = await session.query<{ still_ours: boolean; totals: Totals }>(
+    finishStatement(tables, lease, marks.set),
+    [
+      lease.mappingId,
+      lease.fence,
+      lease.configVersion,
+      end.pulledAt,
+      JSON.stringify(end.apiCalls),
+      end.error,
+      now(),
+      ...marks.values,
+    ],
+  );
+  if (!row?.still_ours) throw new LeaseLost(lease);
+  return row.totals;
+}
+
+function finishStatement(tables: Metadata, lease: Lease, marks: readonly string[]): string {
+  const ours = "mapping_id = $1 AND fence = $2";
+  const isCycle = lease.work === "cycle";
+  const released = isCycle
+    ? `SELECT *, config_version = $3 AS same_version FROM ${tables.state} WHERE ${ours} FOR NO KEY UPDATE`
+    : `UPDATE ${tables.loads} SET lease_until = NULL WHERE ${ours} RETURNING *, config_version = $3 AS same_version`;
+  return `
+    WITH released AS (${released}),
+    ended AS (
+      UPDATE ${tables.state} s SET
+        ${isCycle ? "lease_until = NULL, running_failed = 0, last_run_at = $7, last_error = $6," : ""}
+        api_calls = (
+          SELECT coalesce(jsonb_object_agg(label, calls), '{}') FROM (
+            SELECT label, sum(calls::bigint) AS calls
+            FROM (SELECT * FROM jsonb_each_text(s.api_calls) UNION ALL SELECT * FROM jsonb_each_text($5)) AS both_sides (label, calls)
+            GROUP BY label) AS summed),
+        last_pull_at = coalesce($4, s.last_pull_at)
+        ${marks.map((mark) => `, ${mark}`).join("")}
+      FROM released r WHERE s.mapping_id = r.mapping_id AND r.same_version
+      RETURNING s.mapping_id, s.table_name, s.rows_synced, s.rows_failed, s.api_calls
+    )${isCycle ? `, ${givenBack(tables)}, spike AS (${spike(tables, "released")})` : ""}${pruneSettled(tables, "ended", "$7")}
+    SELECT EXISTS (SELECT FROM ended) AS still_ours, (
+      SELECT jsonb_build_object('rowsSynced', rows_synced, 'rowsFailed', rows_failed, 'apiCalls', api_calls,
+        'queueDepth', (SELECT count(*) FROM ${tables.log} WHERE processed_at IS NULL AND state = 'NEW'))
+      FROM ended) AS totals`;
+}
+
+/** A cycle that a change of configuration has ended gives its lease back all the same. */
+const givenBack = (tables: Metadata) => `given_back AS (
+      UPDATE ${tables.state} s SET lease_until = NULL, running_failed = 0
+      FROM released r WHERE s.mapping_id = r.mapping_id AND NOT r.same_version)`;

@@ -1,0 +1,167 @@
+import type { WaitingChange } from "../../model/merge.ts";
+import type { Image } from "../../model/record.ts";
+import type { ColumnValues } from "../../model/shape.ts";
+import type { Page } from "../../sync/ports.ts";
+import { changeOf } from "./claim.ts";
+import type { Workbench } from "./fence.ts";
+import { heldText, type MappedTable, textOf, typed } from "./layout.ts";
+import type { Row } from "./session.ts";
+import { name, qualified } from "./sql.ts";
+
+/** A row that belongs to a record of the page, locked for us. */
+export interface LockedRow {
+  readonly key: number;
+  /** Null: it was matched by the upsert field. */
+  readonly sfid: string | null;
+  readonly stamp: Date | null;
+}
+
+/** What is known of a page's records beside their rows. */
+export interface Around {
+  readonly waitingByKey: ReadonlyMap<number, readonly WaitingChange[]>;
+  readonly deletionBySfid: ReadonlyMap<string, WaitingChange>;
+  /** Records that we pushed after, or in the same second as, the page was read. */
+  readonly pushedLater: ReadonlyMap<string, Date>;
+  /** When records were deleted, by the org's time. */
+  readonly tombstones: ReadonlyMap<string, Date>;
+  /** Records that could not be applied before. */
+  readonly inboundErrors: readonly string[];
+  /** Whether an insert is under way or in doubt. */
+  readonly hasSentInserts: boolean;
+}
+
+/**
+ * Locks the rows that have the page's sfids, in their order. With `skipsLocked` rows that a transaction of the customer
+ * holds are left out and told apart.
+ */
+export async function lockRows(
+  { session }: Workbench,
+  mapped: MappedTable,
+  images: readonly Image[],
+  skipsLocked: boolean,
+): Promise<{ readonly rows: LockedRow[]; readonly busy: ReadonlySet<string> }> {
+  const table = qualified(mapped.shape.schema, mapped.shape.table);
+  const sfids = images.map(({ sfid }) => sfid);
+  const found = await session.query(
+    `SELECT t.${name(mapped.layout.key)} AS key, t.sfid, t.systemmodstamp::timestamptz AS stamp FROM ${table} t
+     WHERE t.sfid = ANY ($1::text[]) ORDER BY t.sfid FOR UPDATE ${skipsLocked ? "SKIP LOCKED" : ""}`,
+    [sfids],
+  );
+  const rows = found.map(lockedRow);
+  if (!skipsLocked) return { rows, busy: new Set() };
+  const mine = new Set(rows.map(({ sfid }) => sfid));
+  const existing = await session.query<{ sfid: string }>(`SELECT sfid FROM ${table} WHERE sfid = ANY ($1::text[])`, [
+    sfids,
+  ]);
+  return { rows, busy: new Set(existing.map(({ sfid }) => sfid).filter((sfid) => !mine.has(sfid))) };
+}
+
+const lockedRow = (row: Row): LockedRow => ({
+  key: Number(row["key"]),
+  sfid: (row["sfid"] as string | null) ?? null,
+  stamp: (row["stamp"] as Date | null) ?? null,
+});
+
+/** Locks rows that have no sfid yet and hold the upsert value of one of these images; by the image's sfid. */
+export async function lockByUpsertField(
+  { session }: Workbench,
+  { shape, layout }: MappedTable,
+  images: readonly Image[],
+): Promise<ReadonlyMap<string, LockedRow>> {
+  const column = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
+  const candidates = column === undefined ? [] : images.filter(({ values }) => (values[column] ?? null) !== null);
+  if (column === undefined || candidates.length === 0) return new Map();
+  const rows = await session.query(
+    `SELECT t.${name(layout.key)} AS key, t.sfid, t.systemmodstamp::timestamptz AS stamp, i.sfid AS image
+     FROM unnest($1::text[], $2::text[]) AS i (sfid, value)
+     JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(column)} = ${typed(layout, column, "i.value")}
+     WHERE t.sfid IS NULL ORDER BY t.${name(layout.key)} FOR UPDATE OF t SKIP LOCKED`,
+    [candidates.map(({ sfid }) => sfid), candidates.map(({ values }) => values[column])],
+  );
+  const byImage = new Map<string, LockedRow>();
+  const taken = new Set<number>();
+  for (const row of rows) {
+    const image = String(row["image"]);
+    const locked = lockedRow(row);
+    if (byImage.has(image) || taken.has(locked.key)) continue;
+    byImage.set(image, locked);
+    taken.add(locked.key);
+  }
+  return byImage;
+}
+
+/** Reads, after the rows are locked, what else is known: waiting changes, our later pushes, tombstones, sent inserts. */
+export async function readAround(
+  { session, tables }: Workbench,
+  { shape }: MappedTable,
+  page: Page,
+  keys: readonly number[],
+): Promise<Around> {
+  const log = `${tables.log} l WHERE l.table_name = $1 AND l.processed_at IS NULL`;
+  const columns = "l.id, l.record_id, l.sfid, l.action, l.state, l.sent_at, l.old, l.values, l.created_at, l.attempts";
+  const [row] = await session.query<{
+    waiting: Row[];
+    deletions: Row[];
+    pushed: { sfid: string; at: string }[];
+    tombstones: { sfid: string; at: string }[];
+    errors: string[];
+    sent_inserts: boolean;
+  }>(
+    `SELECT
+       (SELECT coalesce(jsonb_agg(to_jsonb(w) ORDER BY w.id), '[]') FROM
+         (SELECT ${columns} FROM ${log} AND l.record_id = ANY ($2::bigint[])) w) AS waiting,
+       (SELECT coalesce(jsonb_agg(to_jsonb(d) ORDER BY d.id), '[]') FROM
+         (SELECT ${columns} FROM ${log} AND l.action = 'DELETE' AND l.sfid = ANY ($3::text[])) d) AS deletions,
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', p.sfid, 'at', p.answered_at)), '[]') FROM ${tables.pushed} p
+         WHERE p.mapping_id = $4 AND p.sfid = ANY ($3::text[]) AND p.answered_at >= $5) AS pushed,
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', t.sfid, 'at', t.at)), '[]') FROM
+         (SELECT sfid, max(stamp) AS at FROM ${tables.tombstones} WHERE mapping_id = $4 AND sfid = ANY ($3::text[])
+          GROUP BY sfid) t WHERE t.at IS NOT NULL) AS tombstones,
+       (SELECT coalesce(jsonb_agg(e.sfid), '[]') FROM ${tables.inboundErrors} e
+         WHERE e.mapping_id = $4 AND e.sfid = ANY ($3::text[])) AS errors,
+       EXISTS (SELECT FROM ${log} AND l.state = 'PENDING' AND l.action = 'INSERT' AND l.sent_at IS NOT NULL) AS sent_inserts`,
+    [shape.table, keys, page.images.map(({ sfid }) => sfid), shape.mappingId, page.readAt],
+  );
+  if (!row) throw new Error("a SELECT without FROM gave no row");
+  return {
+    waitingByKey: Map.groupBy(row.waiting.map(waitingChange), ({ recordId }) => recordId),
+    deletionBySfid: new Map(row.deletions.map((change) => [String(change["sfid"]), waitingChange(change)])),
+    pushedLater: new Map(row.pushed.map(({ sfid, at }) => [sfid, new Date(at)])),
+    tombstones: new Map(row.tombstones.map(({ sfid, at }) => [sfid, new Date(at)])),
+    inboundErrors: row.errors,
+    hasSentInserts: row.sent_inserts,
+  };
+}
+
+function waitingChange(row: Row): WaitingChange {
+  const change = changeOf({ ...row, captured_at: row["created_at"] });
+  return { ...change, isSent: row["state"] === "PENDING" };
+}
+
+/** The rows with these keys, and these images, column by column as the table gives them back. */
+export async function readSides(
+  { session }: Workbench,
+  { shape, layout }: MappedTable,
+  pairs: readonly { readonly key: number | null; readonly image: Image }[],
+  columns: readonly string[],
+): Promise<readonly { readonly row: ColumnValues; readonly image: ColumnValues }[]> {
+  if (pairs.length === 0) return [];
+  const build = (text: (column: string, index: number) => string) =>
+    columns.length === 0
+      ? "'{}'::jsonb"
+      : `jsonb_object(ARRAY[${columns.map((column) => `'${column.replaceAll("'", "''")}'`).join(", ")}], ARRAY[${columns.map(text).join(", ")}])`;
+  const inputs = columns.map((_, index) => `$${index + 3}::text[]`);
+  const rows = await session.query<{ row: ColumnValues | null; image: ColumnValues }>(
+    `SELECT ${build((column) => textOf(layout, column, "t"))} AS row,
+       ${build((column, index) => heldText(layout, column, `i.c${index}`))} AS image
+     FROM unnest(${["$1::int[]", "$2::bigint[]", ...inputs].join(", ")})
+       AS i (${["n", "key", ...columns.map((_, index) => `c${index}`)].join(", ")})
+     LEFT JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = i.key ORDER BY i.n`,
+    [
+      pairs.map((_, index) => index),
+      pairs.map(({ key }) => key),
+      ...columns.map((column) => pairs.map(({ image }) => image.values[column] ?? null)),
+    ],
+  );
+  return rows.map(({ row, image }) => ({ row: row ?? {}, image }));
+}

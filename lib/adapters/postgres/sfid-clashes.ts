@@ -1,0 +1,55 @@
+import type { Workbench } from "./fence.ts";
+import type { MappedTable } from "./layout.ts";
+import { refuseChanges } from "./refuse-changes.ts";
+import { type Metadata, name, qualified } from "./sql.ts";
+
+interface Clash {
+  readonly id: number;
+  readonly sfid: string;
+  /** Key of the row that has this sfid already. */
+  readonly other: number;
+  readonly young: boolean;
+}
+
+/**
+ * A row cannot get an sfid that another row has. Where a pull made that other row while our insert was under way, the
+ * younger one, which nobody has changed, gives way. Any other row stays, and the change is FAILED with the reason.
+ */
+export async function resolveClashes(
+  bench: Workbench,
+  mapped: MappedTable,
+  recordIds: readonly number[],
+): Promise<void> {
+  const { session, tables } = bench;
+  const { schema, table } = mapped.shape;
+  const clashes = await session.query<Clash>(clashStatement(tables, mapped), [table, recordIds]);
+  const young = clashes.filter((clash) => clash.young);
+  if (young.length > 0) {
+    await session.query(
+      `DELETE FROM ${qualified(schema, table)} WHERE ${name(mapped.layout.key)} = ANY ($1::bigint[])`,
+      [young.map(({ other }) => other)],
+    );
+  }
+  const refused = clashes.filter((clash) => !clash.young);
+  if (refused.length === 0) return;
+  const ids = refused.map(({ id }) => id);
+  await session.query(`UPDATE ${tables.log} SET sfid = NULL WHERE id = ANY ($1::bigint[])`, [ids]);
+  await refuseChanges(
+    bench,
+    mapped,
+    refused.map(({ id, sfid, other }) => ({
+      id,
+      reason: `DUPLICATE_ROW: Salesforce record ${sfid} is row ${other} of ${table} already`,
+    })),
+  );
+}
+
+function clashStatement(tables: Metadata, { shape, layout }: MappedTable): string {
+  const key = name(layout.key);
+  return `
+    SELECT l.id, l.sfid, o.${key} AS other,
+      o.${key} > l.record_id AND o._ab_lastop IS NOT DISTINCT FROM 'SYNCED' AND NOT EXISTS (
+        SELECT FROM ${tables.log} w WHERE w.table_name = $1 AND w.record_id = o.${key} AND w.processed_at IS NULL) AS young
+    FROM ${tables.log} l JOIN ${qualified(shape.schema, shape.table)} o ON o.sfid = l.sfid AND o.${key} <> l.record_id
+    WHERE l.table_name = $1 AND l.row_owed AND l.state = 'SUCCESS' AND l.record_id = ANY ($2::bigint[])`;
+}

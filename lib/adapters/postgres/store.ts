@@ -1,0 +1,125 @@
+import type { TableShape } from "../../model/shape.ts";
+import type { PostgresConnection } from "../../model/workspace.ts";
+import type { CycleStore, Lease, OutboxEvent, Pulse, RecordStamp } from "../../sync/ports.ts";
+import { apply } from "./apply.ts";
+import { claim, markSent, recover, release } from "./claim.ts";
+import { instant, iso, type Workbench } from "./fence.ts";
+import type { MappedTable } from "./layout.ts";
+import { begin, finish, renew, unlessUnprovisioned } from "./lease.ts";
+import { openSession } from "./session.ts";
+import { settle } from "./settle.ts";
+import { metadata, qualified } from "./sql.ts";
+
+/** Opens one mapping's side of a customer's database, on a connection of its own. */
+export async function openCycleStore(
+  connection: PostgresConnection,
+  { now = () => new Date() }: { readonly now?: () => Date } = {},
+): Promise<CycleStore> {
+  const session = await openSession(connection);
+  const tables = metadata(connection.schema);
+  const known = new Map<string, MappedTable>();
+  /** Up to here this lease has claimed, so that a long backlog is not searched from its start each time. */
+  const claimedUpTo = new Map<string, number>();
+  const bench: Workbench = {
+    session,
+    schema: connection.schema,
+    tables,
+    now,
+    mapped: ({ mappingId }) => {
+      const mapped = known.get(mappingId);
+      if (!mapped) throw new Error(`the lease of mapping ${mappingId} was not taken by this store`);
+      return mapped;
+    },
+  };
+
+  return {
+    async begin(request) {
+      const { mapped, ...begun } = await begin(bench, request);
+      if (mapped) known.set(request.mappingId, mapped);
+      return begun;
+    },
+    renew: (lease, leaseSeconds) => renew(bench, lease, leaseSeconds),
+    recover: (lease) => recover(bench, lease),
+    async claim(lease, limit) {
+      const changes = await claim(bench, lease, limit, claimedUpTo.get(nameOf(lease)) ?? 0);
+      const last = changes.at(-1);
+      if (last) claimedUpTo.set(nameOf(lease), last.id);
+      return changes;
+    },
+    markSent: (lease, batchId, changeIds) => markSent(bench, lease, batchId, changeIds),
+    settle: (lease, outcomes) => settle(bench, lease, outcomes),
+    async release(lease, changeIds) {
+      await release(bench, lease, changeIds);
+      claimedUpTo.delete(nameOf(lease));
+    },
+    apply: (lease, page) => apply(bench, lease, page),
+    unseen: (mappingId, stamps) => unseen(bench, mappingId, stamps),
+    owned: (lease, sfids) => owned(bench, lease, sfids),
+    pulses: (mappingIds) => pulses(bench, mappingIds),
+    finish: (lease, end) => finish(bench, lease, end),
+    outbox: (limit) => outbox(bench, limit),
+    async forget(eventIds) {
+      if (eventIds.length === 0) return;
+      await session.query(`DELETE FROM ${tables.outbox} WHERE id = ANY ($1::uuid[])`, [eventIds]);
+    },
+    close: () => session.close(),
+  };
+}
+
+const nameOf = ({ mappingId, work, fence }: Lease) => `${mappingId} ${work} ${fence}`;
+
+async function unseen(
+  { session, tables, mapped }: Workbench,
+  mappingId: string,
+  stamps: readonly RecordStamp[],
+): Promise<string[]> {
+  const { shape } = mapped({ mappingId });
+  const rows = await session.query<{ sfid: string }>(
+    `SELECT s.sfid FROM unnest($1::text[], $2::timestamptz[]) AS s (sfid, stamp)
+     WHERE NOT EXISTS (SELECT FROM ${qualified(shape.schema, shape.table)} t WHERE t.sfid = s.sfid
+         AND t.systemmodstamp AT TIME ZONE 'UTC' >= s.stamp AT TIME ZONE 'UTC')
+       AND NOT EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name = $3 AND l.sfid = s.sfid
+         AND l.action = 'DELETE' AND l.processed_at IS NULL)
+       AND NOT EXISTS (SELECT FROM ${tables.tombstones} d WHERE d.mapping_id = $4 AND d.sfid = s.sfid AND d.stamp >= s.stamp)`,
+    [stamps.map(({ sfid }) => sfid), stamps.map(({ systemModstamp }) => systemModstamp), shape.table, mappingId],
+  );
+  return rows.map(({ sfid }) => sfid);
+}
+
+async function owned({ session, mapped }: Workbench, lease: Lease, sfids: readonly string[]): Promise<string[]> {
+  const { schema, table } = mapped(lease).shape;
+  const rows = await session.query<{ sfid: string }>(
+    `SELECT sfid FROM ${qualified(schema, table)} WHERE sfid = ANY ($1::text[])`,
+    [sfids],
+  );
+  return rows.map(({ sfid }) => sfid);
+}
+
+async function pulses({ session, tables }: Workbench, mappingIds: readonly string[]): Promise<Pulse[]> {
+  const rows = await unlessUnprovisioned(
+    session.query(
+      `SELECT mapping_id, shape, ${iso("position")} AS position, ${iso("last_pull_at")} AS last_pull_at
+       FROM ${tables.state} WHERE mapping_id = ANY ($1::text[])`,
+      [mappingIds],
+    ),
+  );
+  return rows.map((row) => ({
+    mappingId: String(row["mapping_id"]),
+    shape: row["shape"] as TableShape,
+    position: instant(row, "position"),
+    lastPullAt: instant(row, "last_pull_at"),
+  }));
+}
+
+async function outbox({ session, tables }: Workbench, limit: number): Promise<OutboxEvent[]> {
+  const rows = await session.query(
+    `SELECT id, event, ${iso("occurred_at")} AS occurred_at, detail FROM ${tables.outbox} ORDER BY seq LIMIT $1`,
+    [limit],
+  );
+  return rows.map((row) => ({
+    id: String(row["id"]),
+    event: row["event"] as OutboxEvent["event"],
+    occurredAt: new Date(String(row["occurred_at"])),
+    detail: row["detail"] as OutboxEvent["detail"],
+  }));
+}

@@ -1,0 +1,114 @@
+import type { Action } from "./change.ts";
+import type { ConflictPolicy } from "./mapping.ts";
+import type { ColumnValues } from "./shape.ts";
+
+/** A change of a row that Salesforce has not answered yet. */
+export interface WaitingChange {
+  readonly id: number;
+  /** Key of the row. */
+  readonly recordId: number;
+  readonly action: Action;
+  /** Under way, or in doubt: it cannot be taken back any more. */
+  readonly isSent: boolean;
+  readonly old: ColumnValues;
+  readonly values: ColumnValues;
+  readonly capturedAt: Date;
+}
+
+/** A record as Salesforce shows it, and the row it belongs to; texts as the columns give them back. */
+export interface Meeting {
+  readonly policy: ConflictPolicy;
+  readonly image: ColumnValues;
+  readonly stamp: Date;
+  readonly row: ColumnValues;
+  /** In log order. */
+  readonly waiting: readonly WaitingChange[];
+}
+
+/** One field that both sides changed. */
+export interface Collision {
+  readonly column: string;
+  /** What both sides held before; null also where that is not known. */
+  readonly base: string | null;
+  readonly postgres: string | null;
+  readonly salesforce: string | null;
+  readonly winner: "postgres" | "salesforce";
+}
+
+export interface Merged {
+  /** Columns that the row takes from Salesforce, only those that differ. */
+  readonly write: ColumnValues;
+  /** Columns that are no longer to be sent, by change. */
+  readonly dropped: readonly {
+    readonly changeId: number;
+    readonly columns: readonly string[];
+    readonly isSpent: boolean;
+  }[];
+  readonly collisions: readonly Collision[];
+}
+
+/**
+ * Merges field by field, three ways: what the row held before its first waiting change is the base. A field that only
+ * one side changed is taken from that side; a true collision goes by the mapping's policy. What is under way keeps its
+ * field: the answer, and then the record's next image, decide.
+ */
+export function merge({ policy, image, stamp, row, waiting }: Meeting): Merged {
+  const write: Record<string, string | null> = {};
+  const collisions: Collision[] = [];
+  const lost = new Set<string>();
+
+  for (const [column, salesforce] of Object.entries(image)) {
+    const postgres = row[column] ?? null;
+    if (salesforce === postgres) continue;
+    const touching = waiting.filter((change) => column in change.values);
+    if (touching.length === 0) write[column] = salesforce;
+    else if (!isNews(column, salesforce, touching)) continue;
+    else if (touching.some(({ action }) => action === "INSERT") && postgres === null) write[column] = salesforce;
+    else if (touching.every(({ isSent }) => !isSent)) {
+      const winner = winnerBy(policy, stamp, touching);
+      collisions.push({ column, base: touching[0]?.old[column] ?? null, postgres, salesforce, winner });
+      if (winner === "postgres") continue;
+      write[column] = salesforce;
+      lost.add(column);
+    }
+  }
+  return { write, dropped: droppedFrom(waiting, lost), collisions };
+}
+
+/** False when Salesforce shows what the row held before its changes, or what one of the changes made of it. */
+function isNews(column: string, salesforce: string | null, touching: readonly WaitingChange[]): boolean {
+  const [first] = touching;
+  const base = first?.old[column] ?? null;
+  if (first?.action !== "INSERT" && salesforce === base) return false;
+  if (first?.action === "INSERT" && salesforce === null) return false;
+  return touching.every((change) => (change.values[column] ?? null) !== salesforce);
+}
+
+function winnerBy(policy: ConflictPolicy, stamp: Date, touching: readonly WaitingChange[]): Collision["winner"] {
+  if (policy !== "latest_wins") return policy === "postgres_wins" ? "postgres" : "salesforce";
+  const changed = Math.max(...touching.map(({ capturedAt }) => capturedAt.getTime()));
+  return changed > stamp.getTime() ? "postgres" : "salesforce";
+}
+
+function droppedFrom(waiting: readonly WaitingChange[], lost: ReadonlySet<string>): Merged["dropped"] {
+  return waiting
+    .map(({ id, action, values }) => {
+      const columns = Object.keys(values).filter((column) => lost.has(column));
+      const isSpent = action === "UPDATE" && columns.length > 0 && columns.length === Object.keys(values).length;
+      return { changeId: id, columns, isSpent };
+    })
+    .filter(({ columns }) => columns.length > 0);
+}
+
+/** A record deleted in Salesforce whose row has waiting changes: whether the row stays, to be undeleted and updated there. */
+export function survivesDeletion(policy: ConflictPolicy, stamp: Date, waiting: readonly WaitingChange[]): boolean {
+  const updates = waiting.filter(({ action }) => action !== "DELETE");
+  return updates.length > 0 && winnerBy(policy, stamp, updates) === "postgres";
+}
+
+/** A row deleted here whose record changed in Salesforce meanwhile: whether the row comes back. */
+export function comesBack(policy: ConflictPolicy, image: ColumnValues, stamp: Date, deletion: WaitingChange): boolean {
+  if (deletion.isSent) return false;
+  const changed = Object.entries(image).some(([column, value]) => value !== (deletion.old[column] ?? null));
+  return changed && winnerBy(policy, stamp, [deletion]) === "salesforce";
+}

@@ -1,0 +1,169 @@
+import { Client } from "pg";
+import { createProvisioner } from "../../../lib/adapters/postgres/provision.ts";
+import { openCycleStore } from "../../../lib/adapters/postgres/store.ts";
+import type { Mapping } from "../../../lib/model/mapping.ts";
+import type { Image } from "../../../lib/model/record.ts";
+import type { TableShape } from "../../../lib/model/shape.ts";
+import type { Begun, ClaimedChange, CycleStore, Lease, Page } from "../../../lib/sync/ports.ts";
+import { createTestDatabase } from "../../support/postgres.ts";
+import { contactShape } from "../../support/shapes.ts";
+
+export type Held = Extract<Begun, { held: true }>;
+
+/** A customer's database with a mapped contact table, and the service's way into it. */
+export interface Customer {
+  readonly url: string;
+  readonly shape: TableShape;
+  /** The application's connection, as the owner of everything. */
+  readonly application: Client;
+  /** Rows of one statement of the application. */
+  sql(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** Another connection of the application, for a transaction of its own. */
+  connect(as?: { readonly user: string; readonly password: string }): Promise<Client>;
+  store(): Promise<CycleStore>;
+  /** A store that holds a cycle's lease. */
+  cycle(more?: {
+    readonly work?: Lease["work"];
+    readonly leaseSeconds?: number;
+  }): Promise<{ store: CycleStore; lease: Lease; begun: Held }>;
+  provision(
+    more?: Partial<TableShape>,
+  ): Promise<{ readonly created: boolean; readonly addedColumns: readonly string[] }>;
+  retire(): Promise<void>;
+  /** The service's time; moved by assigning. */
+  now: Date;
+  close(): Promise<void>;
+}
+
+export type Row = Record<string, unknown>;
+
+/** Makes the database; the table is provisioned unless told otherwise. */
+export async function createCustomer({
+  shape = contactShape(),
+  provisioned = true,
+}: {
+  readonly shape?: TableShape;
+  readonly provisioned?: boolean;
+} = {}): Promise<Customer> {
+  const database = await createTestDatabase();
+  const clients: Client[] = [];
+  const stores: CycleStore[] = [];
+  const connection = { url: database.url, schema: shape.schema };
+  const connect: Customer["connect"] = async (as) => {
+    const url = new URL(database.url);
+    if (as) Object.assign(url, { username: as.user, password: as.password });
+    const client = new Client({ connectionString: url.href });
+    client.on("error", () => undefined);
+    await client.connect();
+    clients.push(client);
+    return client;
+  };
+  const application = await connect();
+  const provisioner = createProvisioner(connection);
+
+  const customer: Customer = {
+    url: database.url,
+    shape,
+    application,
+    now: new Date("2026-11-20T12:00:00Z"),
+    connect,
+    sql: async (text, values = []) => (await application.query<Row>(text, [...values])).rows,
+    async store() {
+      const store = await openCycleStore(connection, { now: () => customer.now });
+      stores.push(store);
+      return store;
+    },
+    async cycle({ work = "cycle", leaseSeconds = 30 } = {}) {
+      const store = await customer.store();
+      const version = await customer.sql(
+        `SELECT config_version FROM ${shape.schema}._bridge_state WHERE mapping_id = $1`,
+        [shape.mappingId],
+      );
+      const begun = await store.begin({
+        mappingId: shape.mappingId,
+        work,
+        configVersion: Number(version[0]?.["config_version"]),
+        owner: "a test",
+        slot: null,
+        leaseSeconds,
+      });
+      if (!begun.held) throw new Error(`the lease was not to be had: ${begun.why}`);
+      return { store, lease: begun.lease, begun };
+    },
+    provision: (more = {}) => provisioner.provision(mappingOf({ ...shape, ...more }), { ...shape, ...more }),
+    retire: () => provisioner.retire(mappingOf(shape)),
+    async close() {
+      await Promise.all(stores.map((store) => store.close().catch(() => undefined)));
+      await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
+      await database.close();
+    },
+  };
+  if (provisioned) await customer.provision();
+  return customer;
+}
+
+export function mappingOf(shape: TableShape, workspaceId = "w_1"): Mapping {
+  return {
+    id: shape.mappingId,
+    workspaceId,
+    sfObject: shape.sfObject,
+    pgTable: shape.table,
+    syncDirection: shape.direction,
+    active: true,
+    fields: shape.columns.map(({ field }) => field),
+    upsertField: shape.upsertField,
+    pollingSeconds: 10,
+    notifyEnabled: false,
+    conflictPolicy: shape.conflictPolicy,
+    filter: null,
+    foreign: {},
+    configVersion: shape.configVersion,
+    provisioning: { state: "pending" },
+    createdAt: new Date(0),
+    updatedAt: new Date(0),
+    deletedAt: null,
+  };
+}
+
+/** `003000000000001AAA` for 1. */
+export const sfidOf = (number: number): string => `003${String(number).padStart(12, "0")}AAA`;
+
+/** The org's time, so many seconds after a fixed moment. */
+export const orgTime = (seconds: number): Date => new Date(Date.UTC(2026, 10, 20, 12, 0, seconds));
+
+/** A record as the org shows it at that second. */
+export function image(number: number, seconds: number, values: Image["values"], isDeleted = false): Image {
+  return { sfid: sfidOf(number), systemModstamp: orgTime(seconds), isDeleted, values };
+}
+
+/** A page of the fast lane, read a minute after the last stamp unless told otherwise. */
+export function page(images: readonly Image[], more: Partial<Page> = {}): Page {
+  const latest = Math.max(orgTime(0).getTime(), ...images.map(({ systemModstamp }) => systemModstamp.getTime()));
+  return { images, readAt: new Date(latest + 60_000), lane: "fast", marks: {}, ...more };
+}
+
+/** Claims everything, and lets Salesforce accept it with these sfids. */
+export async function pushAll(
+  { store, lease }: { readonly store: CycleStore; readonly lease: Lease },
+  sfidFor: (change: ClaimedChange) => string | null,
+  answeredAt: Date,
+): Promise<readonly ClaimedChange[]> {
+  const changes = await store.claim(lease, 1_000);
+  await store.markSent(
+    lease,
+    "batch",
+    changes.map(({ id }) => id),
+  );
+  await store.settle(
+    lease,
+    changes.map((change) => ({
+      kind: "accepted",
+      changeIds: [change.id],
+      recordId: change.recordId,
+      action: change.action,
+      sfid: change.sfid ?? sfidFor(change),
+      answeredAt,
+    })),
+  );
+  return changes;
+}
