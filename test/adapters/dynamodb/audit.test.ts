@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { auditLog, now } from "../../../functions/composition.ts";
+import { AUDIT_DAYS, type AuditAction, type AuditEntry } from "../../../lib/model/audit.ts";
+import { newId } from "../../../lib/model/id.ts";
+import { type BridgeCloud, startBridgeCloud } from "../../support/bridge-cloud.ts";
+
+let cloud: BridgeCloud;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+});
+afterAll(() => cloud.close());
+
+const entry = (workspaceId: string, actor: string, action: AuditAction, resourceId = "r"): AuditEntry => ({
+  id: newId("aud"),
+  workspaceId,
+  actor,
+  action,
+  resourceId,
+  detail: { text: "ä\n😀" },
+  createdAt: now(),
+});
+
+const all = (workspaceId: string) => ({ workspaceId, actor: null, action: null });
+
+test("every page at every offset holds the right entries, newest first, with the exact total, under every filter", async () => {
+  const workspaceId = newId("ws");
+  const made: AuditEntry[] = [];
+  for (let at = 0; at < 40; at += 1) {
+    const actor = at % 3 === 0 ? "a@example.com" : "b@example.com";
+    const action = at % 2 === 0 ? "token.created" : "mapping.updated";
+    made.unshift(entry(workspaceId, actor, action, `r${at}`));
+    await auditLog().append(made[0] as AuditEntry);
+  }
+
+  for (const actor of [null, "a@example.com", "b@example.com", "c@example.com"]) {
+    for (const action of [null, "token.created", "mapping.updated", "none"]) {
+      const wanted = made.filter(
+        (one) => (actor === null || one.actor === actor) && (action === null || one.action === action),
+      );
+      for (const [limit, offset] of [
+        [5, 0],
+        [5, 3],
+        [500, 0],
+        [7, 38],
+        [5, 40],
+        [5, 1000],
+      ] as const) {
+        const page = await auditLog().page({ workspaceId, actor, action }, { limit, offset });
+        expect(page).toEqual({ entries: wanted.slice(offset, offset + limit), total: wanted.length });
+      }
+    }
+  }
+});
+
+test("entries of many writers at once are all kept, each under a number of its own", async () => {
+  const workspaceId = newId("ws");
+
+  await Promise.all(
+    Array.from({ length: 30 }, (_, at) =>
+      auditLog().append(entry(workspaceId, "a@example.com", "rows.retried", `r${at}`)),
+    ),
+  );
+
+  const { entries, total } = await auditLog().page(all(workspaceId), { limit: 500, offset: 0 });
+  expect(total).toBe(30);
+  expect(new Set(entries.map(({ resourceId }) => resourceId)).size).toBe(30);
+});
+
+test("one workspace's entries are never another's, whatever the filter says", async () => {
+  const [one, other] = [newId("ws"), newId("ws")];
+  await auditLog().append(entry(one, "a@example.com", "token.created"));
+
+  const disguised = { workspaceId: other, actor: null, action: `x#${one}` };
+
+  expect((await auditLog().page(all(other), { limit: 50, offset: 0 })).total).toBe(0);
+  expect((await auditLog().page(disguised, { limit: 50, offset: 0 })).total).toBe(0);
+});
+
+test("entries past their days are neither listed nor counted, also while DynamoDB still has them", async () => {
+  const workspaceId = newId("ws");
+  for (let day = 0; day < 9; day += 1) {
+    await auditLog().append(entry(workspaceId, "a@example.com", "token.created", `day ${day}`));
+    await cloud.clock.advance({ days: 1 });
+  }
+  const resources = async () => {
+    const { entries, total } = await auditLog().page(all(workspaceId), { limit: 50, offset: 0 });
+    expect(total).toBe(entries.length);
+    return entries.map(({ resourceId }) => resourceId);
+  };
+
+  await cloud.clock.advance({ days: AUDIT_DAYS - 4 });
+  expect(await resources()).toEqual(["day 8", "day 7", "day 6"]);
+
+  await cloud.dynamodb.sweepExpired();
+  expect(await resources()).toEqual(["day 8", "day 7", "day 6"]);
+
+  await cloud.clock.advance({ days: 30 });
+  expect(await resources()).toEqual([]);
+});

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { vault } from "../../../functions/composition.ts";
+import { kmsDataKeys } from "../../../lib/adapters/secrets/data-keys.ts";
+import { envelopeVault } from "../../../lib/adapters/secrets/vault.ts";
+import { type BridgeCloud, startBridgeCloud } from "../../support/bridge-cloud.ts";
+
+let cloud: BridgeCloud;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+});
+afterAll(() => cloud.close());
+
+const freshVault = () => envelopeVault(kmsDataKeys(process.env["KEY_ID"] ?? "", () => new Date()));
+
+test("what is sealed opens again for its workspace, in another process too", async () => {
+  const sealed = await vault().seal("ws_1", "postgres://user:pässword@host/db");
+
+  expect(await freshVault().open("ws_1", sealed)).toBe("postgres://user:pässword@host/db");
+  expect(sealed).not.toContain("ssword");
+});
+
+test("the same text is sealed differently each time", async () => {
+  expect(await vault().seal("ws_1", "secret")).not.toBe(await vault().seal("ws_1", "secret"));
+});
+
+test("another workspace cannot open it, though it has the text", async () => {
+  const sealed = await vault().seal("ws_1", "secret");
+
+  await expect(vault().open("ws_2", sealed)).rejects.toThrow();
+  await expect(freshVault().open("ws_2", sealed)).rejects.toThrow();
+});
+
+test("a changed text does not open", async () => {
+  const sealed = await vault().seal("ws_1", "secret");
+  const [version, key, body = ""] = sealed.split(".");
+  const changed = body.startsWith("A") ? `B${body.slice(1)}` : `A${body.slice(1)}`;
+
+  await expect(vault().open("ws_1", [version, key, changed].join("."))).rejects.toThrow();
+  await expect(vault().open("ws_1", "v0.a.b")).rejects.toThrow("not of version v1");
+});

@@ -1,0 +1,60 @@
+import { parse } from "csv-parse/sync";
+import { expect, test } from "vitest";
+import { csvOf } from "../../lib/audit/csv.ts";
+import type { AuditEntry } from "../../lib/model/audit.ts";
+
+const STARTS = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"];
+
+const HOSTILE = [
+  ...STARTS.flatMap((start) => [
+    start,
+    `${start}1+1`,
+    `${start}HYPERLINK("http://example.com","x")`,
+    `${start}cmd|' /C calc'!A0`,
+    `${start}"quoted"`,
+    `${start},x`,
+    `${start}\r\nnext`,
+  ]),
+  ...["a,b", 'say "x"', "line\nbreak", "line\r\nbreak", "😀", "", " =1", "'=1", ";", "\u0000", "ü", "a\tb"],
+  ...Array.from({ length: 120 }, (_, at) => `${STARTS[at % STARTS.length]}${String.fromCodePoint(32 + at)}${at}`),
+];
+
+const entryWith = (text: string): AuditEntry => ({
+  id: "aud_1",
+  workspaceId: "ws_1",
+  actor: text,
+  action: "token.created",
+  resourceId: text,
+  detail: { text },
+  createdAt: new Date("2026-03-01T12:00:00Z"),
+});
+
+async function csv(batches: readonly (readonly AuditEntry[])[]): Promise<string> {
+  const iterable = async function* () {
+    yield* batches;
+  };
+  let text = "";
+  for await (const part of csvOf(iterable())) text += part;
+  return text;
+}
+
+test("the columns are those of the contract, also when there is nothing to tell", async () => {
+  expect(await csv([[]])).toBe('"id","created_at","actor","action","resource_type","resource_id","detail"\r\n');
+});
+
+test("at least 200 hostile texts come back as they were, and none is a formula", async () => {
+  expect(HOSTILE.length).toBeGreaterThanOrEqual(200);
+
+  const text = await csv([HOSTILE.map(entryWith)]);
+
+  const rows: string[][] = parse(text, { record_delimiter: "\r\n" });
+  expect(rows).toHaveLength(HOSTILE.length + 1);
+  rows.slice(1).forEach(([, , actor = "", , , resource = "", detail = ""], at) => {
+    const original = HOSTILE[at] ?? "";
+    const guarded = STARTS.some((start) => original.startsWith(start));
+    expect(actor).toBe(guarded ? `'${original}` : original);
+    expect(resource).toBe(actor);
+    expect(JSON.parse(detail)).toEqual({ text: original });
+    expect(STARTS.some((start) => [actor, resource, detail].some((cell) => cell.startsWith(start)))).toBe(false);
+  });
+});
