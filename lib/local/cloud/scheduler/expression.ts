@@ -15,13 +15,18 @@ const AT = /^at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)$/;
 export function parseExpression(text: string): Expression {
   const [, value, unit] = RATE.exec(text) ?? [];
   if (unit !== undefined) return rate(Number(value) * MILLISECONDS[unit as keyof typeof MILLISECONDS]);
-  const [, moment] = AT.exec(text) ?? [];
-  const time = Date.parse(`${moment}Z`);
-  if (moment !== undefined && !Number.isNaN(time)) return once(time);
+  const time = momentOf(AT.exec(text)?.[1]);
+  if (time !== null) return once(time);
   if (text.startsWith("cron(")) {
     throw invalid(`Invalid Schedule Expression ${text}. The embedded cloud knows rate and at, not cron.`);
   }
   throw invalid(`Invalid Schedule Expression ${text}.`);
+}
+
+/** Null for what no calendar has, such as 30 February, which Date would take for a day in March. */
+function momentOf(text: string | undefined): number | null {
+  const time = Date.parse(`${text}Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString() === `${text}.000Z` ? time : null;
 }
 
 function rate(every: number): Expression {
