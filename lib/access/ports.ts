@@ -24,6 +24,10 @@ export interface Tokens {
   /** The token with this hash, revoked and expired ones too. */
   find(hash: string): Promise<TokenRecord | null>;
   create(hash: string, token: TokenRecord, entry: AuditEntry): Promise<void>;
+  /** All tokens of a workspace, newest first, revoked and expired ones too. */
+  list(workspaceId: string): Promise<readonly TokenRecord[]>;
+  /** Ends a token, with its audit entry; null: this workspace has no such token, or it was revoked before. */
+  revoke(workspaceId: string, tokenId: string, entry: AuditEntry): Promise<TokenRecord | null>;
   /** Keeps when a token was used. */
   touch(hash: string, usedAt: Date): Promise<void>;
 }
@@ -40,6 +44,8 @@ export interface SealedWorkspace {
 export interface Workspaces {
   /** Null also for a deleted one. */
   find(workspaceId: string): Promise<SealedWorkspace | null>;
+  /** All of the deployment, by name; a look for operators, which reads the whole table. */
+  list(): Promise<readonly Omit<SealedWorkspace, "open">[]>;
   create(workspace: Workspace, entry: AuditEntry): Promise<void>;
 }
 

@@ -16,6 +16,8 @@ export function rememberTokens(tokens: Tokens, now: () => Date): Tokens {
 
   return {
     create: tokens.create,
+    list: tokens.list,
+    revoke: tokens.revoke,
 
     find: async (hash) => {
       const known = found.get(hash);

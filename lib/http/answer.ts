@@ -12,6 +12,17 @@ export class Paged {
   }
 }
 
+/** One thing with its version, which a later change can name (If-Match). */
+export class Tagged {
+  readonly content: unknown;
+  readonly etag: string;
+
+  constructor(content: unknown, etag: string) {
+    this.content = content;
+    this.etag = etag;
+  }
+}
+
 /** An answer that is not the envelope: metrics, CSV. A stream is for routes that stream. */
 export class Plain {
   readonly contentType: string;
@@ -32,7 +43,7 @@ export interface Answer {
   readonly body: string | Readable;
 }
 
-/** What `run` gave, as an answer: data in the envelope, a page with its `meta`, or plain text as it is. */
+/** What `run` gave, as an answer: data in the envelope, a page with its `meta`, one thing with its ETag, or plain text as it is. */
 export function answerWith(reply: unknown, headers: Readonly<Record<string, string>>): Answer {
   if (reply instanceof Plain) {
     return {
@@ -42,6 +53,9 @@ export function answerWith(reply: unknown, headers: Readonly<Record<string, stri
     };
   }
   if (reply instanceof Paged) return json(200, { success: true, data: reply.rows, meta: reply.meta }, headers);
+  if (reply instanceof Tagged) {
+    return json(200, { success: true, data: reply.content }, { ...headers, ETag: reply.etag });
+  }
   return json(200, { success: true, data: reply }, headers);
 }
 

@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import type { SealedWorkspace } from "../access/ports.ts";
+import type { SealedWorkspace, TokenRecord } from "../access/ports.ts";
 import type { ROUTES, RouteName } from "./routes.ts";
 
 type Parameters<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
@@ -22,17 +22,25 @@ export interface Asked<Name extends RouteName, Input, Services, Resource> extend
   readonly resource: Resource;
   /** The token owner's e-mail address, for the audit log. */
   readonly actor: string;
+  /** The token that asks. */
+  readonly token: TokenRecord;
+  /** The If-Match header: the version that a change is meant for; null when the caller takes any. */
+  readonly ifMatch: string | null;
   readonly at: Date;
 }
 
 /**
  * One row of the endpoint table, answered. `input` is the schema of what a caller may say: the query's parameters by
  * name, and the parsed body as `body` on routes that have one. `find` looks up the resource that the path names, before
- * the input is judged (design section 6, order of refusals). `run` gives the `data` of the answer, a `Paged` or a `Plain`.
+ * the input is judged (design section 6, order of refusals). `run` gives the `data` of the answer, a `Paged`, a `Tagged`
+ * or a `Plain`. `output` is the schema of that `data`, of one row for a `Paged`; it describes and is kept by tests.
  */
 export interface Endpoint<Name extends RouteName, Input, Services, Resource> {
   readonly route: Name;
+  /** One sentence for the API's own description. */
+  readonly summary?: string;
   readonly input?: z.ZodMiniType<Input>;
+  readonly output?: z.ZodMiniType;
   readonly services: () => Services;
   readonly find?: (asked: Found<Name, Services>) => Promise<Resource>;
   readonly run: (asked: Asked<Name, Input, Services, Resource>) => Promise<unknown>;
@@ -47,10 +55,13 @@ export function endpoint<const Name extends RouteName, Services, Input = unknown
 
 /** An endpoint that asks for no token and reads nothing of the request. */
 export interface OpenEndpoint<Services> {
+  /** One sentence for the API's own description. */
+  readonly summary?: string;
   readonly services: () => Services;
   readonly run: (asked: { readonly services: Services; readonly at: Date }) => Promise<unknown>;
 }
 
+/** An endpoint without a token. */
 export function openEndpoint<Services>(row: OpenEndpoint<Services>): OpenEndpoint<Services> {
   return row;
 }

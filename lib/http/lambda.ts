@@ -73,6 +73,8 @@ export function lambda<Name extends RouteName, Input, Services, Resource>(
       input: exchange.input as Input,
       resource: exchange.resource as Resource,
       actor: token.owner,
+      token,
+      ifMatch: header(step.event, "if-match") ?? null,
       at: exchange.at,
     });
     return answerWith(reply, exchange.headers);

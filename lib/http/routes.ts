@@ -1,5 +1,6 @@
 import type { Access } from "../model/resources.ts";
 import type { Scope } from "../model/token.ts";
+import { SETTINGS_ROUTES } from "./settings-routes.ts";
 
 /** One row of the endpoint table (spec section 4, and the settings area). `functions/api/<name>.ts` answers it. */
 export interface Route extends Access {
@@ -160,6 +161,7 @@ export const ROUTES = {
     body: false,
     reads: ["counters"],
   },
+  ...SETTINGS_ROUTES,
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof ROUTES;

@@ -1,9 +1,12 @@
-import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, paginateQuery, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { TokenRecord, Tokens } from "../../access/ports.ts";
+import type { AuditEntry } from "../../model/audit.ts";
+import { TABLES } from "../../model/resources.ts";
 import { SCOPES } from "../../model/token.ts";
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
+import { ConditionFailed, type Write } from "./transact.ts";
 
 /** An expired token is still listed for this many days, then DynamoDB deletes it. */
 const KEPT_AFTER_EXPIRY_DAYS = 30;
@@ -25,6 +28,21 @@ export function tokens(database: Database): Tokens {
         events: [],
       }),
 
+    list: async (workspaceId) => (await listItems(database, workspaceId)).map(readToken),
+
+    revoke: async (workspaceId, tokenId, entry) => {
+      const items = await listItems(database, workspaceId);
+      const found = items.find(({ id }) => id === tokenId);
+      if (found === undefined) return null;
+      try {
+        await commit(database, { writes: [markRevoked(database, found["pk"], entry)], audit: [entry], events: [] });
+      } catch (error) {
+        if (error instanceof ConditionFailed) return null;
+        throw error;
+      }
+      return { ...readToken(found), revokedAt: entry.createdAt };
+    },
+
     touch: async (hash, usedAt) => {
       await database.client.send(
         new UpdateCommand({
@@ -35,6 +53,35 @@ export function tokens(database: Database): Tokens {
           ExpressionAttributeValues: { ":at": usedAt.toISOString() },
         }),
       );
+    },
+  };
+}
+
+/** By the index, which may not know a token of the last second yet. */
+async function listItems(database: Database, workspaceId: string): Promise<readonly Record<string, unknown>[]> {
+  const pages = paginateQuery(
+    { client: database.client },
+    {
+      TableName: database.table("tokens"),
+      IndexName: TABLES.tokens.indexes[0].name,
+      KeyConditionExpression: "workspace_id = :workspace",
+      ExpressionAttributeValues: { ":workspace": workspaceId },
+      ScanIndexForward: false,
+    },
+  );
+  const items: Record<string, unknown>[] = [];
+  for await (const { Items } of pages) items.push(...(Items ?? []));
+  return items;
+}
+
+function markRevoked(database: Database, pk: unknown, { createdAt }: AuditEntry): Write {
+  return {
+    Update: {
+      TableName: database.table("tokens"),
+      Key: { pk },
+      UpdateExpression: "SET revoked_at = :at",
+      ConditionExpression: "attribute_exists(pk) AND attribute_not_exists(revoked_at)",
+      ExpressionAttributeValues: { ":at": createdAt.toISOString() },
     },
   };
 }

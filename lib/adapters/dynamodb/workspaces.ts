@@ -1,4 +1,4 @@
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { SealedWorkspace, Workspaces } from "../../access/ports.ts";
 import type { Vault } from "../../access/vault.ts";
@@ -20,6 +20,22 @@ export function workspaces(database: Database, vault: Vault): Workspaces {
         }),
       );
       return Item === undefined ? null : sealedWorkspace(vault, Item);
+    },
+
+    list: async () => {
+      const found: SealedWorkspace[] = [];
+      const pages = paginateScan(
+        { client: database.client },
+        {
+          TableName: database.table("workspaces"),
+          FilterExpression: "sk = :sk",
+          ExpressionAttributeValues: { ":sk": workspaceKey("").sk },
+        },
+      );
+      for await (const { Items } of pages) {
+        found.push(...(Items ?? []).flatMap((stored) => sealedWorkspace(vault, stored) ?? []));
+      }
+      return found.toSorted((one, other) => (one.name < other.name ? -1 : 1));
     },
 
     create: async (workspace, entry) => {

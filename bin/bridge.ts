@@ -1,0 +1,11 @@
+import { runBridge } from "../lib/cli/program.ts";
+
+const interrupted = new AbortController();
+process.once("SIGINT", () => interrupted.abort());
+
+const { stdin, stdout, stderr, env } = process;
+const terminal = { stdin, stdout, stderr, env, folder: process.cwd(), interrupted: interrupted.signal };
+
+process.exitCode = await runBridge(process.argv.slice(2), terminal, async (asked) =>
+  (await import("./operate.ts")).openOperator(asked),
+);

@@ -1,0 +1,41 @@
+import * as z from "zod/mini";
+import { createToken as create } from "../../lib/access/create-token.ts";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { SCOPES } from "../../lib/model/token.ts";
+import { body, line, word } from "../../lib/settings/shapes.ts";
+import { tokenView, viewToken } from "../../lib/settings/token-view.ts";
+import { pepper, tokens } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+const DAY_MILLISECONDS = 86_400_000;
+
+/** Makes a token; it is in this answer and can never be read again. */
+export const createToken = endpoint({
+  route: "create-token",
+  summary: "Makes an API token. It stands in this answer and can never be read again.",
+  input: z.object({
+    body: body({
+      name: line(100),
+      owner: line(254).check(z.regex(/^[^\s@]+@[^\s@]+$/, { error: "must be an e-mail address" })),
+      scopes: z
+        .array(word(SCOPES), { error: `must be a list of ${SCOPES.join(", ")}` })
+        .check(z.minLength(1, { error: "must name at least one scope" }), z.maxLength(SCOPES.length)),
+      valid_days: z.optional(
+        z
+          .int({ error: "must be a whole number of days" })
+          .check(z.gte(1, { error: "must be at least 1" }), z.lte(3650, { error: "must be at most 3650" })),
+      ),
+    }),
+  }),
+  output: z.extend(tokenView, { token: z.string() }),
+  services: () => ({ tokens: tokens(), pepper: pepper() }),
+  run: async ({ input, workspace, services, actor, at }) => {
+    const { name, owner, scopes, valid_days: days } = input.body;
+    const validUntil = days === undefined ? null : new Date(at.getTime() + days * DAY_MILLISECONDS);
+    const asked = { workspaceId: workspace.id, name, owner, scopes: [...new Set(scopes)], validUntil, actor, at };
+    const { token, record } = await create(services, asked);
+    return { ...viewToken(record, at), token };
+  },
+});
+
+export const handler = onLambda(createToken);

@@ -1,0 +1,17 @@
+import * as z from "zod/mini";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { tokenView, viewToken } from "../../lib/settings/token-view.ts";
+import { tokens } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** The workspace's tokens, newest first; never the tokens themselves. */
+export const listTokens = endpoint({
+  route: "list-tokens",
+  summary: "The workspace's API tokens, newest first, revoked and expired ones too; never the tokens themselves.",
+  output: z.array(tokenView),
+  services: () => ({ tokens: tokens() }),
+  run: async ({ workspace, services, at }) =>
+    (await services.tokens.list(workspace.id)).map((token) => viewToken(token, at)),
+});
+
+export const handler = onLambda(listTokens);

@@ -1,0 +1,148 @@
+import { randomUUID } from "node:crypto";
+import { CommandFailure, kindOf } from "./failure.ts";
+import type { Target } from "./profiles.ts";
+
+/** An answer of the service: its `data`, and `meta` on a page of a list. */
+export interface Answered<Data> {
+  readonly data: Data;
+  readonly meta: { readonly total: number; readonly limit: number; readonly offset: number } | null;
+  readonly etag: string | null;
+}
+
+type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+interface Sent {
+  readonly query?: Query;
+  readonly body?: unknown;
+  /** The version that a change is meant for (If-Match). */
+  readonly ifMatch?: string | null;
+}
+
+/** Longer than the gateway lets a function think (29 s). */
+const DEADLINE_MILLISECONDS = 35_000;
+
+const ATTEMPTS = 3;
+
+/** The API of one workspace. Paths are relative to it: `/mappings`. */
+export class Api {
+  readonly target: Target;
+  readonly #interrupted: AbortSignal;
+
+  constructor(target: Target, interrupted: AbortSignal) {
+    this.target = target;
+    this.#interrupted = interrupted;
+  }
+
+  get<Data>(path: string, query: Query = {}): Promise<Answered<Data>> {
+    return this.#call("GET", path, { query });
+  }
+
+  post<Data>(path: string, sent: Sent = {}): Promise<Answered<Data>> {
+    return this.#call("POST", path, sent);
+  }
+
+  put<Data>(path: string, sent: Sent): Promise<Answered<Data>> {
+    return this.#call("PUT", path, sent);
+  }
+
+  patch<Data>(path: string, sent: Sent): Promise<Answered<Data>> {
+    return this.#call("PATCH", path, sent);
+  }
+
+  delete<Data>(path: string): Promise<Answered<Data>> {
+    return this.#call("DELETE", path, {});
+  }
+
+  /** An answer that is not the envelope. */
+  async text(path: string, query: Query = {}): Promise<string> {
+    const response = await this.#send("GET", path, { query }, {});
+    const text = await response.text();
+    if (!response.ok) throw refusalIn(response, text, `GET ${path}`);
+    return text;
+  }
+
+  async #call<Data>(method: string, path: string, sent: Sent): Promise<Answered<Data>> {
+    // The same key on every attempt, so that a repeated POST happens once.
+    const key: Record<string, string> = method === "POST" ? { "Idempotency-Key": randomUUID() } : {};
+    const response = await this.#send(method, path, sent, key);
+    const text = await response.text();
+    const answer = parse(text);
+    if (!response.ok || answer?.["success"] !== true) throw refusalIn(response, text, `${method} ${path}`);
+    return {
+      data: answer["data"] as Data,
+      meta: (answer["meta"] as Answered<Data>["meta"] | undefined) ?? null,
+      etag: response.headers.get("etag"),
+    };
+  }
+
+  /** A connection that was refused or broken is tried again, at once: the request is repeatable by its key. */
+  async #send(method: string, path: string, sent: Sent, more: Record<string, string>): Promise<Response> {
+    const { url, workspaceId, token } = this.target;
+    const place = `${url}/api/v1/t/${encodeURIComponent(workspaceId)}${path}${queryText(sent.query ?? {})}`;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await fetch(place, {
+          method,
+          redirect: "error",
+          headers: {
+            Authorization: `Bearer ${token}`,
+            Accept: "application/json",
+            ...(sent.body === undefined ? {} : { "Content-Type": "application/json" }),
+            ...(sent.ifMatch ? { "If-Match": sent.ifMatch } : {}),
+            ...more,
+          },
+          ...(sent.body === undefined ? {} : { body: JSON.stringify(sent.body) }),
+          signal: AbortSignal.any([this.#interrupted, AbortSignal.timeout(DEADLINE_MILLISECONDS)]),
+        });
+      } catch (error) {
+        if (this.#interrupted.aborted) throw new CommandFailure("interrupted", "interrupted", { cause: error });
+        if (attempt === ATTEMPTS || isTimeout(error)) throw unreachable(url, error);
+      }
+    }
+  }
+}
+
+const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === "TimeoutError";
+
+function unreachable(url: string, error: unknown): CommandFailure {
+  const why = isTimeout(error) ? `no answer within ${DEADLINE_MILLISECONDS / 1000} s` : reasonOf(error);
+  return new CommandFailure("unreachable", `${url} cannot be reached: ${why}. Does it run? Is the address right?`, {
+    cause: error,
+  });
+}
+
+/** Fetch says "fetch failed" and keeps the reason in its cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  return code || (cause instanceof Error ? cause.message : error.message);
+}
+
+function refusalIn(response: Response, text: string, call: string): CommandFailure {
+  const told = parse(text)?.["error"];
+  if (typeof told !== "object" || told === null) {
+    const from = new URL(response.url).origin;
+    return new CommandFailure(kindOf(response.status), `${call}: ${from} answered ${response.status} without a reason`);
+  }
+  const { code, message, details } = told as Record<string, unknown>;
+  return new CommandFailure(kindOf(response.status), String(message), {
+    code: String(code),
+    details: Array.isArray(details) ? (details as CommandFailure["details"]) : [],
+  });
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return typeof parsed === "object" ? (parsed as Record<string, unknown> | null) : null;
+  } catch {
+    return null;
+  }
+}
+
+function queryText(query: Query): string {
+  const said = Object.entries(query).filter(([, value]) => value !== null && value !== undefined);
+  const text = new URLSearchParams(said.map(([name, value]): [string, string] => [name, String(value)])).toString();
+  return text === "" ? "" : `?${text}`;
+}

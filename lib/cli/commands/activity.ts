@@ -1,0 +1,75 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type Context, isSet, text, wholeNumber } from "../context.ts";
+import type { Column } from "../table.ts";
+import { harmless } from "../width.ts";
+
+interface Change {
+  readonly id: number;
+  readonly table_name: string;
+  readonly sfid: string | null;
+  readonly action: string;
+  readonly state: string;
+  readonly created_at: string;
+  readonly synced_at: string | null;
+}
+
+/** How often `--follow` looks for new changes: 30 of the 300 requests that a minute has. */
+const FOLLOW_MILLISECONDS = 2000;
+
+/** The largest page that the service gives. */
+const PAGE = 200;
+
+/** Changes of rows and what came of them. */
+export async function activity(context: Context): Promise<void> {
+  if (isSet(context, "follow")) return follow(context);
+  const page = { limit: wholeNumber(context, "limit"), offset: wholeNumber(context, "offset") };
+  const { data, meta } = await context
+    .api()
+    .get<readonly Change[]>("/monitoring/activity", { ...filter(context), ...page });
+  context.out.list(data, columns(context), "No changes yet. Insert a row into a mapped table and look again.");
+  if (meta && data.length < meta.total && !context.out.json)
+    context.out.note(`${data.length} of ${meta.total} changes`);
+}
+
+/** Prints each change when it appears and whenever its state changes, until Ctrl-C. */
+async function follow(context: Context): Promise<void> {
+  const { out, terminal } = context;
+  const api = context.api();
+  const seen = new Map<number, string>();
+  for (let first = true; !terminal.interrupted.aborted; first = false) {
+    const { data } = await api.get<readonly Change[]>("/monitoring/activity", {
+      ...filter(context),
+      limit: first ? (wholeNumber(context, "limit") ?? 10) : PAGE,
+    });
+    for (const change of data.toReversed()) {
+      if (seen.get(change.id) === change.state) continue;
+      seen.set(change.id, change.state);
+      out.line(lineOf(context, change), change);
+    }
+    await pause(FOLLOW_MILLISECONDS, undefined, { signal: terminal.interrupted });
+  }
+}
+
+const filter = (context: Context) => ({ state: text(context, "state"), table: text(context, "table") });
+
+function columns(context: Context): readonly Column<Change>[] {
+  return [
+    { name: "ID", of: ({ id }) => id, right: true },
+    { name: "AT", of: ({ created_at }) => created_at },
+    { name: "TABLE", of: ({ table_name }) => table_name },
+    { name: "ACTION", of: ({ action }) => action },
+    { name: "STATE", of: ({ state }) => state, paint: (cell, { state }) => paintState(context, cell, state) },
+    { name: "RECORD", of: ({ sfid }) => sfid },
+    { name: "SYNCED", of: ({ synced_at }) => synced_at },
+  ];
+}
+
+function lineOf(context: Context, { id, created_at, table_name, action, state, sfid }: Change): string {
+  const place = harmless(table_name).padEnd(16);
+  const what = `${action.padEnd(6)} ${paintState(context, state.padEnd(7), state)}`;
+  return `${created_at}  ${String(id).padStart(8)}  ${place} ${what} ${sfid ?? ""}`.trimEnd();
+}
+
+function paintState({ out }: Context, cell: string, state: string): string {
+  return out.paint(state === "SUCCESS" ? "green" : state === "FAILED" ? "red" : "yellow", cell);
+}

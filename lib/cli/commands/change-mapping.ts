@@ -1,0 +1,112 @@
+import { argument, type Context, isSet, segment, type Typed, text, type Work, wholeNumber, words } from "../context.ts";
+import { CommandFailure } from "../failure.ts";
+import { findMapping, type MappingState } from "../find.ts";
+import { confirm } from "../secret.ts";
+
+/** Ties an object to a table. */
+export async function createMapping(context: Context): Promise<void> {
+  const fields = words(context, "fields");
+  if (fields === null) {
+    throw new CommandFailure("usage", "name the fields: --fields LastName,Email (bridge objects OBJECT lists them)");
+  }
+  const body = {
+    sf_object: argument(context, 0),
+    ...settingsIn(context),
+    ...(text(context, "table") === null ? {} : { pg_table: text(context, "table") }),
+    ...(isSet(context, "inactive") ? { active: false } : {}),
+  };
+  const { data } = await context.api().post<MappingState>("/mappings", { body });
+  context.out.done(
+    `${data.sf_object} is tied to table ${data.pg_table} (${data.id}): ${data.calls_per_day} API calls a day at most. ` +
+      `Follow its first load with: bridge mapping show ${data.sf_object} --wait`,
+    data,
+  );
+}
+
+/** Changes what was given; somebody else's change in between is refused. */
+export async function updateMapping(context: Context): Promise<void> {
+  const api = context.api();
+  const { id } = await findMapping(api, argument(context, 0));
+  const path = `/mappings/${segment(id)}`;
+  const { data: current, etag } = await api.get<{ readonly fields: readonly string[] }>(path);
+  const body = { ...settingsIn(context), ...fieldsIn(context, current.fields) };
+  if (Object.keys(body).length === 0) throw new CommandFailure("usage", "nothing to change was given");
+  const { data } = await api.patch<MappingState>(path, { body, ifMatch: etag });
+  context.out.done(`${data.sf_object} is changed; its state is ${data.state}.`, data);
+}
+
+const DONE: Readonly<Record<string, string>> = {
+  activate: "is active",
+  deactivate: "is paused; changes of its rows are still captured",
+  reload: "is read again from the beginning",
+  restore: "is taken up again",
+};
+
+/** `activate`, `deactivate`, `reload`, `restore`, `push-existing`, `confirm-deletes`. */
+export function actOnMapping(action: string): Work {
+  return async (context) => {
+    const api = context.api();
+    const { id, sf_object } = await findMapping(api, argument(context, 0), action === "restore");
+    const { data } = await api.post<Readonly<Record<string, unknown>>>(`/mappings/${segment(id)}/${action}`);
+    context.out.done(`${sf_object} ${DONE[action] ?? countText(action, data)}.`, data);
+  };
+}
+
+function countText(action: string, answer: Readonly<Record<string, unknown>>): string {
+  return action === "push-existing"
+    ? `sends ${answer["queued"]} existing rows`
+    : `lets ${answer["confirmed"]} deletes go`;
+}
+
+/** Ends a mapping. */
+export async function deleteMapping(context: Context): Promise<void> {
+  const api = context.api();
+  const { id, sf_object, pg_table } = await findMapping(api, argument(context, 0));
+  const question = `End the mapping of ${sf_object}? Table ${pg_table} and its rows stay.`;
+  if (!isSet(context, "yes") && !(await confirm(context.terminal, question))) {
+    throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
+  }
+  const { data } = await api.delete(`/mappings/${segment(id)}`);
+  context.out.done(`${sf_object} is ended; take it up again with: bridge mapping restore ${sf_object}`, data);
+}
+
+/** Asks for a cycle now. */
+export async function pollNow(context: Context): Promise<void> {
+  const api = context.api();
+  const { id } = await findMapping(api, argument(context, 0));
+  const { data } = await api.post<{ readonly triggered: boolean; readonly message: string }>(
+    `/mappings/${segment(id)}/poll-now`,
+  );
+  context.out.done(data.message, data);
+  if (!data.triggered) context.endAs("unwell");
+}
+
+/** Asks the running cycle to stop. */
+export async function abortPoll(context: Context): Promise<void> {
+  const api = context.api();
+  const { id, sf_object } = await findMapping(api, argument(context, 0));
+  const { data } = await api.post<{ readonly aborted: boolean }>(`/mappings/${segment(id)}/abort`);
+  const sentence = data.aborted ? "stops at its next batch" : "has no cycle running";
+  context.out.done(`${sf_object} ${sentence}.`, data);
+}
+
+function settingsIn(typed: Typed): Readonly<Record<string, unknown>> {
+  const given = {
+    fields: words(typed, "fields"),
+    sync_direction: text(typed, "direction"),
+    sf_polling_seconds: wholeNumber(typed, "interval"),
+    upsert_field: text(typed, "upsertField"),
+    conflict_policy: text(typed, "policy"),
+  };
+  const said = Object.entries(given).filter(([, value]) => value !== null);
+  const filter = text(typed, "filter");
+  return { ...Object.fromEntries(said), ...(filter === null ? {} : { filter: filter === "" ? null : filter }) };
+}
+
+function fieldsIn(typed: Typed, current: readonly string[]): { readonly fields?: readonly string[] } {
+  const [added, removed] = [words(typed, "addField") ?? [], words(typed, "removeField") ?? []];
+  if (added.length === 0 && removed.length === 0) return {};
+  const gone = new Set(removed.map((field) => field.toLowerCase()));
+  const base = words(typed, "fields") ?? current;
+  return { fields: [...new Set([...base.filter((field) => !gone.has(field.toLowerCase())), ...added])] };
+}

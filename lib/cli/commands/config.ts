@@ -1,0 +1,110 @@
+import { writeFileSync } from "node:fs";
+import { argument, type Context, isSet } from "../context.ts";
+import { CommandFailure } from "../failure.ts";
+import { readText } from "../secret.ts";
+
+/** Writes the config document to a file or to standard output. */
+export async function exportConfig({ api, out, args }: Context): Promise<void> {
+  const { data } = await api().get<{ readonly mappings: readonly unknown[] }>("/config/export");
+  const document = `${JSON.stringify(data, null, 2)}\n`;
+  const [file] = args;
+  if (file === undefined || file === "-") return out.text(document);
+  writeFileSync(file, document);
+  out.done(`${data.mappings.length} mappings are written to ${file}.`, { file, mappings: data.mappings.length });
+}
+
+interface ImportResult {
+  readonly created: number;
+  readonly updated: number;
+  readonly skipped: number;
+  readonly changes?: readonly PlannedChange[];
+}
+
+interface PlannedChange {
+  readonly object_name: string;
+  readonly pg_table: string;
+  readonly action: string;
+  readonly fields_added: readonly string[];
+  readonly fields_removed: readonly string[];
+  readonly settings_changed: readonly string[];
+}
+
+/** Makes the mappings what a document says, or shows what that would change. */
+export async function importConfig(context: Context): Promise<void> {
+  const body = await readDocument(context);
+  const dryRun = isSet(context, "dryRun");
+  const { data } = await context
+    .api()
+    .post<ImportResult>("/config/import", { body, query: { dry_run: dryRun || null } });
+  tellImport(context, data, dryRun);
+}
+
+/** The config document of a file, parsed. */
+export async function readDocument(context: Context): Promise<unknown> {
+  const file = argument(context, 0);
+  try {
+    return JSON.parse(await readText(context.terminal, file));
+  } catch (error) {
+    if (error instanceof CommandFailure) throw error;
+    throw new CommandFailure("invalid", `${file} is not JSON: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
+  }
+}
+
+/** An import's result, and its plan when it was a dry run. */
+export function tellImport({ out }: Context, result: ImportResult, dryRun: boolean): void {
+  const { created, updated, skipped, changes = [] } = result;
+  if (dryRun && !out.json) {
+    out.list(
+      changes,
+      [
+        { name: "ACTION", of: ({ action }) => action },
+        { name: "OBJECT", of: ({ object_name }) => object_name },
+        { name: "TABLE", of: ({ pg_table }) => pg_table },
+        { name: "CHANGES", of: changeText },
+      ],
+      "Nothing would change.",
+    );
+  }
+  const counts = `${created} created, ${updated} updated, ${skipped} as they were`;
+  out.done(dryRun ? `It would be: ${counts}. Nothing was changed.` : `Imported: ${counts}.`, result);
+}
+
+function changeText({ fields_added, fields_removed, settings_changed }: PlannedChange): string {
+  return [
+    ...fields_added.map((field) => `+${field}`),
+    ...fields_removed.map((field) => `-${field}`),
+    ...settings_changed.map((setting) => `~${setting}`),
+  ].join(" ");
+}
+
+/** Pins the configuration as it is. */
+export async function saveBaseline({ api, out }: Context): Promise<void> {
+  const { data } = await api().post<{ readonly baseline_id: string; readonly captured_at: string }>("/config/baseline");
+  out.done(`Baseline ${data.baseline_id} is the configuration of ${data.captured_at}.`, data);
+}
+
+interface Drift {
+  readonly captured_at: string;
+  readonly drifted: boolean;
+  readonly changes: readonly { readonly sf_object: string; readonly type: string; readonly field: string }[];
+}
+
+/** Differences from the baseline. */
+export async function readDrift({ api, out, endAs }: Context): Promise<void> {
+  const { data } = await api().get<Drift>("/config/drift");
+  if (out.json) out.record({ ...data });
+  else {
+    out.list(
+      data.changes,
+      [
+        { name: "OBJECT", of: ({ sf_object }) => sf_object },
+        { name: "CHANGE", of: ({ type }) => type },
+        { name: "FIELD", of: ({ field }) => field },
+      ],
+      `As pinned on ${data.captured_at}.`,
+    );
+  }
+  if (data.drifted) endAs("unwell");
+}

@@ -1,0 +1,74 @@
+import type { Context } from "../context.ts";
+import { CommandFailure } from "../failure.ts";
+import type { Checked } from "./connect.ts";
+import { tellChecked } from "./connect.ts";
+
+type Findings = Checked["findings"];
+
+/** Clocks that differ by more make tokens and schedules fail in ways that nobody understands. */
+const MAX_CLOCK_SECONDS = 30;
+
+/** Looks at everything between this machine and the org, and says what to do for each finding. */
+export async function doctor(context: Context): Promise<void> {
+  const api = context.api();
+  const parts = await Promise.all([
+    service(context),
+    look(() => api.post<Checked>("/connections/postgres/test"), "postgres"),
+    look(() => api.post<Checked>("/connections/salesforce/test"), "salesforce"),
+    mappingFindings(context),
+  ]);
+  const findings = parts.flat();
+  tellChecked(context, { ok: findings.every(({ ok }) => ok), findings });
+}
+
+async function service(context: Context): Promise<Findings> {
+  const { url, because } = context.target();
+  const response = await fetch(`${url}/openapi.json`, { method: "GET", signal: AbortSignal.timeout(10_000) }).catch(
+    (cause: unknown) => {
+      throw new CommandFailure("unreachable", `${url} (${because}) cannot be reached`, { cause });
+    },
+  );
+  await response.body?.cancel();
+  const answered = new Date(response.headers.get("date") ?? Number.NaN).getTime();
+  const apart = Math.abs(answered - Date.now()) / 1000;
+  return [
+    finding("service", response.ok, `the service answers at ${url}`, "is this the address of a Bridge instance?"),
+    finding(
+      "clock",
+      Number.isNaN(apart) || apart <= MAX_CLOCK_SECONDS,
+      `this machine's clock and the service's differ by ${Number.isNaN(apart) ? "an unknown time" : `${Math.round(apart)} s`}`,
+      "set this machine's clock by NTP",
+    ),
+  ];
+}
+
+async function look(ask: () => Promise<{ readonly data: Checked }>, check: string): Promise<Findings> {
+  try {
+    return (await ask()).data.findings;
+  } catch (error) {
+    if (!(error instanceof CommandFailure) || error.kind === "unreachable") throw error;
+    return [finding(check, false, error.message, `connect it with: bridge connect ${check}`)];
+  }
+}
+
+interface State {
+  readonly sf_object: string;
+  readonly state: string;
+  readonly reason: string | null;
+}
+
+async function mappingFindings(context: Context): Promise<Findings> {
+  const { data } = await context.api().get<readonly State[]>("/monitoring/mappings");
+  return data.map(({ sf_object, state, reason }) =>
+    finding(
+      "mapping",
+      state !== "broken" && state !== "provisioning_failed",
+      `${sf_object} is ${state}${reason === null ? "" : `: ${reason}`}`,
+      `see: bridge mapping show ${sf_object}`,
+    ),
+  );
+}
+
+function finding(check: string, ok: boolean, message: string, remedy: string): Findings[number] {
+  return { check, ok, message, remedy: ok ? null : remedy };
+}

@@ -1,0 +1,98 @@
+import { type Context, isSet, segment, text, wholeNumber } from "../context.ts";
+import { CommandFailure } from "../failure.ts";
+import { confirm } from "../secret.ts";
+
+interface FailedRow {
+  readonly id: number;
+  readonly table_name: string;
+  readonly sfid: string | null;
+  readonly action: string;
+  readonly _ab_err: string;
+  readonly created_at: string;
+}
+
+interface Failures {
+  readonly fingerprint: string;
+  readonly table_name: string;
+  readonly action: string;
+  readonly sample: string;
+  readonly count: number;
+  readonly last_at: string;
+}
+
+/** Failed rows, one by one or by kind; `--retry` tries them again. */
+export async function errors(context: Context): Promise<void> {
+  if (context.options["retry"] !== undefined) return retry(context);
+  return isSet(context, "grouped") ? listGrouped(context) : list(context);
+}
+
+async function list(context: Context): Promise<void> {
+  const { data } = await context.api().get<readonly FailedRow[]>("/monitoring/errors", {
+    limit: wholeNumber(context, "limit"),
+    offset: wholeNumber(context, "offset"),
+    table: text(context, "table"),
+  });
+  context.out.list(
+    data,
+    [
+      { name: "ID", of: ({ id }) => id, right: true },
+      { name: "AT", of: ({ created_at }) => created_at },
+      { name: "TABLE", of: ({ table_name }) => table_name },
+      { name: "ACTION", of: ({ action }) => action },
+      { name: "RECORD", of: ({ sfid }) => sfid },
+      { name: "ERROR", of: (row) => row._ab_err },
+    ],
+    "No failed rows.",
+  );
+}
+
+async function listGrouped(context: Context): Promise<void> {
+  const { data } = await context
+    .api()
+    .get<readonly Failures[]>("/monitoring/failures", { table: text(context, "table") });
+  context.out.list(
+    data,
+    [
+      { name: "FINGERPRINT", of: ({ fingerprint }) => fingerprint },
+      { name: "ROWS", of: ({ count }) => count, right: true },
+      { name: "TABLE", of: ({ table_name }) => table_name },
+      { name: "ACTION", of: ({ action }) => action },
+      { name: "LAST", of: ({ last_at }) => last_at },
+      { name: "FOR EXAMPLE", of: ({ sample }) => sample },
+    ],
+    "No failed rows.",
+  );
+}
+
+interface Retried {
+  readonly retried: number;
+  readonly remaining: number;
+}
+
+async function retry(context: Context): Promise<void> {
+  const { retry: id } = context.options;
+  const api = context.api();
+  if (typeof id === "string") {
+    const { data } = await api.post<Retried>(`/monitoring/errors/${segment(id)}/retry`);
+    return context.out.done(
+      data.retried > 0 ? `Row ${id} is tried again by the next cycle.` : `Row ${id} is no longer waiting for a retry.`,
+      data,
+    );
+  }
+  const fingerprint = text(context, "fingerprint");
+  const table = text(context, "table");
+  const which = fingerprint === null ? "all failed rows" : `all failed rows of kind ${fingerprint}`;
+  if (!isSet(context, "yes") && !(await confirm(context.terminal, `Try ${which} again?`))) {
+    throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
+  }
+  const body = { ...(fingerprint === null ? {} : { fingerprint }), ...(table === null ? {} : { table }) };
+  let retried = 0;
+  for (;;) {
+    const { data } = await api.post<Retried>("/monitoring/errors/retry", { body });
+    retried += data.retried;
+    context.out.progress(`${retried} rows, ${data.remaining} to go`);
+    if (data.remaining === 0 || data.retried === 0) break;
+  }
+  context.out.progress("");
+  context.out.done(`${retried} rows are tried again by the next cycles.`, { retried });
+}

@@ -1,0 +1,67 @@
+import { dirname } from "node:path";
+import { argument, type Context, isSet, text } from "../context.ts";
+import { CommandFailure } from "../failure.ts";
+import type { Operator } from "../operator.ts";
+import { instanceFile, localInstance, readProfiles, writeProfiles } from "../profiles.ts";
+
+/** Makes a workspace and its first admin token, shown once: alone on standard output, so that it can be piped. */
+export async function createWorkspace(context: Context): Promise<void> {
+  const { out, terminal } = context;
+  const owner = text(context, "owner") ?? "";
+  const operator = await operatorOf(context);
+  const { workspaceId, token } = await operator.createWorkspace({ name: argument(context, 0), owner });
+  const url = text(context, "url") ?? terminal.env["BRIDGE_URL"] ?? localInstance(terminal)?.url ?? null;
+  if (isSet(context, "login")) {
+    if (url === null)
+      throw new CommandFailure("usage", `made ${workspaceId}, but --login needs --url; token: ${token}`);
+    const { profiles } = readProfiles(terminal.env);
+    writeProfiles(terminal.env, {
+      current: workspaceId,
+      profiles: { ...profiles, [workspaceId]: { url, workspaceId, token } },
+    });
+  }
+  if (!out.json) out.note(`Workspace ${workspaceId}. Its first admin token is shown this once:`);
+  out.done(token, { workspace_id: workspaceId, url, token });
+}
+
+/** Profiles of this user, or every workspace of a deployment. */
+export async function listWorkspaces(context: Context): Promise<void> {
+  return isSet(context, "all") ? listAll(context) : listProfiles(context);
+}
+
+async function listAll(context: Context): Promise<void> {
+  const workspaces = await (await operatorOf(context)).listWorkspaces();
+  context.out.list(
+    workspaces,
+    [
+      { name: "ID", of: ({ id }) => id },
+      { name: "NAME", of: ({ name }) => name },
+      { name: "MADE", of: ({ created_at }) => created_at },
+    ],
+    "No workspaces yet. Make one with: bridge workspace create NAME --owner you@example.com",
+  );
+}
+
+async function listProfiles({ terminal, out }: Context): Promise<void> {
+  const { current, profiles } = readProfiles(terminal.env);
+  const local = localInstance(terminal);
+  const rows = [
+    ...Object.entries(profiles).map(([name, { url, workspaceId }]) => ({ name, url, workspace_id: workspaceId })),
+    ...(local ? [{ name: "local", url: local.url, workspace_id: local.workspaceId }] : []),
+  ].map((row) => ({ ...row, current: row.name === (current ?? "local") }));
+  out.list(
+    rows,
+    [
+      { name: "", of: ({ current: isCurrent }) => (isCurrent ? "*" : "") },
+      { name: "PROFILE", of: ({ name }) => name },
+      { name: "WORKSPACE", of: ({ workspace_id }) => workspace_id },
+      { name: "SERVICE", of: ({ url }) => url },
+    ],
+    "No profiles yet. Sign in with: bridge login URL --workspace ID",
+  );
+}
+
+function operatorOf({ terminal, options, openOperator }: Context): Promise<Operator> {
+  const stage = typeof options["stage"] === "string" ? options["stage"] : null;
+  return openOperator({ stage, dataDir: dirname(instanceFile(terminal.env, terminal.folder)) });
+}

@@ -1,0 +1,31 @@
+import type { Api } from "./api.ts";
+import { CommandFailure } from "./failure.ts";
+
+/** A mapping as the list with engine states tells it. */
+export interface MappingState {
+  readonly id: string;
+  readonly sf_object: string;
+  readonly pg_table: string;
+  readonly sync_direction: string;
+  readonly active: boolean;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly sf_polling_seconds: number;
+  readonly calls_per_day: number;
+  readonly last_run_at: string | null;
+  readonly waiting: number | null;
+  readonly failed: number | null;
+}
+
+/** The mapping that a user means: by id, by object or by table, in any case. */
+export async function findMapping(api: Api, wanted: string, deleted = false): Promise<MappingState> {
+  const { data } = await api.get<readonly MappingState[]>("/monitoring/mappings", { deleted: deleted || null });
+  const name = wanted.toLowerCase();
+  const found =
+    data.find(({ id }) => id === wanted) ??
+    data.find(({ sf_object }) => sf_object.toLowerCase() === name) ??
+    data.find(({ pg_table }) => pg_table.toLowerCase() === name);
+  if (found) return found;
+  const known = data.map(({ sf_object }) => sf_object).join(", ") || "none";
+  throw new CommandFailure("notFound", `there is no ${deleted ? "deleted " : ""}mapping "${wanted}"; known: ${known}`);
+}

@@ -1,0 +1,20 @@
+/** What an operator may do beside the API, with credentials of the cloud instead of a token. */
+export interface Operator {
+  /** Makes a workspace and the first token that administers it. */
+  createWorkspace(asked: {
+    readonly name: string;
+    readonly owner: string;
+  }): Promise<{ readonly workspaceId: string; readonly token: string }>;
+  /** Every workspace of the deployment. */
+  listWorkspaces(): Promise<readonly OperatedWorkspace[]>;
+}
+
+export interface OperatedWorkspace {
+  readonly id: string;
+  readonly name: string;
+  /** ISO 8601. */
+  readonly created_at: string;
+}
+
+/** Which deployment: a stage in the account of the credentials, or (null) the instance on this machine. */
+export type OpenOperator = (asked: { readonly stage: string | null; readonly dataDir: string }) => Promise<Operator>;

@@ -1,0 +1,90 @@
+import { styleText } from "node:util";
+import { type Column, tableLines } from "./table.ts";
+import type { Terminal } from "./terminal.ts";
+import { harmless } from "./width.ts";
+
+type Paint = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+
+/** What commands say: tables and sentences for people, JSON for programs (`--json`). Nothing is said twice. */
+export class Output {
+  readonly json: boolean;
+  readonly #terminal: Terminal;
+  readonly #colours: boolean;
+
+  constructor(terminal: Terminal, options: { readonly json: boolean; readonly colours: boolean }) {
+    this.#terminal = terminal;
+    this.json = options.json;
+    this.#colours = options.colours && terminal.stdout.isTTY === true && !terminal.env["NO_COLOR"];
+  }
+
+  /** Rows as a table, or as a JSON array. `empty` says what to do when there are none. */
+  list<Row>(rows: readonly Row[], columns: readonly Column<Row>[], empty: string): void {
+    if (this.json) this.#print(JSON.stringify(rows, null, 2));
+    else if (rows.length === 0) this.#print(empty);
+    else this.#table(rows, columns);
+  }
+
+  #table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): void {
+    const { isTTY, columns: cells } = this.#terminal.stdout;
+    const heading = (text: string) => this.paint("bold", text);
+    for (const line of tableLines(columns, rows, isTTY ? (cells ?? 80) : null, heading)) this.#print(line);
+  }
+
+  /** One thing, part by part; a nested one is written as JSON. */
+  record(thing: Readonly<Record<string, unknown>>): void {
+    if (this.json) this.#print(JSON.stringify(thing, null, 2));
+    else this.#parts(thing);
+  }
+
+  #parts(thing: Readonly<Record<string, unknown>>): void {
+    const parts = flatten(thing);
+    const width = Math.max(0, ...parts.map(([name]) => name.length));
+    for (const [name, value] of parts) this.#print(`${this.paint("dim", name.padEnd(width))}  ${harmless(value)}`);
+  }
+
+  /** A sentence for people, what the service answered for programs. */
+  done(sentence: string, answer: unknown): void {
+    this.#print(this.json ? JSON.stringify(answer, null, 2) : sentence);
+  }
+
+  /** One line of many that arrive over time: NDJSON for programs. */
+  line(sentence: string, answer: unknown): void {
+    this.#print(this.json ? JSON.stringify(answer) : sentence);
+  }
+
+  /** Text as it is: a file's content. */
+  text(text: string): void {
+    this.#terminal.stdout.write(text);
+  }
+
+  /** Something beside the answer; never in the way of a program that reads the answer. */
+  note(sentence: string): void {
+    this.#terminal.stderr.write(`${sentence}\n`);
+  }
+
+  /** A line that replaces itself while something goes on; silent unless a person looks on. */
+  progress(sentence: string): void {
+    if (this.#terminal.stderr.isTTY && !this.json) this.#terminal.stderr.write(`\r\u001b[2K${sentence}`);
+  }
+
+  paint(colour: Paint, text: string): string {
+    return this.#colours ? styleText(colour, text, { validateStream: false }) : text;
+  }
+
+  #print(line: string): void {
+    this.#terminal.stdout.write(`${line}\n`);
+  }
+}
+
+function flatten(thing: Readonly<Record<string, unknown>>, prefix = ""): readonly (readonly [string, string])[] {
+  return Object.entries(thing).flatMap(([name, value]) => {
+    const isThing = typeof value === "object" && value !== null && !Array.isArray(value);
+    if (isThing) return flatten(value as Record<string, unknown>, `${prefix}${name}.`);
+    return [[prefix + name, Array.isArray(value) ? listText(value) : String(value ?? "-")] as const];
+  });
+}
+
+function listText(values: readonly unknown[]): string {
+  const isPlain = values.every((value) => typeof value !== "object");
+  return isPlain ? values.join(", ") : JSON.stringify(values);
+}

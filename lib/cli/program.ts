@@ -1,0 +1,102 @@
+import { Command, CommanderError } from "commander";
+import manifest from "../../package.json" with { type: "json" };
+import { contextOf, type Typed, type Work } from "./context.ts";
+import { CommandFailure, EXIT, type ExitKind } from "./failure.ts";
+import type { OpenOperator } from "./operator.ts";
+import type { Terminal } from "./terminal.ts";
+import { addConfigCommands } from "./tree/config.ts";
+import { addConnectionCommands } from "./tree/connections.ts";
+import { addMappingCommands } from "./tree/mappings.ts";
+import { addMonitoringCommands } from "./tree/monitoring.ts";
+import { addOperatorCommands } from "./tree/operator.ts";
+import { addTokenCommands } from "./tree/tokens.ts";
+import { addWebhookCommands } from "./tree/webhooks.ts";
+
+/** Says what a command does when it is run; its code is loaded only then, so that the others need not wait for it. */
+export type Does = (load: () => Promise<Work>) => (...given: unknown[]) => Promise<void>;
+
+/** Runs one command line, `["mapping", "list"]`, and gives the exit code. What went wrong has been told by then. */
+export async function runBridge(
+  typed: readonly string[],
+  terminal: Terminal,
+  openOperator: OpenOperator,
+): Promise<number> {
+  let ended: ExitKind = "done";
+  const endAs = (kind: ExitKind) => {
+    ended = kind;
+  };
+  const does: Does =
+    (load) =>
+    async (...given) => {
+      const command = given.at(-1) as Command;
+      const work = await load();
+      await work(contextOf({ terminal, openOperator, endAs }, typedBehind(command)));
+    };
+  try {
+    await programOf(does, terminal).parseAsync([...typed], { from: "user" });
+  } catch (error) {
+    ended = tell(error, terminal, typed.includes("--json"));
+  }
+  return EXIT[ended];
+}
+
+function programOf(does: Does, terminal: Terminal): Command {
+  const program = new Command("bridge")
+    .description("Keeps rows of PostgreSQL tables and records of Salesforce objects in step, both ways.")
+    .version(manifest.version)
+    .option("--profile <name>", "a profile that `bridge login` made; `local` is the instance on this machine")
+    .option("--url <url>", "address of the service (BRIDGE_URL)")
+    .option("--workspace <id>", "workspace (BRIDGE_WORKSPACE); its token comes from BRIDGE_TOKEN or the profile")
+    .option("--json", "answer in JSON, for programs")
+    .option("--no-color", "no colours, also with NO_COLOR")
+    .addHelpText("after", EXIT_HELP);
+  for (const add of [
+    addOperatorCommands,
+    addConnectionCommands,
+    addMappingCommands,
+    addConfigCommands,
+    addMonitoringCommands,
+    addWebhookCommands,
+    addTokenCommands,
+  ]) {
+    add(program, does);
+  }
+  settle(program, terminal);
+  return program;
+}
+
+const EXIT_HELP = `
+Exit codes: ${Object.entries(EXIT)
+  .map(([kind, code]) => `${code} ${kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`)
+  .join(", ")}`;
+
+/** Global options may stand anywhere, nothing exits behind our back, and help fits the terminal. */
+function settle(command: Command, terminal: Terminal): void {
+  command.exitOverride().configureOutput({
+    writeOut: (text) => terminal.stdout.write(text),
+    writeErr: (text) => terminal.stderr.write(text),
+    getOutHelpWidth: () => terminal.stdout.columns ?? 80,
+    getErrHelpWidth: () => terminal.stderr.columns ?? 80,
+  });
+  if (command.commands.length > 0) command.helpCommand(false);
+  for (const inner of command.commands) settle(inner, terminal);
+}
+
+function typedBehind(command: Command): Typed {
+  return { args: command.processedArgs as readonly (string | undefined)[], options: command.optsWithGlobals() };
+}
+
+function tell(error: unknown, { stderr, interrupted }: Terminal, json: boolean): ExitKind {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? "done" : "usage";
+  if (interrupted.aborted) return "interrupted";
+  const failure = error instanceof CommandFailure ? error : null;
+  const message = failure?.message ?? (error instanceof Error ? (error.stack ?? error.message) : String(error));
+  if (json) {
+    const { code = null, details = [] } = failure ?? {};
+    stderr.write(`${JSON.stringify({ error: { kind: failure?.kind ?? "fault", code, message, details } })}\n`);
+  } else {
+    stderr.write(`bridge: ${message}\n`);
+    for (const { path, message: what } of failure?.details ?? []) stderr.write(`  ${path}: ${what}\n`);
+  }
+  return failure?.kind ?? "fault";
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import { CommandFailure } from "./failure.ts";
+import type { Terminal } from "./terminal.ts";
+
+/**
+ * A secret from the file named by its option, from standard input (`-`, or when nobody sits at the terminal), or typed
+ * unseen. Never from an option's value: that would stand in the shell's history and in the list of processes.
+ */
+export async function readSecret(terminal: Terminal, what: string, file: string | null): Promise<string> {
+  const secret = (await given(terminal, what, file)).replace(/\r?\n$/, "");
+  if (secret === "") throw new CommandFailure("usage", `${what} is empty`);
+  return secret;
+}
+
+async function given(terminal: Terminal, what: string, file: string | null): Promise<string> {
+  if (file !== null && file !== "-") return readText(terminal, file);
+  if (file === "-" || !terminal.stdin.isTTY) return readAll(terminal);
+  return prompt(terminal, `${what}: `);
+}
+
+/** The text of a file, or of standard input for `-`. */
+export async function readText(terminal: Terminal, file: string): Promise<string> {
+  if (file === "-") return readAll(terminal);
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new CommandFailure("usage", `${file} cannot be read: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
+  }
+}
+
+/** A question that is answered by yes or no; nobody at the terminal means no. */
+export async function confirm(terminal: Terminal, question: string): Promise<boolean> {
+  if (!terminal.stdin.isTTY) return false;
+  const asking = createInterface({ input: terminal.stdin, output: sink(terminal), terminal: false });
+  try {
+    return /^y(es)?$/i.test((await asking.question(`${question} [y/N] `)).trim());
+  } finally {
+    asking.close();
+  }
+}
+
+async function readAll({ stdin }: Terminal): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Readline echoes what is typed to its output, so it gets one that swallows everything. */
+async function prompt(terminal: Terminal, question: string): Promise<string> {
+  terminal.stderr.write(question);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const asking = createInterface({ input: terminal.stdin, output: silent, terminal: true });
+  try {
+    return await asking.question("", { signal: terminal.interrupted });
+  } finally {
+    asking.close();
+    terminal.stderr.write("\n");
+  }
+}
+
+function sink({ stderr }: Terminal): Writable {
+  return new Writable({
+    write: (chunk, _encoding, done) => {
+      stderr.write(String(chunk));
+      done();
+    },
+  });
+}

@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import type { Does } from "../program.ts";
+
+const commands = () => import("../commands/connect.ts");
+
+/** `bridge connect …`, `bridge connections`, `bridge objects`. */
+export function addConnectionCommands(program: Command, does: Does): void {
+  const connect = program.command("connect").description("connect the workspace to its two sides");
+  connect
+    .command("postgres")
+    .description("the database, after a look at its version, rights and TLS; the URL is asked for, never an option")
+    .option("--url-file <file>", "read postgres://user:password@host:port/database from a file; - is standard input")
+    .option("--schema <name>", "schema of the mapped tables (default: salesforce)")
+    .option("--take-over", "take the schema over from another workspace")
+    .option("--test", "only look, keep nothing")
+    .action(does(async () => (await commands()).connectPostgres));
+  connect
+    .command("salesforce")
+    .description("the org: sign in by browser, or with credentials for machines")
+    .option("--flow <flow>", "web, jwt, client-credentials, refresh-token or password", "web")
+    .option("--login-url <url>", "https://login.salesforce.com, https://test.salesforce.com or a My Domain")
+    .option("--client-id <id>", "consumer key of the connected or external client app")
+    .option("--client-secret-file <file>", "its secret; - is standard input")
+    .option("--username <name>", "for jwt and password")
+    .option("--key-file <file>", "private key of the certificate, for jwt")
+    .option("--token-file <file>", "for refresh-token")
+    .option("--password-file <file>", "for password, security token included")
+    .option("--port <port>", "port of this machine that the browser comes back to (default: a free one)")
+    .option("--test", "only look at the connection that is there")
+    .action(does(async () => (await import("../commands/connect-salesforce.ts")).connectSalesforce));
+  program
+    .command("connections")
+    .description("what is connected; secrets are never shown")
+    .action(does(async () => (await commands()).showConnections));
+  program
+    .command("objects [object]")
+    .description("objects of the org, or one object's fields")
+    .option("--search <text>", "only names and labels that hold it")
+    .action(does(async () => (await import("../commands/objects.ts")).objects));
+}

@@ -1,0 +1,66 @@
+import type { Command } from "commander";
+import type { Does } from "../program.ts";
+
+const commands = () => import("../commands/mappings.ts");
+const changes = () => import("../commands/change-mapping.ts");
+
+/** `bridge mapping …`, `bridge poll`, `bridge abort`. Mappings are named by id or by their object. */
+export function addMappingCommands(program: Command, does: Does): void {
+  const mapping = program.command("mapping").description("tie Salesforce objects to tables");
+  mapping
+    .command("list")
+    .description("all mappings, with what they do now")
+    .option("--deleted", "those that were deleted and can be restored")
+    .action(does(async () => (await commands()).listMappings));
+  mapping
+    .command("show <mapping>")
+    .description("one mapping: settings, progress, lag, calls a day")
+    .option("--wait", "go on until its tables are made and its first load is done")
+    .action(does(async () => (await commands()).showMapping));
+  settings(mapping.command("create <object>").description("tie an object to a table and begin the first load"))
+    .option("--table <name>", "table in the workspace's schema (default: the object's name in lower case)")
+    .option("--inactive", "make it, but do not begin")
+    .action(does(async () => (await changes()).createMapping));
+  settings(mapping.command("update <mapping>").description("change what is given and nothing else"))
+    .option("--add-field <names...>", "map these fields, too")
+    .option("--remove-field <names...>", "no longer map these; their columns stay")
+    .action(does(async () => (await changes()).updateMapping));
+  for (const [name, does_] of ACTIONS) {
+    mapping
+      .command(`${name} <mapping>`)
+      .description(does_)
+      .action(does(async () => (await changes()).actOnMapping(name)));
+  }
+  mapping
+    .command("delete <mapping>")
+    .description("end it; the table and its rows stay, and it can be restored")
+    .option("-y, --yes", "do not ask")
+    .action(does(async () => (await changes()).deleteMapping));
+  program
+    .command("poll <mapping>")
+    .description("run a cycle now")
+    .action(does(async () => (await changes()).pollNow));
+  program
+    .command("abort <mapping>")
+    .description("ask the running cycle to stop at its next batch")
+    .action(does(async () => (await changes()).abortPoll));
+}
+
+const ACTIONS = [
+  ["activate", "begin or go on"],
+  ["deactivate", "pause; changes of rows are still captured"],
+  ["reload", "read every record again"],
+  ["restore", "take a deleted mapping up again"],
+  ["push-existing", "send rows that have no record in Salesforce yet"],
+  ["confirm-deletes", "let the deletes go that the breaker holds back"],
+] as const;
+
+function settings(command: Command): Command {
+  return command
+    .option("--fields <names...>", "API names of the fields to map")
+    .option("--direction <way>", "bidirectional, sf_to_pg or pg_to_sf")
+    .option("--interval <seconds>", "seconds between pulls, 10 to 86400")
+    .option("--upsert-field <name>", "field that identifies a record when writing; needed for exactly once")
+    .option("--policy <policy>", "who wins a conflict: salesforce_wins, postgres_wins or latest_wins")
+    .option("--filter <condition>", 'only records that meet a SOQL condition; "" for every record');
+}

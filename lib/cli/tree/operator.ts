@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import type { Does } from "../program.ts";
+
+const signing = () => import("../commands/sign-in.ts");
+const workspaces = () => import("../commands/workspaces.ts");
+
+/** `bridge login`, `logout`, `whoami`, `workspace …`, `doctor`. */
+export function addOperatorCommands(program: Command, does: Does): void {
+  program
+    .command("login [url]")
+    .description("keep an instance, a workspace and a token for the commands to come")
+    .option("--name <profile>", "name of the profile (default: the workspace's id)")
+    .option("--token-file <file>", "read the token from a file; - is standard input (default: typed unseen)")
+    .action(does(async () => (await signing()).login));
+  program
+    .command("logout [profile]")
+    .description("forget a profile, the current one by default; its token stays valid")
+    .action(does(async () => (await signing()).logout));
+  program
+    .command("whoami")
+    .description("the instance, the workspace and the token in use")
+    .action(does(async () => (await signing()).whoami));
+  const workspace = program.command("workspace").description("tenants of the service");
+  workspace
+    .command("create <name>")
+    .description(
+      "make a workspace and its first admin token, with the operator's own AWS credentials or on this machine",
+    )
+    .requiredOption("--owner <email>", "e-mail address of the token's owner")
+    .option("--stage <stage>", "stage of the deployment in AWS (default: the instance on this machine)")
+    .option("--login", "keep the token as a profile; needs --url")
+    .action(does(async () => (await workspaces()).createWorkspace));
+  workspace
+    .command("list")
+    .description("profiles; with --all every workspace of the deployment, with the operator's AWS credentials")
+    .option("--all", "ask the deployment")
+    .option("--stage <stage>", "stage of the deployment in AWS (default: the instance on this machine)")
+    .action(does(async () => (await workspaces()).listWorkspaces));
+  program
+    .command("doctor")
+    .description("look at both sides and say what to do for each finding; exit code 10 when something is wrong")
+    .action(does(async () => (await import("../commands/doctor.ts")).doctor));
+}

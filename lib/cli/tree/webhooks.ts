@@ -1,0 +1,47 @@
+import type { Command } from "commander";
+import type { Does } from "../program.ts";
+
+const commands = () => import("../commands/webhooks.ts");
+
+/** `bridge webhook …`. */
+export function addWebhookCommands(program: Command, does: Does): void {
+  const webhook = program.command("webhook").description("be told of events by HTTP");
+  webhook
+    .command("list")
+    .description("all webhooks")
+    .action(does(async () => (await commands()).listWebhooks));
+  webhook
+    .command("create <url>")
+    .description("register a URL; its signing secret is shown once")
+    .option("--events <types...>", "event types (default: all)")
+    .action(does(async () => (await commands()).createWebhook));
+  webhook
+    .command("update <webhook>")
+    .description("change what is given")
+    .option("--target <url>", "another URL")
+    .option("--events <types...>", "event types")
+    .action(does(async () => (await commands()).updateWebhook));
+  webhook
+    .command("delete <webhook>")
+    .description("end it")
+    .option("-y, --yes", "do not ask")
+    .action(does(async () => (await commands()).deleteWebhook));
+  webhook
+    .command("rotate <webhook>")
+    .description("make a new secret; the old one also signs for 24 hours")
+    .action(does(async () => (await commands()).rotateSecret));
+  webhook
+    .command("test <webhook>")
+    .description("send it a test event")
+    .action(does(async () => (await commands()).testWebhook));
+  webhook
+    .command("deliveries <webhook>")
+    .description("its deliveries, newest first")
+    .option("--limit <rows>", "at most so many")
+    .option("--offset <rows>", "skip so many")
+    .action(does(async () => (await commands()).listDeliveries));
+  webhook
+    .command("retry <webhook> <delivery>")
+    .description("attempt a delivery again, also one that went well")
+    .action(does(async () => (await commands()).retryDelivery));
+}

@@ -1,0 +1,38 @@
+/** Characters that fill two cells of a terminal: CJK, full-width forms and emoji (Unicode, UAX 11, shortened). */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+
+/** What a terminal must not be told by a database: control characters, and marks that turn the writing direction. */
+const CONTROLS = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** `text` on one line, without anything that would steer the terminal. */
+export function harmless(text: string): string {
+  return text.replace(/\s+/g, " ").replace(CONTROLS, "\ufffd");
+}
+
+/** Cells that `text` fills. */
+export function widthOf(text: string): number {
+  return /^[\x20-\x7e]*$/.test(text) ? text.length : cells(text).reduce((sum, cell) => sum + cell.width, 0);
+}
+
+/** `text` in at most `width` cells, cut with an ellipsis. */
+export function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let left = width - 1;
+  let kept = "";
+  for (const cell of cells(text)) {
+    left -= cell.width;
+    if (left < 0) break;
+    kept += cell.text;
+  }
+  return `${kept}…`;
+}
+
+/** `text` filled up with blanks to `width` cells. */
+export const pad = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(text)));
+
+function cells(text: string) {
+  return [...segmenter.segment(text)].map(({ segment }) => ({ text: segment, width: WIDE.test(segment) ? 2 : 1 }));
+}

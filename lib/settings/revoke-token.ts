@@ -1,0 +1,40 @@
+import type { TokenRecord, Tokens } from "../access/ports.ts";
+import { Failure } from "../model/failure.ts";
+import { newId } from "../model/id.ts";
+
+interface Asked {
+  readonly workspaceId: string;
+  readonly tokenId: string;
+  readonly actor: string;
+  readonly at: Date;
+}
+
+/**
+ * Ends a token; processes that know it forget it within seconds. The last one that administers a workspace stays, for
+ * nobody could make another: CONFLICT.
+ */
+export async function revokeToken(tokens: Tokens, { workspaceId, tokenId, actor, at }: Asked): Promise<TokenRecord> {
+  const all = await tokens.list(workspaceId);
+  const token = all.find(({ id }) => id === tokenId);
+  if (token === undefined) throw new Failure("NOT_FOUND", "this workspace has no token with this id");
+  if (token.revokedAt !== null) return token;
+  if (isLastAdministrator(token, all, at)) {
+    throw new Failure("CONFLICT", "this is the last token that administers the workspace: make another one first");
+  }
+  const revoked = await tokens.revoke(workspaceId, tokenId, {
+    id: newId("aud"),
+    workspaceId,
+    actor,
+    action: "token.revoked",
+    resourceId: tokenId,
+    detail: { name: token.name, owner: token.owner, scopes: token.scopes },
+    createdAt: at,
+  });
+  return revoked ?? { ...token, revokedAt: at };
+}
+
+function isLastAdministrator(token: TokenRecord, all: readonly TokenRecord[], at: Date): boolean {
+  const opens = ({ scopes, revokedAt, validUntil }: TokenRecord) =>
+    scopes.includes("admin") && revokedAt === null && (validUntil === null || validUntil > at);
+  return opens(token) && all.filter(opens).length === 1;
+}

@@ -1,0 +1,29 @@
+import * as z from "zod/mini";
+
+/** A time as the API tells it: ISO 8601, UTC. */
+export const timestamp = () => z.iso.datetime();
+
+/** A time that may not have come yet. */
+export const nullableTimestamp = () => z.nullable(timestamp());
+
+/** A text that a person gave, of 1 to `longest` characters, without control characters. */
+export const line = (longest: number) =>
+  z.string({ error: "must be a text" }).check(
+    z.trim(),
+    z.minLength(1, { error: "must not be empty" }),
+    z.maxLength(longest, { error: `must be at most ${longest} characters` }),
+    z.refine((text) => !/\p{Cc}/u.test(text), { error: "must not hold control characters" }),
+  );
+
+/** One of some words, exactly as written. */
+export const word = <const Words extends readonly string[]>(words: Words) =>
+  z.enum(words, { error: `must be one of ${words.join(", ")}` });
+
+/** The body of a request: an object whose unknown keys are refused, so that a misspelt setting is not lost unseen. */
+export const body = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? `has no ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}`
+        : "must be a JSON object",
+  });

@@ -1,0 +1,450 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { handler as exportConfig } from "../../functions/api/export-config.ts";
+import { handler as importConfig } from "../../functions/api/import-config.ts";
+import { handler as listMappings } from "../../functions/api/list-mappings.ts";
+import {
+  auditLog,
+  counters,
+  eventWakeUps,
+  importPlans,
+  mappings,
+  provisioningQueue,
+} from "../../functions/composition.ts";
+import { rollForward } from "../../lib/config/roll-forward.ts";
+import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { call, type Request } from "../support/call.ts";
+import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+
+let cloud: BridgeCloud;
+let org: ConnectedOrg;
+let workspace: TestWorkspace;
+beforeAll(async () => {
+  [cloud, org] = await Promise.all([startBridgeCloud(), startConnectedOrg({ things: 30 })]);
+});
+afterAll(() => Promise.all([cloud.close(), org.close()]));
+beforeEach(async () => {
+  workspace = await createTestWorkspace({ salesforce: org.connection });
+  await cloud.clock.advance({ minutes: 2 }); // a new minute of the rate limit
+});
+
+const ask = (handler: typeof importConfig, route: Parameters<typeof call>[1], request: Request = {}) =>
+  call(handler, route, { path: { workspace_id: workspace.id }, token: workspace.token, ...request });
+
+const importing = (body: unknown, query: Record<string, string> = {}) =>
+  ask(importConfig, "import-config", { body, query });
+
+const exported = async () => (await ask(exportConfig, "export-config")).text;
+
+const withoutUpsert = {
+  version: 1,
+  mappings: [{ object_name: "Contact", config: { fields: { LastName: {}, Email: {} } } }],
+};
+
+describe("an import (spec 4.1.7)", () => {
+  test("creates what is new, and tells whoever must know", async () => {
+    const answer = await importing(withoutUpsert);
+
+    expect(answer.json).toEqual({ success: true, data: { created: 1, updated: 0, skipped: 0 } });
+    const list = await ask(listMappings, "list-mappings");
+    expect(list.json?.data).toEqual([
+      {
+        id: expect.stringMatching(/^map_/),
+        sf_object: "Contact",
+        pg_table: "contact",
+        sync_direction: "bidirectional",
+        active: true,
+        field_count: 2,
+        created_at: expect.stringMatching(/^2026-.*Z$/),
+      },
+    ]);
+    const [first] = (list.json?.data ?? []) as { id: string }[];
+    const id = first?.id ?? "";
+    await cloud.clock.advance({ seconds: 15 });
+    expect(await cloud.take("provisioning")).toEqual(
+      expect.arrayContaining([
+        { workspace_id: workspace.id, mapping_id: id, import_id: null },
+        { workspace_id: workspace.id, mapping_id: null, import_id: expect.stringMatching(/^imp_/) },
+      ]),
+    );
+    const eventId = eventIdOf("mapping.activated", id, 1);
+    expect(await cloud.take("events")).toEqual([{ workspace_id: workspace.id, event_id: eventId }]);
+    const { totals } = await counters().readAll();
+    expect(totals).toContainEqual(
+      expect.objectContaining({ workspaceId: workspace.id, sfObject: "Contact", rowsSynced: 0, rowsFailed: 0 }),
+    );
+  });
+
+  test("updates what differs, skips what does not, and leaves alone what the file does not name", async () => {
+    await importing({
+      version: 1,
+      mappings: [
+        { object_name: "Account", config: { fields: { Name: {} } } },
+        { object_name: "Contact", config: { fields: { LastName: {} } } },
+        { object_name: "Lead", config: { fields: { LastName: {} } } },
+      ],
+    });
+
+    const answer = await importing({
+      version: 1,
+      mappings: [
+        { object_name: "contact", config: { fields: { LastName: {}, email: {} }, sf_polling_seconds: 3600 } },
+        { object_name: "Lead", config: { fields: { LastName: {} } } },
+      ],
+    });
+
+    expect(answer.json?.data).toEqual({ created: 0, updated: 1, skipped: 1 });
+    const document = JSON.parse(await exported()).data;
+    expect(document.mappings.map(({ object_name }: { object_name: string }) => object_name)).toEqual([
+      "Account",
+      "Contact",
+      "Lead",
+    ]);
+    expect(document.mappings[1].config).toEqual({
+      access: "read_write",
+      bridge: {
+        active: true,
+        conflict_policy: "salesforce_wins",
+        filter: null,
+        pg_table: "contact",
+        sync_direction: "bidirectional",
+      },
+      fields: { Email: {}, LastName: {} },
+      sf_notify_enabled: false,
+      sf_polling_seconds: 3600,
+    });
+  });
+
+  test("of an export changes nothing, byte for byte, also in another workspace", async () => {
+    await importing({
+      version: 1,
+      mappings: [
+        { object_name: "Thing2__c", config: { fields: { Code__c: {}, Name: {} }, upsert_field: "Code__c" } },
+        { object_name: "Account", config: { access: "read_only", fields: { Name: {} }, bridge: { active: false } } },
+      ],
+    });
+    const before = await exported();
+
+    expect((await importing(before)).json?.data).toEqual({ created: 0, updated: 0, skipped: 2 });
+    expect(await exported()).toBe(before);
+    workspace = await createTestWorkspace({ salesforce: org.connection });
+    expect((await importing(JSON.parse(before).data)).json?.data).toEqual({ created: 2, updated: 0, skipped: 0 });
+    expect(await exported()).toBe(before);
+  });
+
+  test("takes Heroku Connect's own export as it is, and gives its foreign keys back", async () => {
+    const answer = await importing({
+      mappings: [
+        {
+          object_name: "Thing1__c",
+          config: {
+            access: "read_only",
+            sf_notify_enabled: false,
+            sf_polling_seconds: 600,
+            sf_max_daily_api_calls: 30000,
+            upsert_field: "Code__c",
+            applied_at: "2023-02-14T01:40:34.070538Z",
+            fields: { Id: {}, SystemModstamp: {}, IsDeleted: {}, CreatedDate: {}, Name: {}, Code__c: {} },
+            indexes: { Id: { unique: true }, SystemModstamp: { unique: false }, Code__c: { unique: true } },
+          },
+        },
+      ],
+      connection: {
+        app_name: "app",
+        organization_id: "00D",
+        features: { poll_db_no_merge: true },
+        api_version: "57.0",
+        logplex_log_enabled: false,
+      },
+      version: 1,
+    });
+
+    expect(answer.json?.data).toEqual({ created: 1, updated: 0, skipped: 0 });
+    const { config } = JSON.parse(await exported()).data.mappings[0];
+    expect(config).toMatchObject({
+      access: "read_only",
+      sf_max_daily_api_calls: 30000,
+      sf_polling_seconds: 600,
+      upsert_field: "Code__c",
+      indexes: { Id: { unique: true } },
+      bridge: { sync_direction: "sf_to_pg" },
+    });
+    expect(config).not.toHaveProperty("applied_at");
+    expect(Object.keys(config.fields)).toEqual(["Code__c", "CreatedDate", "Id", "IsDeleted", "Name", "SystemModstamp"]);
+  });
+
+  test("with dry_run tells the plan and changes nothing", async () => {
+    await importing(withoutUpsert);
+
+    const answer = await importing(
+      {
+        version: 1,
+        mappings: [
+          { object_name: "Contact", config: { fields: { LastName: {}, Phone: {} }, sf_polling_seconds: 60 } },
+          { object_name: "Account", config: { fields: { Name: {} } } },
+        ],
+      },
+      { dry_run: "true" },
+    );
+
+    expect(answer.json?.data).toEqual({
+      created: 1,
+      updated: 1,
+      skipped: 0,
+      changes: [
+        {
+          object_name: "Contact",
+          pg_table: "contact",
+          action: "update",
+          fields_added: ["Phone"],
+          fields_removed: ["Email"],
+          settings_changed: ["sf_polling_seconds"],
+        },
+        {
+          object_name: "Account",
+          pg_table: "account",
+          action: "create",
+          fields_added: ["Name"],
+          fields_removed: [],
+          settings_changed: [],
+        },
+      ],
+    });
+    expect(JSON.parse(await exported()).data.mappings).toHaveLength(1);
+  });
+
+  test("is in the audit log with everything that it changed", async () => {
+    await importing(withoutUpsert);
+    await importing({ version: 1, mappings: [{ object_name: "Contact", config: { bridge: { active: false } } }] });
+
+    const { entries, total } = await auditOf(workspace);
+
+    expect(total).toBe(6);
+    expect(entries.slice(0, 4).map(({ action, detail }) => ({ action, detail }))).toEqual([
+      { action: "mapping.deactivated", detail: { sf_object: "Contact", pg_table: "contact" } },
+      { action: "config.imported", detail: { created: 0, updated: 1, skipped: 0 } },
+      { action: "mapping.created", detail: { sf_object: "Contact", pg_table: "contact" } },
+      { action: "config.imported", detail: { created: 1, updated: 0, skipped: 0 } },
+    ]);
+    expect(new Set(entries.map(({ actor }) => actor))).toEqual(new Set(["owner@example.com"]));
+  });
+});
+
+describe("an import with one bad entry changes nothing and says what is wrong", () => {
+  const good = { object_name: "Account", config: { fields: { Name: {} } } };
+  const entry = (config: unknown, object_name: unknown = "Contact") => ({ object_name, config });
+  const LAST = "mappings[1]";
+
+  test.each([
+    ["an unknown object", entry({ fields: { Name: {} } }, "Nothing__c"), `${LAST}.object_name`],
+    ["an unknown field", entry({ fields: { LastName: {}, Nothing__c: {} } }), `${LAST}.config.fields.Nothing__c`],
+    ["a compound field", entry({ fields: { MailingAddress: {} } }), `${LAST}.config.fields.MailingAddress`],
+    ["no fields for a new mapping", entry({}), `${LAST}.config.fields`],
+    [
+      "an upsert field that is not mapped",
+      entry({ fields: { Name: {} }, upsert_field: "Code__c" }, "Thing1__c"),
+      `${LAST}.config.upsert_field`,
+    ],
+    [
+      "an upsert field that is no external id",
+      entry({ fields: { LastName: {} }, upsert_field: "LastName" }),
+      `${LAST}.config.upsert_field`,
+    ],
+    [
+      "polling below ten seconds",
+      entry({ fields: { Name: {} }, sf_polling_seconds: 9 }),
+      `${LAST}.config.sf_polling_seconds`,
+    ],
+    [
+      "polling in halves",
+      entry({ fields: { Name: {} }, sf_polling_seconds: 10.5 }),
+      `${LAST}.config.sf_polling_seconds`,
+    ],
+    [
+      "polling as text",
+      entry({ fields: { Name: {} }, sf_polling_seconds: "600" }),
+      `${LAST}.config.sf_polling_seconds`,
+    ],
+    ["an unknown access", entry({ fields: { Name: {} }, access: "write_only" }), `${LAST}.config.access`],
+    [
+      "access against direction",
+      entry({ fields: { LastName: {} }, access: "read_only", bridge: { sync_direction: "bidirectional" } }),
+      `${LAST}.config.access`,
+    ],
+    ["fields as a list", entry({ fields: ["Name"] }), `${LAST}.config.fields`],
+    ["a field without an object", entry({ fields: { Name: true } }), `${LAST}.config.fields.Name`],
+    ["a field twice but for case", entry({ fields: { Name: {}, name: {} } }), `${LAST}.config.fields.name`],
+    ["an object twice but for case", entry({ fields: { Name: {} } }, "ACCOUNT"), `${LAST}.object_name`],
+    [
+      "the table of another entry",
+      entry({ fields: { LastName: {} }, bridge: { pg_table: "account" } }),
+      `${LAST}.config.bridge.pg_table`,
+    ],
+    [
+      "a table of the service's own",
+      entry({ fields: { LastName: {} }, bridge: { pg_table: "_trigger_log" } }),
+      `${LAST}.config.bridge.pg_table`,
+    ],
+    ["a config that is none", entry(null), `${LAST}.config`],
+    ["an object that is a number", entry({ fields: { Name: {} } }, 5), `${LAST}.object_name`],
+    ["an entry that is a text", "Contact", LAST],
+  ])("%s", async (_, bad, path) => {
+    const answer = await importing({ version: 1, mappings: [good, bad] });
+
+    expect(answer.status).toBe(400);
+    expect(answer.json?.error?.code).toBe("VALIDATION_ERROR");
+    expect(answer.json?.error?.details?.map((detail) => detail.path)).toEqual([path]);
+    expect(answer.json?.error?.message).toContain(path);
+    expect(JSON.parse(await exported()).data.mappings).toEqual([]);
+  });
+
+  test.each([
+    ["nothing", undefined, 415],
+    ["null", "null", 400],
+    ["a list", [], 400],
+    ["no JSON", "{", 400],
+    ["no version", { mappings: [] }, 400],
+    ["another version", { version: 2, mappings: [] }, 400],
+    ["no mappings", { version: 1 }, 400],
+    ["mappings as an object", { version: 1, mappings: {} }, 400],
+    ["more mappings than one import may hold", { version: 1, mappings: Array.from({ length: 2001 }, () => ({})) }, 400],
+    ["more than 1 MiB", JSON.stringify({ version: 1, mappings: [], more: "x".repeat(1024 * 1024) }), 413],
+    ["deeper than 32 levels", `{"version":1,"mappings":${"[".repeat(32)}${"]".repeat(32)}}`, 400],
+    ["a million brackets", "[".repeat(1_000_000), 400],
+    ["a key named __proto__", '{"version":1,"mappings":[],"__proto__":{"a":1}}', 400],
+    [
+      "a field named __proto__",
+      '{"version":1,"mappings":[{"object_name":"Contact","config":{"fields":{"__proto__":{}}}}]}',
+      400,
+    ],
+  ])("a body of %s", async (_, body, status) => {
+    const answer = await importing(body);
+
+    expect(answer.status).toBe(status);
+    expect(answer.json?.success).toBe(false);
+    expect(JSON.parse(await exported()).data.mappings).toEqual([]);
+  });
+
+  test("a table that another mapping of the workspace has: 409 CONFLICT", async () => {
+    await importing({ version: 1, mappings: [good] });
+
+    const answer = await importing({
+      version: 1,
+      mappings: [entry({ fields: { LastName: {} }, bridge: { pg_table: "account" } })],
+    });
+
+    expect(answer.status).toBe(409);
+    expect(answer.json?.error).toMatchObject({
+      code: "CONFLICT",
+      details: [{ path: "mappings[0].config.bridge.pg_table", message: "is the table of the mapping of Account" }],
+    });
+  });
+
+  test("a workspace without an org: 409 with the remedy", async () => {
+    workspace = await createTestWorkspace();
+
+    const answer = await importing(withoutUpsert);
+
+    expect(answer.status).toBe(409);
+    expect(answer.json?.error?.message).toContain("connect an org first");
+  });
+});
+
+describe("an import is whole at every moment", () => {
+  const things = (pollingSeconds: number) => ({
+    version: 1,
+    mappings: Array.from({ length: 30 }, (_, at) => ({
+      object_name: `Thing${at + 1}__c`,
+      config: { fields: { Code__c: {}, Name: {} }, sf_polling_seconds: pollingSeconds },
+    })),
+  });
+  const needs = () => ({
+    plans: importPlans(),
+    provisioning: provisioningQueue(),
+    events: eventWakeUps(),
+    counters: counters(),
+    eventIdOf,
+  });
+
+  test("readers see a committed import before any of it is carried out, and the same after", async () => {
+    const plans = importPlans();
+    const { generation } = await mappings().list(workspace.id);
+    await importing(things(60));
+    const listed = await mappings().list(workspace.id);
+    const [first] = listed.mappings;
+    if (!first) throw new Error("nothing was imported");
+    const after = { ...first, pollingSeconds: 99, configVersion: 2 };
+    const plan = {
+      id: "imp_left",
+      workspaceId: workspace.id,
+      actor: "owner@example.com",
+      at: new Date(cloud.clock.now()),
+      changes: [{ before: first, after }],
+    };
+    const entry = {
+      id: "aud_left",
+      workspaceId: workspace.id,
+      actor: plan.actor,
+      action: "config.imported",
+      resourceId: plan.id,
+      detail: {},
+      createdAt: plan.at,
+    } as const;
+
+    expect(await plans.commit(plan, generation, entry)).toBe(false);
+    expect(await plans.commit(plan, listed.generation, entry)).toBe(true);
+
+    expect((await mappings().find(workspace.id, first.id))?.pollingSeconds).toBe(99);
+    const left = await exported();
+    expect(JSON.parse(left).data.mappings[0].config.sf_polling_seconds).toBe(99);
+    expect(await plans.commit({ ...plan, id: "imp_next" }, listed.generation + 1, entry)).toBe(false);
+    expect(await Promise.all([1, 2, 3].map(() => rollForward(needs(), workspace.id)))).toEqual([true, true, true]);
+    expect(await exported()).toBe(left);
+    expect((await auditOf(workspace)).entries.filter(({ action }) => action === "mapping.updated")).toHaveLength(1);
+  });
+
+  test("what a dead process left of an import, the next one ends before it begins", async () => {
+    await importing(things(60));
+    const { generation, mappings: listed } = await mappings().list(workspace.id);
+    const plan = {
+      id: "imp_dead",
+      workspaceId: workspace.id,
+      actor: "owner@example.com",
+      at: new Date(cloud.clock.now()),
+      changes: listed.map((before) => ({ before, after: { ...before, active: false, configVersion: 2 } })),
+    };
+    await importPlans().commit(plan, generation, {
+      id: "aud_dead",
+      workspaceId: workspace.id,
+      actor: plan.actor,
+      action: "config.imported",
+      resourceId: plan.id,
+      detail: {},
+      createdAt: plan.at,
+    });
+    let batches = 0;
+    expect(await rollForward(needs(), workspace.id, () => batches++ < 2)).toBe(false);
+
+    const answer = await importing(things(60));
+
+    expect(answer.json?.data).toEqual({ created: 0, updated: 0, skipped: 30 });
+    expect((await mappings().list(workspace.id)).mappings.every(({ active }) => !active)).toBe(true);
+    const { entries } = await auditOf(workspace);
+    expect(entries.filter(({ action }) => action === "mapping.deactivated")).toHaveLength(30);
+  });
+
+  test("of two at once, both happen, one after the other", async () => {
+    const answers = await Promise.all([importing(things(60)), importing(things(60))]);
+
+    expect(answers.map(({ json }) => json?.data)).toEqual(
+      expect.arrayContaining([
+        { created: 30, updated: 0, skipped: 0 },
+        { created: 0, updated: 0, skipped: 30 },
+      ]),
+    );
+  });
+});
+
+const auditOf = ({ id }: TestWorkspace) =>
+  auditLog().page({ workspaceId: id, actor: null, action: null }, { limit: 500, offset: 0 });

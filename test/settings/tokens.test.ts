@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { handler as createToken } from "../../functions/api/create-token.ts";
+import { handler as listMappings } from "../../functions/api/list-mappings.ts";
+import { handler as listTokens } from "../../functions/api/list-tokens.ts";
+import { handler as readOwnToken } from "../../functions/api/read-own-token.ts";
+import { handler as revokeToken } from "../../functions/api/revoke-token.ts";
+import { auditLog } from "../../functions/composition.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { call } from "../support/call.ts";
+import { dataOf } from "../support/data-of.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+
+let cloud: BridgeCloud;
+let workspace: TestWorkspace;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+  workspace = await createTestWorkspace();
+});
+afterAll(() => cloud.close());
+
+const request = (more: object = {}) => ({ path: { workspace_id: workspace.id }, token: workspace.token, ...more });
+
+interface Token {
+  readonly id: string;
+  readonly token: string;
+}
+
+const make = async (body: object): Promise<Token> => dataOf(await call(createToken, "create-token", request({ body })));
+
+const revoke = (id: string) =>
+  call(revokeToken, "revoke-token", request({ path: { workspace_id: workspace.id, token_id: id } }));
+
+test("a new token opens what its scope says, is shown once, and never again", async () => {
+  const made = await make({ name: "grafana", owner: "Ada@Example.com", scopes: ["read"], valid_days: 30 });
+
+  expect(made).toMatchObject({
+    name: "grafana",
+    owner: "ada@example.com",
+    scopes: ["read"],
+    state: "valid",
+    valid_until: "2026-03-31T12:00:00.000Z",
+  });
+  expect(made.token).toMatch(/^brg_r/);
+  const own = await call(readOwnToken, "read-own-token", request({ token: made.token }));
+  expect(own.json?.data).toMatchObject({ id: made.id, owner: "ada@example.com" });
+  const refused = await call(listTokens, "list-tokens", request({ token: made.token }));
+  expect(refused.json).toMatchObject({ error: { code: "FORBIDDEN" } });
+
+  const listed = await call(listTokens, "list-tokens", request());
+  expect(listed.json?.data).toHaveLength(2);
+  expect(listed.text).not.toContain(made.token);
+});
+
+test("a revoked token opens nothing any more, within seconds", async () => {
+  const made = await make({ name: "laptop", owner: "ada@example.com", scopes: ["operate"] });
+  const asks = () => call(listMappings, "list-mappings", request({ token: made.token }));
+  expect((await asks()).status).toBe(200);
+
+  const revoked = await revoke(made.id);
+
+  expect(revoked.json?.data).toMatchObject({ id: made.id, state: "revoked", revoked_at: "2026-03-01T12:00:00.000Z" });
+  await cloud.clock.advance({ seconds: 4 });
+  expect((await asks()).status).toBe(401);
+  expect((await revoke(made.id)).json?.data).toMatchObject({ state: "revoked" });
+});
+
+test("the last token that administers a workspace cannot be revoked", async () => {
+  const { id } = dataOf<Token>(await call(readOwnToken, "read-own-token", request()));
+
+  const refused = await revoke(id);
+
+  expect(refused.status).toBe(409);
+  expect(refused.json?.error?.message).toContain("make another one first");
+  expect((await call(listTokens, "list-tokens", request())).status).toBe(200);
+});
+
+test("another workspace's token can be neither seen nor revoked", async () => {
+  const other = await createTestWorkspace();
+  const theirs = await call(readOwnToken, "read-own-token", {
+    path: { workspace_id: other.id },
+    token: other.token,
+  });
+
+  const refused = await revoke(dataOf<Token>(theirs).id);
+
+  expect(refused.status).toBe(404);
+  expect(refused.json).toEqual((await revoke("tok_none")).json);
+});
+
+test("making and revoking stand in the audit log with the name of who did it, and without the token", async () => {
+  const { entries } = await auditLog().page(
+    { workspaceId: workspace.id, actor: "owner@example.com", action: "token.created" },
+    { limit: 1, offset: 0 },
+  );
+
+  expect(entries[0]).toMatchObject({ actor: "owner@example.com", detail: { name: "laptop", scopes: ["operate"] } });
+  expect(JSON.stringify(entries)).not.toContain("brg_");
+});
+
+test.each([
+  ["without a name", { owner: "ada@example.com", scopes: ["read"] }, "body.name"],
+  ["for nobody's address", { name: "x", owner: "ada", scopes: ["read"] }, "body.owner"],
+  ["with a scope that there is not", { name: "x", owner: "ada@example.com", scopes: ["root"] }, "body.scopes[0]"],
+  ["with no scope", { name: "x", owner: "ada@example.com", scopes: [] }, "body.scopes"],
+  ["valid for no day", { name: "x", owner: "ada@example.com", scopes: ["read"], valid_days: 0 }, "body.valid_days"],
+  ["with a misspelt setting", { name: "x", owner: "ada@example.com", scopes: ["read"], days: 3 }, "body"],
+])("a token %s is refused with the place of the mistake", async (_, body, path) => {
+  const refused = await call(createToken, "create-token", request({ body }));
+
+  expect(refused.status).toBe(400);
+  expect(refused.json?.error?.details?.map((detail) => detail.path)).toContain(path);
+});

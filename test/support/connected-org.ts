@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type OrgOptions, startOrg } from "../../lib/local/org/start-org.ts";
+import type { SalesforceConnection } from "../../lib/model/workspace.ts";
+
+/** A local org and how a workspace is connected to it. End it with `close()`. */
+export interface ConnectedOrg {
+  readonly connection: SalesforceConnection;
+  close(): Promise<void>;
+}
+
+/** Starts an org with `things` custom objects Thing1__c … beside the standard ones; the first session is to be had. */
+export async function startConnectedOrg({
+  things = 0,
+  ...options
+}: Omit<OrgOptions, "dataDir"> & { things?: number } = {}): Promise<ConnectedOrg> {
+  const dataDir = mkdtempSync(join(tmpdir(), "bridge-org-"));
+  const objects = Array.from({ length: things }, (_, at) => ({
+    name: `Thing${at + 1}__c`,
+    fields: [{ name: "Code__c", type: "text" as const, length: 20, externalId: true, unique: true }],
+  }));
+  const org = await startOrg({ dataDir, definition: { objects } as never, ...options });
+  const { clientId, clientSecret, username, password } = org;
+  return {
+    connection: {
+      loginUrl: org.url,
+      instanceUrl: org.url,
+      organizationId: org.organizationId,
+      userId: "",
+      apiVersion: "66.0",
+      credentials: { kind: "password", clientId, clientSecret, username, password },
+      accessToken: null,
+    },
+    close: async () => {
+      await org.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
