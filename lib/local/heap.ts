@@ -30,6 +30,13 @@ export class Heap<T> {
     return smallest;
   }
 
+  /** A heap of those values alone that pass. */
+  filtered(passes: (value: T) => boolean): Heap<T> {
+    const heap = new Heap<T>(this.#compare);
+    for (const value of this.#values) if (passes(value)) heap.push(value);
+    return heap;
+  }
+
   #rise(start: number): void {
     for (let index = start; index > 0; ) {
       const parent = (index - 1) >> 1;

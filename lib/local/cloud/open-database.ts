@@ -5,6 +5,8 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 export interface Statement<Row> {
   get(...values: SQLInputValue[]): Row | undefined;
   all(...values: SQLInputValue[]): Row[];
+  /** Row by row, for more rows than should be held at once. */
+  iterate(...values: SQLInputValue[]): Iterable<Row>;
   run(...values: SQLInputValue[]): number;
 }
 
@@ -34,6 +36,7 @@ export function openDatabase(file: string, schema: string): Database {
       return {
         get: (...values) => statement.get(...values) as Row | undefined,
         all: (...values) => statement.all(...values) as Row[],
+        iterate: (...values) => statement.iterate(...values) as Iterable<Row>,
         run: (...values) => Number(statement.run(...values).changes),
       };
     },

@@ -17,18 +17,26 @@ interface Entry {
   readonly held: Held;
   readonly group: Group;
   state: State | "gone";
+  /** The later it became ready, the higher. */
+  turn: number;
 }
 
 /** The messages of one tenant in one queue. */
 class Group {
+  readonly isCounted: boolean;
   readonly ready: Entry[] = [];
   members = 0;
   inFlight = 0;
-  /** Counts changes, so that an older place in the ranking is known to be stale. */
-  version = 0;
+  /** Where it stands in the ranking; any other place of it there is stale. */
+  place: Place | null = null;
   #first = 0;
 
-  /** The oldest ready message, skipping those removed meanwhile. */
+  /** Messages without a group are nobody's in particular: what is in flight of them does not hold them back. */
+  constructor(groupId: string | null) {
+    this.isCounted = groupId !== null;
+  }
+
+  /** The message that has been ready longest, skipping those removed meanwhile. */
   peek(): Entry | undefined {
     let entry = this.ready[this.#first];
     while (entry && entry.state !== "ready") entry = this.ready[++this.#first];
@@ -42,22 +50,33 @@ class Group {
 
 interface Place {
   readonly group: Group;
-  readonly version: number;
   readonly inFlight: number;
-  readonly seq: number;
+  readonly turn: number;
 }
+
+interface Due {
+  readonly at: number;
+  readonly entry: Entry;
+}
+
+const byTime = (a: Due, b: Due) => a.at - b.at || a.entry.held.seq - b.entry.held.seq;
+const byFairness = (a: Place, b: Place) => a.inFlight - b.inFlight || a.turn - b.turn;
+
+/** Stale places are left behind by every change: beyond this many for each that counts, they are cleared away. */
+const MOST_STALE = 4;
+const SLACK = 100;
 
 /**
  * The order in which the messages of one queue are received: of the groups with ready messages the one with the
- * fewest in flight comes first (fair queues), of equal ones the one that waits longest. Messages without a group
- * are never held back. Times are epoch milliseconds.
+ * fewest in flight comes first (fair queues), of equal ones the one that has been ready longest. Times are epoch milliseconds.
  */
 export class Backlog {
   readonly counts: Record<State, number> = { ready: 0, delayed: 0, inFlight: 0 };
   readonly #entries = new Map<number, Entry>();
   readonly #groups = new Map<string | null, Group>();
-  readonly #due = new Heap<{ at: number; entry: Entry }>((a, b) => a.at - b.at || a.entry.held.seq - b.entry.held.seq);
-  readonly #ranking = new Heap<Place>((a, b) => a.inFlight - b.inFlight || a.seq - b.seq);
+  #turns = 0;
+  #due = new Heap(byTime);
+  #ranking = new Heap(byFairness);
 
   get(seq: number): Held | undefined {
     return this.#entries.get(seq)?.held;
@@ -73,9 +92,9 @@ export class Backlog {
 
   /** Takes in a message that waits until its `visibleAt`, because it is delayed or was received. */
   add(held: Held): void {
-    const group = this.#groups.get(held.groupId) ?? new Group();
+    const group = this.#groups.get(held.groupId) ?? new Group(held.groupId);
     this.#groups.set(held.groupId, group);
-    const entry: Entry = { held, group, state: "gone" };
+    const entry: Entry = { held, group, state: "gone", turn: 0 };
     this.#entries.set(held.seq, entry);
     group.members += 1;
     this.#wait(entry);
@@ -98,37 +117,43 @@ export class Backlog {
 
   /** Makes ready what has become due. */
   catchUp(now: number): void {
-    for (let next = this.#due.peek(); next && next.at <= now; next = this.#due.peek()) {
+    for (let next = this.#nextDue(); next && next.at <= now; next = this.#nextDue()) {
       this.#due.pop();
-      const { entry, at } = next;
-      if (entry.held.visibleAt !== at || (entry.state !== "delayed" && entry.state !== "inFlight")) continue;
-      entry.group.ready.push(entry);
-      this.#enter(entry, "ready");
+      next.entry.turn = ++this.#turns;
+      next.entry.group.ready.push(next.entry);
+      this.#enter(next.entry, "ready");
     }
   }
 
   /** When the next waiting message becomes due, if one waits. */
   nextDue(): number | undefined {
-    for (let next = this.#due.peek(); next; next = this.#due.peek()) {
-      if (next.entry.held.visibleAt === next.at && next.entry.state !== "gone") return next.at;
-      this.#due.pop();
-    }
-    return undefined;
+    return this.#nextDue()?.at;
   }
 
   /** The message to be received next. It stays where it is: `wait` or `remove` moves it on. */
   peek(): Held | undefined {
     for (let place = this.#ranking.peek(); place; place = this.#ranking.peek()) {
-      const first = place.version === place.group.version ? place.group.peek() : undefined;
+      const first = place === place.group.place ? place.group.peek() : undefined;
       if (first) return first.held;
       this.#ranking.pop();
     }
     return undefined;
   }
 
+  #nextDue(): Due | undefined {
+    for (let next = this.#due.peek(); next; next = this.#due.peek()) {
+      if (isWaiting(next)) return next;
+      this.#due.pop();
+    }
+    return undefined;
+  }
+
   #wait(entry: Entry): void {
-    this.#due.push({ at: entry.held.visibleAt, entry });
     this.#enter(entry, entry.held.receipt === null ? "delayed" : "inFlight");
+    this.#due.push({ at: entry.held.visibleAt, entry });
+    if (this.#due.size > SLACK + MOST_STALE * (this.counts.delayed + this.counts.inFlight)) {
+      this.#due = this.#due.filtered(isWaiting);
+    }
   }
 
   #enter(entry: Entry, state: State | "gone"): void {
@@ -138,14 +163,21 @@ export class Backlog {
     entry.state = state;
     if (state !== "gone") this.counts[state] += 1;
     if (state === "inFlight") group.inFlight += 1;
-    this.#rank(group, entry.held.groupId);
+    this.#rank(group);
   }
 
-  #rank(group: Group, groupId: string | null): void {
-    group.version += 1;
-    const first = group.peek();
-    if (!first) return;
-    const inFlight = groupId === null ? 0 : group.inFlight;
-    this.#ranking.push({ group, version: group.version, inFlight, seq: first.held.seq });
+  #rank(group: Group): void {
+    const turn = group.peek()?.turn;
+    const inFlight = group.isCounted ? group.inFlight : 0;
+    if (group.place?.turn === turn && group.place?.inFlight === inFlight) return;
+    group.place = turn === undefined ? null : { group, inFlight, turn };
+    if (group.place) this.#ranking.push(group.place);
+    if (this.#ranking.size > SLACK + MOST_STALE * this.#groups.size) {
+      this.#ranking = this.#ranking.filtered((place) => place === place.group.place);
+    }
   }
+}
+
+function isWaiting({ at, entry }: Due): boolean {
+  return entry.held.visibleAt === at && (entry.state === "delayed" || entry.state === "inFlight");
 }

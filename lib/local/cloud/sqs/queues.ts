@@ -35,7 +35,7 @@ export class Queues {
       this.#byName.set(row.name, queue);
       byId.set(row.id, queue);
     }
-    for (const row of this.store.held.all()) byId.get(row.queue_id)?.backlog.add(heldOf(row));
+    for (const row of this.store.held.iterate()) byId.get(row.queue_id)?.backlog.add(heldOf(row));
   }
 
   list(): Queue[] {
