@@ -1,4 +1,6 @@
 import { exportConfig as exportOf } from "../../lib/config/export-config.ts";
+import { configVersionOf } from "../../lib/config/version.ts";
+import { Tagged } from "../../lib/http/answer.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { mappings } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
@@ -7,7 +9,10 @@ import { onLambda } from "../on-lambda.ts";
 export const exportConfig = endpoint({
   route: "export-config",
   services: () => ({ mappings: mappings() }),
-  run: async ({ workspace, services }) => exportOf((await services.mappings.list(workspace.id)).mappings),
+  run: async ({ workspace, services }) => {
+    const { generation, mappings } = await services.mappings.list(workspace.id);
+    return new Tagged(exportOf(mappings), configVersionOf(generation));
+  },
 });
 
 export const handler = onLambda(exportConfig);

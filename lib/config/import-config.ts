@@ -3,11 +3,13 @@ import { Failure, type FailureDetail } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import type { Mapping } from "../model/mapping.ts";
 import { changedSettings } from "./changed-mapping.ts";
+import { describeEntries } from "./describe-entries.ts";
 import { type Entry, parseDocument } from "./document.ts";
-import type { Org, OrgObject } from "./org.ts";
-import { needsDescribe, type Planned, planImport } from "./plan-import.ts";
+import type { Org } from "./org.ts";
+import { type Planned, planImport } from "./plan-import.ts";
 import type { ImportPlan, MappingChange, Mappings } from "./ports.ts";
 import { type RollForwardNeeds, rollForward } from "./roll-forward.ts";
+import { configVersionOf, requireVersion } from "./version.ts";
 
 export interface ImportNeeds extends RollForwardNeeds {
   readonly mappings: Mappings;
@@ -20,6 +22,8 @@ interface Asked {
   readonly at: Date;
   /** The parsed body: a config document, bare or in the envelope of an export. */
   readonly document: unknown;
+  /** The version of the configuration that the import is meant for (If-Match); null takes any. */
+  readonly ifMatch: string | null;
   /** Tell the plan, change nothing. */
   readonly dryRun: boolean;
 }
@@ -61,6 +65,7 @@ export async function importConfig(needs: ImportNeeds, asked: Asked): Promise<Im
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     await finishOpenImport(needs, asked.workspace.id);
     const { generation, mappings } = await needs.mappings.list(asked.workspace.id);
+    requireVersion(asked.ifMatch, configVersionOf(generation));
     const planned = await decide(needs.org, asked, parsed.entries, mappings);
     const result = resultOf(planned);
     if (asked.dryRun) return { ...result, changes: planned.changes.map(plannedChange) };
@@ -80,23 +85,11 @@ async function decide(
   entries: readonly Entry[],
   existing: readonly Mapping[],
 ): Promise<Planned> {
-  const asking = entries.filter((entry) => needsDescribe(entry, existing));
-  const described = asking.length === 0 ? new Map<string, OrgObject>() : await describe(org, workspace, asking);
+  const described = await describeEntries(org, workspace, entries, existing);
   const planned = planImport({ workspaceId: workspace.id, at, existing, entries, described });
   if (planned.problems.length > 0) throw refused("VALIDATION_ERROR", planned.problems);
   if (planned.conflicts.length > 0) throw refused("CONFLICT", planned.conflicts);
   return planned;
-}
-
-async function describe(
-  org: Org,
-  workspace: SealedWorkspace,
-  entries: readonly Entry[],
-): Promise<ReadonlyMap<string, OrgObject>> {
-  const names = await org.objectNames(workspace);
-  const wanted = entries.flatMap(({ objectName }) => names.get(objectName.toLowerCase()) ?? []);
-  const objects = await org.describe(workspace, wanted);
-  return new Map([...objects].map(([name, object]) => [name.toLowerCase(), object]));
 }
 
 /**

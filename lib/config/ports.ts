@@ -44,6 +44,8 @@ export interface Mappings {
   list(workspaceId: string): Promise<Listing>;
   /** Null also for a deleted one. */
   find(workspaceId: string, mappingId: string): Promise<Mapping | null>;
+  /** The deleted ones, by object name: they can be restored. */
+  listDeleted(workspaceId: string): Promise<readonly Mapping[]>;
   /**
    * Makes changes of the workspace's mappings, at most `CHANGES_AT_ONCE`, if nothing changed since `generation`; false:
    * something did, so read again. Refuses with CONFLICT an object or a table that another mapping has.

@@ -33,6 +33,8 @@ function entriesOf({ before, after }: MappingChange, { actor, at }: Who): readon
     createdAt: at,
   });
   if (before === null) return [entry("mapping.created")];
+  if (before.deletedAt === null && after.deletedAt !== null) return [entry("mapping.deleted")];
+  if (before.deletedAt !== null && after.deletedAt === null) return [entry("mapping.restored")];
   const settings = changedSettings(before, after).filter((name) => name !== "active");
   return [
     ...(settings.length > 0 ? [entry("mapping.updated", { changed: settings })] : []),

@@ -121,7 +121,7 @@ describe("what no endpoint answers", () => {
   );
 
   test.each([
-    ["DELETE", "/api/v1/t/ws_1/mappings", "GET"],
+    ["DELETE", "/api/v1/t/ws_1/mappings", "GET, POST"],
     ["GET", "/api/v1/t/ws_1/config/import", "POST"],
     ["POST", "/api/metrics", "GET"],
     ["HEAD", "/api/v1/t/ws_1/mappings/map_1/poll-now", "POST"],

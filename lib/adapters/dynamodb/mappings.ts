@@ -31,6 +31,11 @@ export function mappings(database: Database): Mappings {
       return mapping && isKept(mapping) ? mapping : null;
     },
 
+    listDeleted: async (workspaceId) => {
+      const { kept } = await readAll(database, workspaceId);
+      return kept.filter((mapping) => !isKept(mapping)).toSorted(byObject);
+    },
+
     change: async (workspaceId, generation, { changes, audit, events }) => {
       const head = nextGeneration(database, workspaceId, generation, null);
       const writes = changes.flatMap((change) => writesOf(database, change));

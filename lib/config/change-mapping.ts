@@ -1,0 +1,63 @@
+import { Failure } from "../model/failure.ts";
+import type { Mapping } from "../model/mapping.ts";
+import type { MappingChange, Mappings } from "./ports.ts";
+import { recordChanges } from "./record-changes.ts";
+import { type RollForwardNeeds, rollForward } from "./roll-forward.ts";
+
+export interface ChangeNeeds extends RollForwardNeeds {
+  readonly mappings: Mappings;
+}
+
+interface Asked {
+  readonly workspaceId: string;
+  readonly actor: string;
+  readonly at: Date;
+}
+
+/** Decides a change among the mappings as they are; null when there is nothing to change. */
+export type Decide = (existing: readonly Mapping[]) => Promise<MappingChange | null>;
+
+/** Times that a change is decided anew because somebody else changed the workspace's mappings meanwhile. */
+const ATTEMPTS = 5;
+
+/** Seconds that an import which is still being carried out is helped along, before the change is refused. */
+const HELP_SECONDS = 8;
+
+/** When the worker looks after a change whose maker may have died right after it. */
+const LATER_SECONDS = 15;
+
+/**
+ * Makes one change of a workspace's mappings with its audit entry and event, then wakes those who carry it out; false
+ * when there was nothing to change. An import takes the same steps for each of its changes.
+ */
+export async function changeMapping(needs: ChangeNeeds, asked: Asked, decide: Decide): Promise<boolean> {
+  const { workspaceId } = asked;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const end = performance.now() + HELP_SECONDS * 1000;
+    if (!(await rollForward(needs, workspaceId, () => performance.now() < end))) {
+      throw new Failure("CONFLICT", "an import is still being carried out: try again in a minute");
+    }
+    const { generation, mappings } = await needs.mappings.list(workspaceId);
+    const change = await decide(mappings);
+    if (change === null) return false;
+    if (await commitChange(needs, asked, generation, change)) return true;
+  }
+  throw new Failure("CONFLICT", "the workspace's mappings kept changing meanwhile: try again");
+}
+
+/** The worker is also woken before: if this process dies right after the commit, the change is carried out all the same. */
+async function commitChange(
+  needs: ChangeNeeds,
+  asked: Asked,
+  generation: number,
+  change: MappingChange,
+): Promise<boolean> {
+  const wakeUp = { workspace_id: asked.workspaceId, mapping_id: change.after.id, import_id: null };
+  await needs.provisioning.send([wakeUp], LATER_SECONDS);
+  const recorded = recordChanges([change], asked, needs.eventIdOf);
+  if (!(await needs.mappings.change(asked.workspaceId, generation, recorded))) return false;
+  if (change.before === null) await needs.counters.begin(change.after);
+  await needs.events.wake(recorded.events);
+  await needs.provisioning.send([wakeUp], 0);
+  return true;
+}

@@ -1,0 +1,122 @@
+import type { SealedWorkspace } from "../access/ports.ts";
+import { Failure, type FailureDetail } from "../model/failure.ts";
+import type { ConflictPolicy, Mapping, SyncDirection } from "../model/mapping.ts";
+import { type ChangeNeeds, changeMapping } from "./change-mapping.ts";
+import { describeEntries } from "./describe-entries.ts";
+import type { Entry } from "./document.ts";
+import type { Org } from "./org.ts";
+import { planImport } from "./plan-import.ts";
+import type { MappingChange } from "./ports.ts";
+import { requireVersion, versionOf } from "./version.ts";
+
+export interface SaveNeeds extends ChangeNeeds {
+  readonly org: Org;
+}
+
+/** Settings of a mapping as a person says them; what is undefined stays as it is, or is the default. */
+export interface Settings {
+  readonly fields?: readonly string[] | undefined;
+  readonly syncDirection?: SyncDirection | undefined;
+  readonly pollingSeconds?: number | undefined;
+  readonly upsertField?: string | null | undefined;
+  readonly conflictPolicy?: ConflictPolicy | undefined;
+  readonly filter?: string | null | undefined;
+}
+
+export interface Asked {
+  readonly workspace: SealedWorkspace;
+  readonly actor: string;
+  readonly at: Date;
+}
+
+/** Ties an object to a table. Refuses with CONFLICT an object or a table that another mapping has. */
+export async function createMapping(
+  needs: SaveNeeds,
+  asked: Asked,
+  wanted: Settings & {
+    readonly sfObject: string;
+    readonly pgTable: string | undefined;
+    readonly active: boolean | undefined;
+  },
+): Promise<Mapping> {
+  let made: Mapping | null = null;
+  await changeMapping(needs, onWorkspace(asked), async (existing) => {
+    const name = wanted.sfObject.toLowerCase();
+    if (existing.some(({ sfObject }) => sfObject.toLowerCase() === name)) {
+      throw new Failure("CONFLICT", `${wanted.sfObject} has a mapping in this workspace already`);
+    }
+    const { pgTable = null, active = null } = wanted;
+    const entry = { ...entryOf(wanted.sfObject, wanted), pgTable, active, upsertField: wanted.upsertField ?? null };
+    const change = await decide(needs, asked, entry, existing);
+    made = change?.after ?? null;
+    return change;
+  });
+  if (made === null) throw new Error(`no mapping was made of ${wanted.sfObject}`);
+  return made;
+}
+
+/** Changes what `wanted` says of a mapping and nothing else; the mapping as it is then. */
+export async function updateMapping(
+  needs: SaveNeeds,
+  asked: Asked & { readonly mappingId: string; readonly ifMatch: string | null },
+  wanted: Settings,
+): Promise<Mapping> {
+  let result: Mapping | null = null;
+  await changeMapping(needs, onWorkspace(asked), async (existing) => {
+    const mapping = existing.find(({ id }) => id === asked.mappingId);
+    if (!mapping) throw new Failure("MAPPING_NOT_FOUND", "this workspace has no mapping with this id");
+    requireVersion(asked.ifMatch, versionOf(mapping));
+    const { upsertField = mapping.upsertField } = wanted;
+    const entry = { ...entryOf(mapping.sfObject, wanted), upsertField, foreign: mapping.foreign };
+    const change = await decide(needs, asked, entry, existing);
+    result = change?.after ?? mapping;
+    return change;
+  });
+  if (result === null) throw new Error(`mapping ${asked.mappingId} was not decided about`);
+  return result;
+}
+
+const onWorkspace = ({ workspace, actor, at }: Asked) => ({ workspaceId: workspace.id, actor, at });
+
+/** Judged by the very rules of an import of one entry. */
+async function decide(
+  { org }: SaveNeeds,
+  { workspace, at }: Asked,
+  entry: Entry,
+  existing: readonly Mapping[],
+): Promise<MappingChange | null> {
+  const described = await describeEntries(org, workspace, [entry], existing);
+  const planned = planImport({ workspaceId: workspace.id, at, existing, entries: [entry], described });
+  refuse("VALIDATION_ERROR", planned.problems);
+  refuse("CONFLICT", planned.conflicts);
+  return planned.changes[0] ?? null;
+}
+
+function refuse(code: "VALIDATION_ERROR" | "CONFLICT", problems: readonly FailureDetail[]): void {
+  const details = problems.map(({ path, message }) => ({ path: placeInBody(path), message }));
+  const [first] = details;
+  if (first) throw new Failure(code, `${first.path}: ${first.message}`, { details });
+}
+
+/** A place in a config document as the place in a request of the settings area. */
+function placeInBody(path: string): string {
+  return path.replace(/^body\.config\.(bridge\.)?/, "body.").replace(/^body\.object_name$/, "body.sf_object");
+}
+
+function entryOf(objectName: string, wanted: Settings): Entry {
+  return {
+    path: "body",
+    objectName,
+    access: null,
+    notifyEnabled: null,
+    pollingSeconds: wanted.pollingSeconds ?? null,
+    fields: wanted.fields ?? null,
+    upsertField: null,
+    pgTable: null,
+    syncDirection: wanted.syncDirection ?? null,
+    active: null,
+    conflictPolicy: wanted.conflictPolicy ?? null,
+    filter: wanted.filter,
+    foreign: {},
+  };
+}

@@ -1,0 +1,51 @@
+import { Failure } from "../model/failure.ts";
+import type { Mapping } from "../model/mapping.ts";
+import { type ChangeNeeds, changeMapping } from "./change-mapping.ts";
+import { requireVersion, versionOf } from "./version.ts";
+
+interface Asked {
+  readonly workspaceId: string;
+  readonly mappingId: string;
+  readonly actor: string;
+  readonly at: Date;
+  readonly ifMatch: string | null;
+}
+
+/** What can be done to a mapping as a whole. Each may be asked for again: what is so already stays so. */
+export type Switch = "activate" | "deactivate" | "delete" | "restore";
+
+const CHANGES: Readonly<Record<Switch, (mapping: Mapping, at: Date) => Partial<Mapping>>> = {
+  activate: () => ({ active: true }),
+  deactivate: () => ({ active: false }),
+  delete: (_, at) => ({ active: false, deletedAt: at }),
+  // It comes back paused: whoever restores it looks first, and activates then.
+  restore: () => ({ deletedAt: null }),
+};
+
+/** Activates, pauses, ends or takes up a mapping again; the mapping as it is then. */
+export async function switchMapping(needs: ChangeNeeds, asked: Asked, to: Switch): Promise<Mapping> {
+  let result: Mapping | null = null;
+  await changeMapping(needs, asked, async (existing) => {
+    const mapping = await find(needs, asked, existing, to);
+    requireVersion(asked.ifMatch, versionOf(mapping));
+    const wanted = { ...mapping, ...CHANGES[to](mapping, asked.at) };
+    const isSo = wanted.active === mapping.active && (wanted.deletedAt === null) === (mapping.deletedAt === null);
+    result = isSo ? mapping : nextVersion(wanted, asked.at);
+    return isSo ? null : { before: mapping, after: result };
+  });
+  if (result === null) throw new Error(`mapping ${asked.mappingId} was not decided about`);
+  return result;
+}
+
+async function find(needs: ChangeNeeds, asked: Asked, existing: readonly Mapping[], to: Switch): Promise<Mapping> {
+  const mapping = existing.find(({ id }) => id === asked.mappingId);
+  if (mapping) return mapping;
+  const deleted = to === "restore" ? await needs.mappings.listDeleted(asked.workspaceId) : [];
+  const ended = deleted.find(({ id }) => id === asked.mappingId);
+  if (ended) return ended;
+  throw new Failure("MAPPING_NOT_FOUND", "this workspace has no mapping with this id");
+}
+
+function nextVersion(mapping: Mapping, at: Date): Mapping {
+  return { ...mapping, configVersion: mapping.configVersion + 1, provisioning: { state: "pending" }, updatedAt: at };
+}

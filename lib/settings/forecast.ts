@@ -1,0 +1,30 @@
+import { type Mapping, pulls } from "../model/mapping.ts";
+
+const DAY_SECONDS = 86_400;
+
+/** Queries that one probe call carries (design section 5, the call budget). */
+const QUERIES_PER_CALL = 5;
+
+/** Late commits and hard deletes are looked for this often, one call each. */
+const SLOW_LANE_SECONDS = 300;
+const SLOW_LANE_CALLS = 2;
+
+/**
+ * API calls a day that these mappings cost together while nothing changes: mappings of one interval share their probes.
+ * What changes costs its pages and its writes beyond it.
+ */
+export function idleCallsPerDay(mappings: readonly Mapping[]): number {
+  const pulling = mappings.filter(
+    ({ active, deletedAt, syncDirection }) => active && !deletedAt && pulls(syncDirection),
+  );
+  const intervals = Map.groupBy(pulling, ({ pollingSeconds }) => pollingSeconds);
+  const probes = [...intervals].map(
+    ([seconds, group]) => Math.ceil(DAY_SECONDS / seconds) * Math.ceil(group.length / QUERIES_PER_CALL),
+  );
+  const slow = pulling.length * SLOW_LANE_CALLS * (DAY_SECONDS / SLOW_LANE_SECONDS);
+  return probes.reduce((sum, calls) => sum + calls, 0) + slow;
+}
+
+/** What one mapping costs a day while nothing changes, were it alone and active. */
+export const idleCallsOf = (mapping: Mapping): number =>
+  idleCallsPerDay([{ ...mapping, active: true, deletedAt: null }]);

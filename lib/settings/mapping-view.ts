@@ -1,0 +1,73 @@
+import * as z from "zod/mini";
+import { versionOf } from "../config/version.ts";
+import { CONFLICT_POLICIES, type Mapping, SYNC_DIRECTIONS } from "../model/mapping.ts";
+import { idleCallsOf } from "./forecast.ts";
+import { nullableTimestamp, timestamp } from "./shapes.ts";
+
+/** What a mapping does now, in one word. `unknown`: its database cannot be asked. */
+export const MAPPING_STATES = [
+  "provisioning",
+  "provisioning_failed",
+  "loading",
+  "running",
+  "broken",
+  "paused",
+  "deleted",
+  "unknown",
+] as const;
+export type MappingState = (typeof MAPPING_STATES)[number];
+
+/** A mapping's settings as the settings area shows them. */
+export const mappingView = z.object({
+  id: z.string(),
+  sf_object: z.string(),
+  pg_table: z.string(),
+  sync_direction: z.enum(SYNC_DIRECTIONS),
+  active: z.boolean(),
+  fields: z.array(z.string()),
+  upsert_field: z.nullable(z.string()),
+  sf_polling_seconds: z.int(),
+  conflict_policy: z.enum(CONFLICT_POLICIES),
+  filter: z.nullable(z.string()),
+  version: z.string(),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+  deleted_at: nullableTimestamp(),
+  state: z.enum(MAPPING_STATES),
+  /** Why it is in a state that needs somebody. */
+  reason: z.nullable(z.string()),
+  /** API calls a day while nothing changes, were it the only mapping. */
+  calls_per_day: z.int(),
+});
+
+/** The same, from what is kept. Without the engine's word an active mapping that is provisioned counts as running. */
+export function viewMapping(mapping: Mapping): z.infer<typeof mappingView> {
+  const { provisioning } = mapping;
+  return {
+    id: mapping.id,
+    sf_object: mapping.sfObject,
+    pg_table: mapping.pgTable,
+    sync_direction: mapping.syncDirection,
+    active: mapping.active,
+    fields: [...mapping.fields],
+    upsert_field: mapping.upsertField,
+    sf_polling_seconds: mapping.pollingSeconds,
+    conflict_policy: mapping.conflictPolicy,
+    filter: mapping.filter,
+    version: versionOf(mapping),
+    created_at: mapping.createdAt.toISOString(),
+    updated_at: mapping.updatedAt.toISOString(),
+    deleted_at: mapping.deletedAt?.toISOString() ?? null,
+    state: configuredState(mapping),
+    reason: provisioning.state === "failed" ? provisioning.reason : null,
+    calls_per_day: idleCallsOf(mapping),
+  };
+}
+
+/** What the configuration alone says. */
+export function configuredState({ deletedAt, provisioning, active }: Mapping): MappingState {
+  if (deletedAt !== null) return "deleted";
+  if (provisioning.state === "failed") return "provisioning_failed";
+  if (!active) return "paused";
+  return provisioning.state === "pending" ? "provisioning" : "running";
+}

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { handler as activateMapping } from "../../functions/api/activate-mapping.ts";
+import { handler as createMapping } from "../../functions/api/create-mapping.ts";
+import { handler as deactivateMapping } from "../../functions/api/deactivate-mapping.ts";
+import { handler as deleteMapping } from "../../functions/api/delete-mapping.ts";
+import { handler as exportConfig } from "../../functions/api/export-config.ts";
+import { handler as importConfig } from "../../functions/api/import-config.ts";
+import { handler as listMappings } from "../../functions/api/list-mappings.ts";
+import { handler as restoreMapping } from "../../functions/api/restore-mapping.ts";
+import { handler as updateMapping } from "../../functions/api/update-mapping.ts";
+import { auditLog } from "../../functions/composition.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { call } from "../support/call.ts";
+import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
+import { dataOf } from "../support/data-of.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+
+let cloud: BridgeCloud;
+let org: ConnectedOrg;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+  org = await startConnectedOrg();
+});
+afterAll(async () => {
+  await org.close();
+  await cloud.close();
+});
+
+interface Mapping {
+  readonly id: string;
+  readonly state: string;
+  readonly version: string;
+  readonly fields: readonly string[];
+}
+
+/** A workspace of its own that is connected to the org, and what can be asked in it. */
+async function openWorkspace() {
+  const workspace: TestWorkspace = await createTestWorkspace({ salesforce: org.connection });
+  const request = (more: object) => ({ path: { workspace_id: workspace.id }, token: workspace.token, ...more });
+  const onMapping = (id: string, more: object = {}) =>
+    request({ path: { workspace_id: workspace.id, mapping_id: id }, ...more });
+  return {
+    create: (body: object) => call(createMapping, "create-mapping", request({ body })),
+    update: (id: string, body: object, headers = {}) =>
+      call(updateMapping, "update-mapping", onMapping(id, { body, headers })),
+    activate: (id: string) => call(activateMapping, "activate-mapping", onMapping(id)),
+    deactivate: (id: string) => call(deactivateMapping, "deactivate-mapping", onMapping(id)),
+    delete: (id: string) => call(deleteMapping, "delete-mapping", onMapping(id)),
+    restore: (id: string) => call(restoreMapping, "restore-mapping", onMapping(id)),
+    list: () => call(listMappings, "list-mappings", request({})),
+    export: () => call(exportConfig, "export-config", request({})),
+    import: (body: object, headers = {}) => call(importConfig, "import-config", request({ body, headers })),
+    audited: async () => {
+      const filter = { workspaceId: workspace.id, actor: null, action: null };
+      const { entries } = await auditLog().page(filter, { limit: 50, offset: 0 });
+      return entries.filter(({ action }) => action.startsWith("mapping.")).map(({ action }) => action);
+    },
+  };
+}
+
+const CONTACT = { sf_object: "contact", fields: ["lastname", "Email"], upsert_field: null };
+
+test("a mapping is made in the org's own spelling, audited, announced, and handed to the workers", async () => {
+  const workspace = await openWorkspace();
+  await cloud.take("provisioning");
+  await cloud.take("events");
+
+  const answer = await workspace.create(CONTACT);
+
+  expect(answer.json?.data).toMatchObject({
+    sf_object: "Contact",
+    pg_table: "contact",
+    fields: ["Email", "LastName"],
+    sync_direction: "bidirectional",
+    active: true,
+    sf_polling_seconds: 10,
+    conflict_policy: "salesforce_wins",
+    state: "provisioning",
+    calls_per_day: 8640 + 576,
+  });
+  expect(answer.headers["ETag"]).toBe('"1"');
+  const { id } = dataOf<Mapping>(answer);
+  expect(await workspace.audited()).toEqual(["mapping.created"]);
+  expect(await cloud.take("provisioning")).toEqual([expect.objectContaining({ mapping_id: id, import_id: null })]);
+  expect(await cloud.take("events")).toHaveLength(1);
+  expect(dataOf<readonly Mapping[]>(await workspace.list()).map((mapping) => mapping.id)).toEqual([id]);
+});
+
+test.each([
+  ["an object that the org does not have", { sf_object: "Nothing__c" }, "body.sf_object"],
+  ["a field that the object does not have", { fields: ["LastName", "Wrong__c"] }, "body.fields.Wrong__c"],
+  ["a compound field", { fields: ["MailingAddress"] }, "body.fields.MailingAddress"],
+  ["an upsert field that is none of the fields", { upsert_field: "Phone" }, "body.upsert_field"],
+  ["a table of the service's own", { pg_table: "_trigger_log" }, "body.pg_table"],
+  ["a name that would be SQL", { pg_table: 'x"; drop table y; --' }, "body.pg_table"],
+  ["an interval of a second", { sf_polling_seconds: 1 }, "body.sf_polling_seconds"],
+  ["one field in two spellings", { fields: ["Email", "EMAIL"] }, "body.fields"],
+  ["a setting that there is not", { interval: 10 }, "body"],
+])("%s is refused with its place, and nothing is made", async (_, wrong, path) => {
+  const workspace = await openWorkspace();
+
+  const refused = await workspace.create({ ...CONTACT, ...wrong });
+
+  expect(refused.status).toBe(400);
+  expect(refused.json?.error?.details?.map((detail) => detail.path)).toContain(path);
+  expect(dataOf(await workspace.list())).toEqual([]);
+});
+
+test("an object or a table has one mapping: the second is refused with CONFLICT", async () => {
+  const workspace = await openWorkspace();
+  await workspace.create(CONTACT);
+
+  const sameObject = await workspace.create({ ...CONTACT, sf_object: "CONTACT", pg_table: "people" });
+  const sameTable = await workspace.create({ sf_object: "Account", fields: ["Name"], pg_table: "contact" });
+
+  expect([sameObject.status, sameTable.status]).toEqual([409, 409]);
+  expect(sameTable.json?.error?.details).toEqual([
+    { path: "body.pg_table", message: "is the table of the mapping of Contact" },
+  ]);
+});
+
+test("a change names what it changes, and everything else stays", async () => {
+  const workspace = await openWorkspace();
+  const { id } = dataOf<Mapping>(await workspace.create({ ...CONTACT, sf_polling_seconds: 60 }));
+
+  const changed = await workspace.update(id, { fields: ["LastName", "Email", "Phone"] });
+
+  expect(changed.json?.data).toMatchObject({ fields: ["Email", "LastName", "Phone"], sf_polling_seconds: 60 });
+  expect(changed.headers["ETag"]).toBe('"2"');
+  expect(await workspace.audited()).toEqual(["mapping.updated", "mapping.created"]);
+  expect((await workspace.update(id, { sf_polling_seconds: 60 })).headers["ETag"]).toBe('"2"');
+});
+
+test("a change that was meant for another version is refused, so that nobody's work is lost unseen", async () => {
+  const workspace = await openWorkspace();
+  const { id, version } = dataOf<Mapping>(await workspace.create(CONTACT));
+  await workspace.update(id, { sf_polling_seconds: 30 });
+
+  const late = await workspace.update(id, { sf_polling_seconds: 60 }, { "If-Match": version });
+  const again = await workspace.update(id, { sf_polling_seconds: 60 }, { "If-Match": '"2"' });
+
+  expect(late.status).toBe(412);
+  expect(late.json).toMatchObject({ error: { code: "PRECONDITION_FAILED" } });
+  expect(again.status).toBe(200);
+});
+
+test("an import, too, can be meant for the version that was exported", async () => {
+  const workspace = await openWorkspace();
+  await workspace.create(CONTACT);
+  const exported = await workspace.export();
+  const document = dataOf<object>(exported);
+  const headers = { "If-Match": exported.headers["ETag"] ?? "" };
+  expect((await workspace.import(document, headers)).json?.data).toEqual({ created: 0, updated: 0, skipped: 1 });
+
+  await workspace.create({ sf_object: "Account", fields: ["Name"] });
+
+  expect((await workspace.import(document, headers)).status).toBe(412);
+});
+
+test("a mapping is paused, goes on, is ended and taken up again; doing a thing twice changes nothing", async () => {
+  const workspace = await openWorkspace();
+  const { id } = dataOf<Mapping>(await workspace.create(CONTACT));
+
+  expect(dataOf<Mapping>(await workspace.deactivate(id)).state).toBe("paused");
+  expect(dataOf<Mapping>(await workspace.deactivate(id)).version).toBe('"2"');
+  expect(dataOf<Mapping>(await workspace.activate(id)).state).toBe("provisioning");
+  expect(dataOf<Mapping>(await workspace.delete(id)).state).toBe("deleted");
+  expect((await workspace.activate(id)).json).toMatchObject({ error: { code: "MAPPING_NOT_FOUND" } });
+  expect(dataOf(await workspace.list())).toEqual([]);
+  expect(dataOf<Mapping>(await workspace.restore(id)).state).toBe("paused");
+
+  expect(await workspace.audited()).toEqual([
+    "mapping.restored",
+    "mapping.deleted",
+    "mapping.activated",
+    "mapping.deactivated",
+    "mapping.created",
+  ]);
+});
+
+test("a deleted mapping's object is free, and restoring it then is refused", async () => {
+  const workspace = await openWorkspace();
+  const { id } = dataOf<Mapping>(await workspace.create(CONTACT));
+  await workspace.delete(id);
+
+  expect((await workspace.create(CONTACT)).status).toBe(200);
+  expect((await workspace.restore(id)).status).toBe(409);
+});
+
+test("of two who change a mapping at once, both changes happen, one after the other", async () => {
+  const workspace = await openWorkspace();
+  const { id } = dataOf<Mapping>(await workspace.create(CONTACT));
+
+  const changes = await Promise.all([
+    workspace.update(id, { sf_polling_seconds: 30 }),
+    workspace.update(id, { conflict_policy: "latest_wins" }),
+    workspace.deactivate(id),
+  ]);
+
+  expect(changes.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(dataOf<Mapping>(await workspace.activate(id))).toMatchObject({
+    sf_polling_seconds: 30,
+    conflict_policy: "latest_wins",
+    version: '"5"',
+  });
+});
