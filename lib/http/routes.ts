@@ -42,7 +42,7 @@ export const ROUTES = {
     path: `${WORKSPACE}/health`,
     scope: "read",
     body: false,
-    reads: [...READS, "mappings", "engine"],
+    reads: [...READS, "mappings", "engine", "counters"],
     writes: WRITES,
     secrets: true,
     postgres: true,

@@ -24,6 +24,8 @@ export interface Counters {
   /** Sets a mapping's totals if they are larger than those that are kept: told late or twice, they neither fall nor double. */
   set(totals: MappingTotals): Promise<void>;
   setQueueDepth(depth: QueueDepth): Promise<void>;
+  /** A workspace's rows in state NEW, as last kept; 0 before the first cycle. */
+  queueDepth(workspaceId: string): Promise<number>;
   /** Everything that is kept, of all workspaces. */
   readAll(): Promise<{ readonly totals: readonly MappingTotals[]; readonly depths: readonly QueueDepth[] }>;
 }

@@ -1,4 +1,4 @@
-import { paginateScan, UpdateCommand, type UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, paginateScan, UpdateCommand, type UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Counters, MappingTotals, QueueDepth } from "../../metrics/ports.ts";
 import type { Database } from "./client.ts";
@@ -39,6 +39,12 @@ export function counters(database: Database): Counters {
         ExpressionAttributeNames: { "#rows": "rows" },
         ExpressionAttributeValues: { ":rows": rows },
       }),
+    queueDepth: async (workspaceId) => {
+      const { Item } = await database.client.send(
+        new GetCommand({ TableName: database.table("counters"), Key: { pk: workspaceId, sk: QUEUE } }),
+      );
+      return Item === undefined ? 0 : depthItem.parse(Item).rows;
+    },
     readAll: () => readAll(database),
   };
 }

@@ -1,0 +1,56 @@
+import { QueryCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import type { EngineReport, EngineReports } from "../../health/ports.ts";
+import type { Database } from "./client.ts";
+
+const MAPPING = "mapping#";
+
+/** What the engine's memory tells of a workspace's health. */
+export function engineReports(database: Database): EngineReports {
+  return {
+    read: async (workspaceId) => {
+      const items = await readItems(database, workspaceId);
+      const shared = usageItem.safeParse(items.find(({ sk }) => sk === "workspace"));
+      return {
+        mappings: items.filter(({ sk }) => String(sk).startsWith(MAPPING)).map(readReport),
+        usage: shared.success ? { used: shared.data.calls_used, limit: shared.data.calls_limit } : null,
+      };
+    },
+  };
+}
+
+async function readItems(database: Database, workspaceId: string): Promise<Record<string, unknown>[]> {
+  const items: Record<string, unknown>[] = [];
+  let from: Record<string, unknown> | undefined;
+  do {
+    const answer = await database.client.send(
+      new QueryCommand({
+        TableName: database.table("engine"),
+        KeyConditionExpression: "pk = :pk",
+        ExpressionAttributeValues: { ":pk": workspaceId },
+        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+      }),
+    );
+    items.push(...(answer.Items ?? []));
+    from = answer.LastEvaluatedKey;
+  } while (from !== undefined);
+  return items;
+}
+
+const usageItem = z.object({ calls_used: z.number(), calls_limit: z.number() });
+
+const stateItem = z.object({
+  sk: z.string(),
+  failed_cycles: z.number(),
+  broken_since: z.nullable(z.string()),
+  reason: z.nullable(z.string()),
+});
+
+function readReport(item: Record<string, unknown>): EngineReport {
+  const { sk, failed_cycles, broken_since, reason } = stateItem.parse(item);
+  return {
+    mappingId: sk.slice(MAPPING.length),
+    broken: broken_since !== null,
+    failure: failed_cycles > 0 ? reason : null,
+  };
+}

@@ -1,0 +1,52 @@
+import type { EngineReport } from "./ports.ts";
+
+/** The health of one side (spec 2.3, 3.2). */
+export type Health = "healthy" | "degraded" | "error" | "unknown";
+
+/** A trip to the database that takes longer makes it degraded (design section 6). */
+const SLOW_MILLISECONDS = 500;
+
+/** The share of the org's daily calls from which on it is degraded. */
+const MUCH_USED = 0.7;
+
+/** What a check of the database gave; `failedTries` before the one that ended it. */
+export type DatabaseCheck =
+  | { readonly answered: true; readonly latencyMilliseconds: number; readonly failedTries: number }
+  | { readonly answered: false };
+
+export function databaseHealth(check: DatabaseCheck | null): Health {
+  if (check === null) return "unknown";
+  if (!check.answered) return "error";
+  return check.latencyMilliseconds >= SLOW_MILLISECONDS || check.failedTries > 0 ? "degraded" : "healthy";
+}
+
+interface OrgSigns {
+  /** A session was had at least once. */
+  readonly everConnected: boolean;
+  readonly reachable: boolean;
+  readonly reports: readonly EngineReport[];
+  readonly usage: { readonly used: number; readonly limit: number } | null;
+}
+
+export function orgHealth({ everConnected, reachable, reports, usage }: OrgSigns): Health {
+  const failed = (reason: string) => reports.some(({ failure }) => failure === reason);
+  if (failed("salesforce_authorization") || failed("salesforce_limit")) return "error";
+  const share = usage === null || usage.limit === 0 ? 0 : usage.used / usage.limit;
+  if (share >= 1) return "error";
+  if (!everConnected) return "unknown";
+  return !reachable || failed("salesforce_unavailable") || share >= MUCH_USED ? "degraded" : "healthy";
+}
+
+interface SyncSigns {
+  readonly connected: boolean;
+  readonly activeMappings: number;
+  /** Those of the active mappings. */
+  readonly reports: readonly EngineReport[];
+}
+
+/** `running` means enabled, also while nothing is to be done. */
+export function syncStatus({ connected, activeMappings, reports }: SyncSigns) {
+  if (!connected) return "unknown";
+  if (activeMappings === 0) return "paused";
+  return reports.some(({ broken }) => broken) ? "broken" : "running";
+}

@@ -1,0 +1,23 @@
+import type { SalesforceConnection } from "../model/workspace.ts";
+
+/** How the cycles of one mapping have been ending. */
+export interface EngineReport {
+  readonly mappingId: string;
+  readonly broken: boolean;
+  /** Why the last cycle could not do its work; null: it could. One of the engine's reasons, `salesforce_limit`. */
+  readonly failure: string | null;
+}
+
+/** What the engine remembers of a workspace outside of the customer's database. */
+export interface EngineReports {
+  read(workspaceId: string): Promise<{
+    readonly mappings: readonly EngineReport[];
+    /** The org's own count of its last 24 hours; null before the first answer. */
+    readonly usage: { readonly used: number; readonly limit: number } | null;
+  }>;
+}
+
+/** Whether the org answers at all, by a request that it does not count (`/services/data`). */
+export interface OrgReach {
+  isReachable(connection: SalesforceConnection): Promise<boolean>;
+}

@@ -1,0 +1,93 @@
+import type { SealedWorkspace } from "../access/ports.ts";
+import type { Mappings } from "../config/ports.ts";
+import type { Counters } from "../metrics/ports.ts";
+import type { PostgresConnection } from "../model/workspace.ts";
+import { DatabaseUnavailable, type Monitoring } from "../monitoring/ports.ts";
+import { type DatabaseCheck, databaseHealth, orgHealth, syncStatus } from "./judge.ts";
+import type { EngineReports, OrgReach } from "./ports.ts";
+
+interface Needs {
+  readonly mappings: Pick<Mappings, "list">;
+  readonly monitoring: Monitoring;
+  readonly engine: EngineReports;
+  readonly reach: OrgReach;
+  readonly counters: Pick<Counters, "queueDepth">;
+}
+
+/** Tries of a check until the database counts as down. */
+const TRIES = 3;
+
+/** A check that has not answered by then has failed: whoever asks for health wants to know it now. */
+const CHECK_MILLISECONDS = 8000;
+
+/** The health of a workspace (spec 2.3): live checks of both sides, and what the engine last met. */
+export async function readHealth(needs: Needs, workspace: SealedWorkspace) {
+  const { postgres, salesforce } = await workspace.open();
+  const [database, reachable, engine, listing] = await Promise.all([
+    postgres && checkDatabase(needs.monitoring, postgres),
+    salesforce ? needs.reach.isReachable(salesforce) : false,
+    needs.engine.read(workspace.id),
+    needs.mappings.list(workspace.id),
+  ]);
+  const active = new Set(listing.mappings.filter((mapping) => mapping.active).map(({ id }) => id));
+  const reports = engine.mappings.filter(({ mappingId }) => active.has(mappingId));
+  const seen = database?.answered ? database : null;
+  return {
+    pg: { status: databaseHealth(database), latency_ms: database?.latencyMilliseconds ?? 0 },
+    sf: {
+      status: orgHealth({
+        everConnected: salesforce !== null && salesforce.accessToken !== null,
+        reachable,
+        reports,
+        usage: engine.usage,
+      }),
+      org_id: salesforce?.organizationId ?? "",
+    },
+    sync: {
+      status: syncStatus({ connected: postgres !== null && salesforce !== null, activeMappings: active.size, reports }),
+      last_run_at: seen?.lastRunAt?.toISOString() ?? null,
+      pending_rows: seen?.waitingRows ?? (await needs.counters.queueDepth(workspace.id)),
+    },
+  };
+}
+
+type Seen = DatabaseCheck & { readonly latencyMilliseconds: number } & (
+    | { readonly answered: true; readonly lastRunAt: Date | null; readonly waitingRows: number }
+    | { readonly answered: false }
+  );
+
+async function checkDatabase(monitoring: Monitoring, postgres: PostgresConnection): Promise<Seen> {
+  const started = performance.now();
+  const elapsed = () => Math.round(performance.now() - started);
+  const late = new AbortController();
+  const deadline = new Promise<Seen>((resolve) => {
+    const timer = setTimeout(() => resolve({ answered: false, latencyMilliseconds: elapsed() }), CHECK_MILLISECONDS);
+    late.signal.addEventListener("abort", () => clearTimeout(timer));
+  });
+  const asked = askUpToThreeTimes(monitoring, postgres, elapsed);
+  asked.catch(() => undefined); // what comes after the deadline is of no use to anybody
+  try {
+    return await Promise.race([asked, deadline]);
+  } finally {
+    late.abort();
+  }
+}
+
+async function askUpToThreeTimes(
+  monitoring: Monitoring,
+  postgres: PostgresConnection,
+  elapsed: () => number,
+): Promise<Seen> {
+  for (let failedTries = 0; failedTries < TRIES; failedTries += 1) {
+    try {
+      await using database = await monitoring.open(postgres);
+      const latencyMilliseconds = await database.ping();
+      const [lastRunAt, waitingRows] = [await database.lastRunAt(), await database.countWaiting()];
+      return { answered: true, latencyMilliseconds, failedTries, lastRunAt, waitingRows };
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable)) throw error;
+      if (error.stage === "connect") break;
+    }
+  }
+  return { answered: false, latencyMilliseconds: elapsed() };
+}
