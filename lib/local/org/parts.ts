@@ -1,6 +1,7 @@
 import type { Identity } from "./access/bootstrap.ts";
 import type { Calls } from "./access/calls.ts";
 import type { Session, Sessions } from "./access/sessions.ts";
+import type { Bulk } from "./bulk/bulk.ts";
 import type { Clock } from "./clock.ts";
 import type { Catalog } from "./metadata/catalog.ts";
 import type { Dml } from "./saving/dml.ts";
@@ -11,8 +12,8 @@ import type { Queries } from "./soql/query.ts";
 import type { Database } from "./store/database.ts";
 import type { Records } from "./store/records.ts";
 
-/** The parts of a running org, from which each protocol takes what it needs. */
-export interface Parts {
+/** All parts but the Bulk API, which is built on them. */
+export interface PartsBeforeBulk {
   readonly clock: Clock;
   readonly database: Database;
   readonly catalog: Catalog;
@@ -28,9 +29,14 @@ export interface Parts {
   readonly faults: Faults;
 }
 
+/** The parts of a running org, from which each protocol takes what it needs. */
+export interface Parts extends PartsBeforeBulk {
+  readonly bulk: Bulk;
+}
+
 /** Saves in a transaction of the session's user; `request` and `object` are what an ordered delay may match. */
 export function inTransaction<T>(
-  parts: Parts,
+  parts: PartsBeforeBulk,
   {
     session,
     ids = [],

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { bootstrap } from "./access/bootstrap.ts";
 import { Calls } from "./access/calls.ts";
 import { Sessions } from "./access/sessions.ts";
+import { Bulk } from "./bulk/bulk.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { Door } from "./http/door.ts";
-import { makeServer, sendPlainly, type Tls } from "./http/server.ts";
+import { type Answerer, makeServer, sendPlainly, type Tls } from "./http/server.ts";
 import { BASE_DEFINITION } from "./metadata/base-definition.ts";
 import { Catalog } from "./metadata/catalog.ts";
 import { applyDefinition, type Definition } from "./metadata/definition.ts";
@@ -15,7 +16,11 @@ import { SALES_OBJECTS } from "./metadata/standard-sales.ts";
 import { SERVICE_OBJECTS } from "./metadata/standard-service.ts";
 import type { Parts } from "./parts.ts";
 import { Dml } from "./saving/dml.ts";
+import { answerControl } from "./simulation/controls.ts";
 import { Faults } from "./simulation/faults.ts";
+import { answerOrFail } from "./simulation/faulty-server.ts";
+import { Journal } from "./simulation/journal.ts";
+import { ShiftedClock } from "./simulation/shifted-clock.ts";
 import { Transactions } from "./simulation/transactions.ts";
 import { defineFormulas } from "./soql/formulas.ts";
 import { loadParser } from "./soql/parse.ts";
@@ -60,12 +65,9 @@ const DEVELOPER_ALLOWANCE = 15_000;
 
 /** Starts the embedded Salesforce org: REST, SOAP partner and Bulk API 2.0 over one durable store. */
 export async function startOrg(options: OrgOptions): Promise<Org> {
-  const parts = assemble(options);
-  const door = new Door(parts);
-  const server = makeServer(parts.clock, options.tls ?? null, async (call) => ({
-    reply: await door.answer(call),
-    send: sendPlainly,
-  }));
+  const clock = new ShiftedClock(options.clock ?? systemClock);
+  const parts = assemble(options, clock);
+  const server = makeServer(clock, options.tls ?? null, answererOf(parts, clock, options.controls ?? false));
   const host = options.host ?? "127.0.0.1";
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(options.port ?? 0, host, resolve));
   // The parser takes longer to load than all the rest; it is loaded once the org already answers.
@@ -84,14 +86,26 @@ export async function startOrg(options: OrgOptions): Promise<Org> {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;
+      await parts.bulk.stop();
       parts.database.close();
     },
   };
 }
 
-function assemble(options: OrgOptions): Parts {
+/** What answers requests: the door alone, or with the controls in front of it. */
+function answererOf(parts: Parts, clock: ShiftedClock, withControls: boolean): Answerer {
+  const door = new Door(parts);
+  if (!withControls) return async (call) => ({ reply: await door.answer(call), send: sendPlainly });
+  const journal = new Journal();
+  return async (call) => {
+    if (/^\/_sim(\/|$)/.test(call.path))
+      return { reply: answerControl({ parts, journal, clock }, call), send: sendPlainly };
+    return await answerOrFail(parts, journal, (asked) => door.answer(asked), call);
+  };
+}
+
+function assemble(options: OrgOptions, clock: Clock): Parts {
   mkdirSync(options.dataDir, { recursive: true });
-  const clock = options.clock ?? systemClock;
   const catalog = catalogOf(options.definition);
   const database = new Database(join(options.dataDir, "org.db"));
   database.define("fold", (value = null) => folded(value));
@@ -100,7 +114,7 @@ function assemble(options: OrgOptions): Parts {
   const records = new Records(database);
   const identity = bootstrap({ database, records, catalog, clock });
   const transactions = new Transactions({ database, clock });
-  return {
+  const parts = {
     clock,
     database,
     catalog,
@@ -114,6 +128,7 @@ function assemble(options: OrgOptions): Parts {
     calls: new Calls({ database, clock, allowance: options.dailyApiRequests ?? DEVELOPER_ALLOWANCE }),
     faults: new Faults(),
   };
+  return { ...parts, bulk: new Bulk(parts, join(options.dataDir, "bulk")) };
 }
 
 /** The standard objects, what every embedded org adds to them, and the given definition on top. */

@@ -1,3 +1,4 @@
+import { authorize, identityOf, revoke, userInfo } from "../access/identity.ts";
 import { token } from "../access/oauth.ts";
 import type { Session } from "../access/sessions.ts";
 import type { Parts } from "../parts.ts";
@@ -6,6 +7,8 @@ import { Rest, refusalReply } from "../rest/rest.ts";
 import { versions } from "../rest/root.ts";
 import { answerSoap } from "../soap/soap.ts";
 import { type Call, jsonReply, type Reply } from "./call.ts";
+
+const NOT_FOUND = jsonReply(404, [{ errorCode: "NOT_FOUND", message: "The requested resource does not exist" }]);
 
 /** The one way into the org: knows the protocols by their paths, checks sessions and counts calls for all of them. */
 export class Door {
@@ -21,10 +24,23 @@ export class Door {
     const { path } = call;
     if (path === "/services/data") return jsonReply(200, versions());
     if (path === "/services/oauth2/token" && call.method === "POST") return token(this.#parts, call);
+    if (path === "/services/oauth2/revoke") return revoke(this.#parts, call);
+    if (path === "/services/oauth2/authorize") return authorize(this.#parts, call);
+    if (path === "/services/oauth2/userinfo")
+      return this.#known(call, (session) => userInfo(this.#parts, call, session));
+    if (path.startsWith("/id/")) return this.#known(call, () => identityOf(this.#parts, call) ?? NOT_FOUND);
     if (/^\/services\/Soap\/u\//i.test(path))
       return await answerSoap(this.#parts, call, (sessionId) => this.#admit(sessionId));
     if (path.startsWith("/services/data/v")) return await this.#answerRest(call);
-    return jsonReply(404, [{ errorCode: "NOT_FOUND", message: "The requested resource does not exist" }]);
+    return NOT_FOUND;
+  }
+
+  /** For what needs a session and is not counted. */
+  #known(call: Call, answer: (session: Session) => Reply): Reply {
+    const session = this.#parts.sessions.find(bearerOf(call));
+    return session
+      ? answer(session)
+      : { status: 403, headers: { "Content-Type": "text/plain" }, body: "Bad_OAuth_Token" };
   }
 
   async #answerRest(call: Call): Promise<Reply> {

@@ -14,14 +14,13 @@ export interface Tls {
 /** Sends an answer; faults replace it to break off, wait or drip. */
 export type Send = (reply: Reply, response: ServerResponse) => Promise<void>;
 
+/** Gives the answer to a request, and the way to send it. */
+export type Answerer = (call: Call) => Promise<{ reply: Reply; send: Send }>;
+
 const MAX_BODY_BYTES = 160 * 1024 * 1024;
 
 /** The HTTP server of the org: reads requests, hands them over, stamps each answer with the org's own Date. */
-export function makeServer(
-  clock: Clock,
-  tls: Tls | null,
-  answer: (call: Call) => Promise<{ reply: Reply; send: Send }>,
-): Server {
+export function makeServer(clock: Clock, tls: Tls | null, answer: Answerer): Server {
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     void respond(clock, tls !== null, request, response, answer);
   };
@@ -34,12 +33,12 @@ async function respond(
   isTls: boolean,
   request: IncomingMessage,
   response: ServerResponse,
-  answer: (call: Call) => Promise<{ reply: Reply; send: Send }>,
+  answer: Answerer,
 ): Promise<void> {
   response.sendDate = false;
-  response.setHeader("Date", clock.now().toUTCString());
   try {
     const { reply, send } = await answer(await callOf(request, isTls));
+    response.setHeader("Date", clock.now().toUTCString());
     await send(reply, response);
   } catch (error) {
     if (!request.destroyed && !response.headersSent)

@@ -33,11 +33,11 @@ interface Subrequest {
 }
 
 /** `POST /composite` (reference 3.2): up to 25 requests in order, later ones may use the answers of earlier ones. */
-export function composite(runInner: RunInner) {
+export function composite(runInner: RunInner, maxRequests = MAX_REQUESTS) {
   return async (call: RestCall): Promise<RestReply> => {
     const body = jsonObject(call);
     const requests = subrequestsOf(body["compositeRequest"]);
-    refuseTooMany(requests);
+    refuseTooMany(requests, maxRequests);
     const parts =
       body["allOrNone"] === true
         ? await runAllOrNone(call, requests, runInner)
@@ -64,9 +64,9 @@ function subrequestsOf(value: unknown): Subrequest[] {
   }));
 }
 
-function refuseTooMany(requests: readonly Subrequest[]): void {
-  if (requests.length > MAX_REQUESTS)
-    throw new Refusal("LIMIT_EXCEEDED", `The number of subrequests exceeds the limit of ${MAX_REQUESTS}`);
+function refuseTooMany(requests: readonly Subrequest[], maxRequests: number): void {
+  if (requests.length > maxRequests)
+    throw new Refusal("LIMIT_EXCEEDED", `The number of subrequests exceeds the limit of ${maxRequests}`);
   const heavy = requests.filter(({ url }) => /\/(query|queryAll|composite\/sobjects)\b/.test(url));
   if (heavy.length > MAX_QUERIES_AND_COLLECTIONS) {
     throw new Refusal(

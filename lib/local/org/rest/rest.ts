@@ -23,7 +23,9 @@ export class Rest {
   /** Answers a request whose session is known and which has been counted. */
   async answer(call: Call, session: Session): Promise<Reply> {
     try {
-      return replyOf(await this.#run(call, session, { bytes: call.body }, this.#parts), this.#parts.calls.header());
+      // Bulk answers come without the usage header (reference 5).
+      const usage = /^\/services\/data\/v[\d.]+\/jobs\//.test(call.path) ? null : this.#parts.calls.header();
+      return replyOf(await this.#run(call, session, { bytes: call.body }, this.#parts), usage);
     } catch (error) {
       return refusalReply(error, this.#parts.calls.header());
     }
@@ -105,9 +107,9 @@ function matched(pattern: readonly string[], segments: readonly string[]): Recor
   return params;
 }
 
-function replyOf(answer: RestReply, usage: string): Reply {
+function replyOf(answer: RestReply, usage: string | null): Reply {
   if ("reply" in answer) return answer.reply;
-  const headers = { "Sforce-Limit-Info": usage, ...answer.headers };
+  const headers = { ...(usage === null ? {} : { "Sforce-Limit-Info": usage }), ...answer.headers };
   return answer.json === undefined
     ? emptyReply(answer.status, headers)
     : jsonReply(answer.status, answer.json, headers);

@@ -1,10 +1,14 @@
+import { BULK_ROUTES } from "../bulk/routes.ts";
+import { batch } from "./batch.ts";
 import { createAll, deleteAll, readAll, updateAll, upsertAll } from "./collections.ts";
 import { composite, type RunInner } from "./composite.ts";
+import { graph } from "./graph.ts";
 import { limits, recordCount } from "./limits.ts";
 import { query, queryAll, queryMore } from "./query.ts";
 import { deleted, updated } from "./replication.ts";
 import type { RestCall, RestReply } from "./rest-call.ts";
 import { resources } from "./root.ts";
+import { search } from "./search.ts";
 import {
   aboutObject,
   createRecord,
@@ -17,6 +21,7 @@ import {
   updateRecord,
   upsertRecord,
 } from "./sobjects.ts";
+import { tree } from "./tree.ts";
 
 type Handler = (call: RestCall) => RestReply | Promise<RestReply>;
 
@@ -31,12 +36,17 @@ export function routes(runInner: RunInner): readonly Route[] {
     ["queryAll", { GET: queryAll }],
     ["query/:locator", { GET: queryMore }],
     ["queryAll/:locator", { GET: queryMore }],
+    ["search", { GET: search }],
     ["limits", { GET: limits }],
     ["limits/recordCount", { GET: recordCount }],
     ["composite", { POST: composite(runInner) }],
+    ["composite/batch", { POST: batch(runInner) }],
+    ["composite/graph", { POST: graph(runInner) }],
+    ["composite/tree/:object", { POST: tree }],
     ["composite/sobjects", { POST: createAll, PATCH: updateAll, DELETE: deleteAll }],
     ["composite/sobjects/:object", { GET: readAll, POST: readAll }],
     ["composite/sobjects/:object/:key", { PATCH: upsertAll }],
+    ...BULK_ROUTES,
     ["sobjects", { GET: describeGlobal }],
     ["sobjects/:object", { GET: aboutObject, POST: createRecord }],
     ["sobjects/:object/describe", { GET: describeObject }],

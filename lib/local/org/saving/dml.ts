@@ -5,21 +5,28 @@ import type { Database, Stored } from "../store/database.ts";
 import type { Records } from "../store/records.ts";
 import { type Batch, saveAll } from "./batch.ts";
 import type { Draft } from "./draft.ts";
+import { type Merged, mergeRecords } from "./merger.ts";
 import { accepted, type Outcome, refused } from "./outcome.ts";
 import { Remover } from "./remover.ts";
 import { Saver } from "./saver.ts";
 import type { Saving } from "./saving.ts";
 
+interface Needs {
+  readonly database: Database;
+  readonly records: Records;
+  readonly catalog: Catalog;
+}
+
 /** The one engine behind REST, SOAP and Bulk: what may be done with a list of records, each with its own outcome. */
 export class Dml {
   readonly saver: Saver;
   readonly remover: Remover;
-  readonly #database: Database;
+  readonly #needs: Needs;
 
-  constructor(needs: { database: Database; records: Records; catalog: Catalog }) {
+  constructor(needs: Needs) {
     this.saver = new Saver(needs);
     this.remover = new Remover({ ...needs, saver: this.saver });
-    this.#database = needs.database;
+    this.#needs = needs;
   }
 
   create(drafts: readonly Draft[], allOrNone: boolean, saving: Saving): readonly Outcome[] {
@@ -75,8 +82,13 @@ export class Dml {
     return this.#all(ids, { allOrNone: false, one: (id) => accepted(this.remover.emptyFromBin(id, saving)) });
   }
 
+  /** Merges records into a master; throws a Refusal or has done all of it. */
+  merge(master: Draft, loserIds: readonly string[], saving: Saving): Merged {
+    return mergeRecords({ ...this.#needs, saver: this.saver }, master, loserIds, saving);
+  }
+
   #all<T>(items: readonly T[], batch: Batch<T>): readonly Outcome[] {
-    return saveAll(this.#database, items, batch);
+    return saveAll(this.#needs.database, items, batch);
   }
 
   /** A refused upsert says `created: false` only where its record is there already. */

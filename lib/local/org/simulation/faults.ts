@@ -55,6 +55,8 @@ interface Standing {
 /** What is being looked at when a fault might strike. */
 export interface Occasion {
   readonly request?: string;
+  /** The request's body, read only if a fault asks which object it names. */
+  readonly body?: () => string;
   readonly object?: string;
   /** Everything that a fault's `record` may be equal to. */
   readonly record?: readonly string[];
@@ -121,11 +123,11 @@ export class Faults {
   }
 }
 
-function isMatch({ fault, path }: Standing, { request, object, record }: Occasion): boolean {
+function isMatch({ fault, path }: Standing, { request, body, object, record }: Occasion): boolean {
   if (path && !path.test(request ?? "")) return false;
   if (fault.record !== undefined && !record?.includes(fault.record)) return false;
   if (fault.object === undefined) return true;
   return object === undefined
-    ? new RegExp(`\\b${fault.object}\\b`, "i").test(request ?? "")
+    ? new RegExp(`\\b${fault.object}\\b`, "i").test(`${request ?? ""} ${body?.() ?? ""}`)
     : object.toLowerCase() === fault.object.toLowerCase();
 }

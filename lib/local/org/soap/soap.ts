@@ -2,8 +2,10 @@ import type { Session } from "../access/sessions.ts";
 import { type Call, nameOf, type Reply } from "../http/call.ts";
 import type { Parts } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
+import { describeGlobal, describeSObjects, retrieve } from "./describe.ts";
 import { faultReply, soapReply } from "./envelope.ts";
 import { getUserInfo, login } from "./login.ts";
+import { merge } from "./merge.ts";
 import { getDeleted, getUpdated, query, queryAll, queryMore } from "./reads.ts";
 import { create, deleteIds, emptyRecycleBin, undelete, update, upsert } from "./saves.ts";
 import type { Operation, SoapCall } from "./soap-call.ts";
@@ -19,6 +21,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   query,
   queryAll,
   queryMore,
+  merge,
+  retrieve,
+  describeSObject: describeSObjects,
+  describeSObjects,
+  describeGlobal,
   getUpdated,
   getDeleted,
   getUserInfo,

@@ -4,6 +4,9 @@ import { Refusal } from "../refusal.ts";
 /** An element of a request, namespaces ignored: clients disagree about them (reference 7). */
 export type Element = string | { readonly [name: string]: Element | readonly Element[] };
 
+/** Elements that may come more than once. */
+const LISTS = new Set(["sObjects", "ids", "fieldsToNull"]);
+
 const parser = new XMLParser({
   removeNSPrefix: true,
   ignoreAttributes: false,
@@ -12,9 +15,7 @@ const parser = new XMLParser({
   parseAttributeValue: false,
   trimValues: false,
   processEntities: true,
-  isArray: (name, _path, isLeaf, isAttribute) =>
-    !isAttribute &&
-    (name === "sObjects" || name === "ids" || name === "fieldsToNull" || (name === "sObjectType" && isLeaf)),
+  isArray: (name, _path, _isLeaf, isAttribute) => !isAttribute && LISTS.has(name),
 });
 
 /** The header and the one operation of a SOAP envelope. */

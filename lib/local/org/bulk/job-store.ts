@@ -1,0 +1,85 @@
+import type { Clock } from "../clock.ts";
+import { notFound } from "../refusal.ts";
+import type { Database } from "../store/database.ts";
+import { normalizeId, recordId } from "../store/ids.ts";
+import { nextNumber } from "../store/settings.ts";
+import type { IngestJob, Job, QueryJob } from "./job.ts";
+
+interface Kinds {
+  readonly query: QueryJob;
+  readonly ingest: IngestJob;
+}
+
+type Fresh<J extends Job> = Omit<
+  J,
+  | "id"
+  | "createdDate"
+  | "systemModstamp"
+  | "concurrencyMode"
+  | "numberRecordsProcessed"
+  | "retries"
+  | "totalProcessingTime"
+>;
+
+/** The jobs of one kind, each kept as one row. */
+export class JobStore<Kind extends keyof Kinds> {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #kind: Kind;
+
+  constructor({ database, clock }: { database: Database; clock: Clock }, kind: Kind) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#kind = kind;
+  }
+
+  add(fresh: Fresh<Kinds[Kind]>): Kinds[Kind] {
+    const now = this.#now();
+    const id = recordId("750", nextNumber(this.#database, "job"));
+    const made = {
+      id,
+      createdDate: now,
+      systemModstamp: now,
+      concurrencyMode: "Parallel",
+      numberRecordsProcessed: 0,
+      retries: 0,
+      totalProcessingTime: 0,
+      ...fresh,
+    };
+    this.#database.run("INSERT INTO _job VALUES (?, ?, ?)", id, this.#kind, JSON.stringify(made));
+    return made as unknown as Kinds[Kind];
+  }
+
+  /** The job with this id, or 404. */
+  get(writtenId: string): Kinds[Kind] {
+    const row = this.#database.first(
+      "SELECT body FROM _job WHERE id = ? AND kind = ?",
+      normalizeId(writtenId) ?? "",
+      this.#kind,
+    );
+    if (!row) throw notFound();
+    return JSON.parse(String(row["body"])) as Kinds[Kind];
+  }
+
+  all(): Kinds[Kind][] {
+    return this.#database
+      .all("SELECT body FROM _job WHERE kind = ? ORDER BY id", this.#kind)
+      .map((row) => JSON.parse(String(row["body"])) as Kinds[Kind]);
+  }
+
+  /** The job with these changes, as it is kept from now on. */
+  change(id: string, changes: Partial<Kinds[Kind]>): Kinds[Kind] {
+    const changed = { ...this.get(id), ...changes, systemModstamp: this.#now() };
+    this.#database.run("UPDATE _job SET body = ? WHERE id = ?", JSON.stringify(changed), id);
+    return changed;
+  }
+
+  remove(id: string): void {
+    this.#database.run("DELETE FROM _job WHERE id = ?", id);
+    this.#database.run("DELETE FROM _job_row WHERE job = ?", id);
+  }
+
+  #now(): string {
+    return this.#clock.now().toISOString().replace("Z", "+0000");
+  }
+}

@@ -1,0 +1,100 @@
+import * as z from "zod";
+import { stampOf } from "../clock.ts";
+import { type Call, emptyReply, jsonReply, type Reply } from "../http/call.ts";
+import type { Parts } from "../parts.ts";
+import { Refusal } from "../refusal.ts";
+import { purgeDeleteLog } from "../rest/replication.ts";
+import { faultSchema } from "./faults.ts";
+import type { Journal } from "./journal.ts";
+import type { ShiftedClock } from "./shifted-clock.ts";
+
+interface Controlled {
+  readonly parts: Parts;
+  readonly journal: Journal;
+  readonly clock: ShiftedClock;
+}
+
+type Control = (controlled: Controlled, call: Call, id: string) => Reply;
+
+const callsSchema = z.strictObject({
+  used: z.int().nonnegative().optional(),
+  allowance: z.int().nonnegative().optional(),
+});
+const clockSchema = z.strictObject({ advanceMilliseconds: z.int() });
+
+/** The control endpoints: `METHOD /_sim/…`, with the last segment where it is an id. */
+const CONTROLS: Readonly<Record<string, Control>> = {
+  "GET faults": ({ parts }) => jsonReply(200, parts.faults.list()),
+  "POST faults": ({ parts }, call) => jsonReply(201, { id: parts.faults.order(faultSchema.parse(bodyOf(call))) }),
+  "DELETE faults": ({ parts }, _, id) => {
+    parts.faults.clear(id === "" ? undefined : Number(id));
+    return emptyReply(204);
+  },
+  "GET requests": ({ journal }) => jsonReply(200, journal.entries()),
+  "DELETE requests": ({ journal }) => {
+    journal.clear();
+    return emptyReply(204);
+  },
+  "GET calls": ({ parts }) => jsonReply(200, { used: parts.calls.used, allowance: parts.calls.allowance }),
+  "PUT calls": ({ parts }, call) => {
+    const { used, allowance } = callsSchema.parse(bodyOf(call));
+    if (used !== undefined) parts.calls.setUsed(used);
+    if (allowance !== undefined) parts.calls.allowance = allowance;
+    return jsonReply(200, { used: parts.calls.used, allowance: parts.calls.allowance });
+  },
+  "POST clock": ({ parts, clock }, call) => {
+    clock.advance(clockSchema.parse(bodyOf(call)).advanceMilliseconds);
+    return jsonReply(200, { now: parts.clock.now().toISOString() });
+  },
+  "DELETE sessions": ({ parts }) => {
+    parts.sessions.endAll();
+    return emptyReply(204);
+  },
+  "DELETE locators": ({ parts }) => {
+    parts.queries.cursors.closeAll();
+    return emptyReply(204);
+  },
+  "DELETE delete-log": ({ parts }) => {
+    purgeDeleteLog(parts);
+    return emptyReply(204);
+  },
+  "DELETE recycle-bin": emptyRecycleBin,
+  "GET transactions": ({ parts }) =>
+    jsonReply(200, { oldestStart: parts.transactions.oldestStart?.toISOString() ?? null }),
+};
+
+function emptyRecycleBin({ parts }: Controlled): Reply {
+  const startedAt = parts.clock.now();
+  const saving = {
+    userId: parts.identity.userId,
+    startedAt,
+    stamp: stampOf(startedAt),
+    lockedIds: new Set<string>(),
+    beforeRecord: () => {},
+  };
+  const roots = parts.database.all("SELECT DISTINCT root FROM _bin").map((row) => String(row["root"]));
+  parts.database.transaction(() => parts.dml.hardDelete(roots, saving));
+  return jsonReply(200, { removed: roots.length });
+}
+
+/** Answers a request below `/_sim`; the remedy for a wrong one is in the answer. */
+export function answerControl(controlled: Controlled, call: Call): Reply {
+  const [, , name = "", id = ""] = call.path.split("/");
+  const control = CONTROLS[`${call.method} ${name}`];
+  if (!control)
+    return jsonReply(404, {
+      error: `no such control: ${call.method} ${call.path}`,
+      controls: Object.keys(CONTROLS).map((key) => key.replace(" ", " /_sim/")),
+    });
+  try {
+    return control(controlled, call, id);
+  } catch (error) {
+    if (error instanceof z.ZodError || error instanceof SyntaxError || error instanceof Refusal)
+      return jsonReply(400, { error: error.message });
+    throw error;
+  }
+}
+
+function bodyOf(call: Call): unknown {
+  return call.body.length === 0 ? {} : JSON.parse(call.body.toString("utf8"));
+}

@@ -1,0 +1,63 @@
+import { describe, describeBriefly } from "../metadata/describe.ts";
+import { objectNamed } from "./reads.ts";
+import type { SoapCall } from "./soap-call.ts";
+import { recordXml, soapStyle } from "./style.ts";
+import { child, children, escaped, tag, textOf } from "./xml.ts";
+
+/** What REST's describe has and the WSDL does not. */
+const REST_ONLY = new Set(["urls"]);
+
+/** `describeSObject(sObjectType)` and `describeSObjects(sObjectType[])`. */
+export function describeSObjects(call: SoapCall): string {
+  const names = [...children(call.input, "sObjectType"), ...children(call.input, "sObjectTypes")].map((name) =>
+    textOf(name).trim(),
+  );
+  return names
+    .map((name) => `<result>${valueXml(describe(call.parts.catalog, objectNamed(call, name), call.version))}</result>`)
+    .join("");
+}
+
+/** `describeGlobal()`. */
+export function describeGlobal(call: SoapCall): string {
+  const sobjects = call.parts.catalog.objects.map(
+    (object) => `<sobjects>${valueXml(describeBriefly(object, call.version))}</sobjects>`,
+  );
+  return `<result>${tag("encoding", "UTF-8")}${tag("maxBatchSize", 200)}${sobjects.join("")}</result>`;
+}
+
+/** The parts of a describe answer as elements; the WSDL orders all of them by name, and leaves out what has no value. */
+function valueXml(value: object): string {
+  return Object.entries(value)
+    .filter(([name]) => !REST_ONLY.has(name))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, part]) => partXml(name, part))
+    .join("");
+}
+
+function partXml(name: string, part: unknown): string {
+  if (part === null || part === undefined) return "";
+  if (Array.isArray(part)) return part.map((entry) => partXml(name, entry)).join("");
+  return typeof part === "object"
+    ? `<${name}>${valueXml(part)}</${name}>`
+    : `<${name}>${escaped(String(part))}</${name}>`;
+}
+
+/** `retrieve(fieldList, sObjectType, ids[])`: records in the order asked for, nil where there is none. */
+export function retrieve(call: SoapCall): string {
+  const object = objectNamed(call, textOf(child(call.input, "sObjectType")).trim());
+  const ids = children(call.input, "ids").map((id) => textOf(id).trim());
+  const soql = `SELECT Id, ${textOf(child(call.input, "fieldList"))} FROM ${object.name} WHERE Id IN (${ids.map((id) => `'${id}'`).join(", ")})`;
+  const withoutRepeat = soql.replace(/^SELECT Id, (?=.*\bId\b.*\sFROM\s)/i, "SELECT ");
+  const { records } = call.parts.queries.first(withoutRepeat, {
+    includeDeleted: false,
+    batchSize: 2000,
+    style: soapStyle,
+  });
+  const byId = new Map(records.map((record) => [String(record["@id"]).slice(0, 15), record]));
+  return ids
+    .map((id) => {
+      const record = byId.get(id.slice(0, 15));
+      return record ? recordXml("result", record) : '<result xsi:nil="true"/>';
+    })
+    .join("");
+}
