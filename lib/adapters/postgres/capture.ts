@@ -20,12 +20,11 @@ const TRIGGERS = [
  * Salesforce captures nothing.
  */
 export function captureStatements(mapped: MappedTable): string {
-  const drops = dropCapture(mapped.shape.schema, mapped.shape.table);
   const { shape } = mapped;
   const table = qualified(shape.schema, shape.table);
-  if (!pushes(shape.direction)) return `${drops} ALTER TABLE ${table} ALTER COLUMN _ab_lastop DROP DEFAULT;`;
+  if (!pushes(shape.direction)) return endCapture(shape.schema, shape.table);
   return [
-    drops,
+    endCapture(shape.schema, shape.table),
     // Costs a user's INSERT nothing, where a trigger per row would.
     `ALTER TABLE ${table} ALTER COLUMN _ab_lastop SET DEFAULT 'PENDING';`,
     captureFunction(mapped, "insert", insertedRows(mapped)),
@@ -39,10 +38,10 @@ export function captureStatements(mapped: MappedTable): string {
 }
 
 /** Ends capture on a table; harmless where there is none. */
-export function dropCapture(schema: string, table: string): string {
-  return TRIGGERS.map((trigger) => `DROP TRIGGER IF EXISTS ${name(trigger)} ON ${qualified(schema, table)};`).join(
-    "\n",
-  );
+export function endCapture(schema: string, table: string): string {
+  const on = qualified(schema, table);
+  const drops = TRIGGERS.map((trigger) => `DROP TRIGGER IF EXISTS ${name(trigger)} ON ${on};`);
+  return [...drops, `ALTER TABLE ${on} ALTER COLUMN _ab_lastop DROP DEFAULT;`].join("\n");
 }
 
 /** Takes capture's functions away, once no trigger calls them. */

@@ -30,7 +30,15 @@ export const OWN_COLUMNS = {
 
 /** Text as a value of the column's own type. */
 export const typed = (layout: Layout, column: string, text: string): string =>
-  `(${text})::${layout.types[column] ?? "text"}`;
+  cast(text, layout.types[column] ?? "text");
+
+function cast(text: string, type: string): string {
+  // Read as an instant first, or the zone that the text names would be dropped.
+  if (type.startsWith("timestamp") && type.endsWith(WITHOUT_ZONE)) return `((${text})::timestamptz)::${type}`;
+  return `(${text})::${type}`;
+}
+
+const WITHOUT_ZONE = " without time zone";
 
 /** A column's value as exact text, instants always with their zone. */
 export const textOf = (layout: Layout, column: string, alias: string): string =>
@@ -38,13 +46,17 @@ export const textOf = (layout: Layout, column: string, alias: string): string =>
 
 /** Text as the column would give it back, `5` as `5.00`: what two values must look like to be compared as texts. */
 export const heldText = (layout: Layout, column: string, text: string): string =>
-  exactText(layout, column, `(${text})::${layout.exactTypes[column] ?? "text"}`);
+  exactText(layout, column, cast(text, layout.exactTypes[column] ?? "text"));
 
 function exactText(layout: Layout, column: string, value: string): string {
   // Columns that Heroku Connect made hold UTC without saying so.
-  if (layout.types[column] === "timestamp without time zone") return `(${value} AT TIME ZONE 'UTC')::text`;
+  if (isZoneless(layout, column)) return `(${value} AT TIME ZONE 'UTC')::text`;
   return `${value}::text`;
 }
+
+/** Whether a column holds instants without saying that they are UTC, as Heroku Connect's do. */
+export const isZoneless = (layout: Layout, column: string): boolean =>
+  layout.types[column] === `timestamp${WITHOUT_ZONE}`;
 
 const WITHOUT_EQUALITY = ["json", "xml", "point", "polygon", "circle", "box", "path", "line", "lseg"];
 

@@ -4,11 +4,11 @@ import type { TableShape } from "../../model/shape.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
 import type { Provisioner } from "../../sync/ports.ts";
 import { adoptedKey } from "./adoption.ts";
-import { captureStatements, dropCapture, dropCaptureFunctions } from "./capture.ts";
+import { captureStatements, dropCaptureFunctions, endCapture } from "./capture.ts";
 import { type CatalogTable, readTable } from "./catalog.ts";
 import { columnType } from "./column-type.ts";
 import { checkName } from "./identifiers.ts";
-import { missingIndexes } from "./indexes.ts";
+import { buildMissingIndexes, newIndexes } from "./indexes.ts";
 import { type Layout, OWN_COLUMNS } from "./layout.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS, migrate } from "./migrate.ts";
 import { isWorthWaiting, patiently, sqlState } from "./patience.ts";
@@ -24,8 +24,10 @@ export function createProvisioner(connection: PostgresConnection): Provisioner {
         await migrate(session, shape.schema, mapping.workspaceId);
         const before = await readTable(session, shape.schema, shape.table);
         const key = before ? adoptedKey(shape, before) : "id";
+        // What may be refused comes before anything of the table is changed.
+        if (before) await buildMissingIndexes(session, shape, before);
         const addedColumns = await inOneTransaction(session, shape, before, key);
-        for (const index of missingIndexes(shape, await tableOf(session, shape))) await session.query(index);
+        await buildMissingIndexes(session, shape, await tableOf(session, shape));
         return { created: before === null, addedColumns };
       });
     },
@@ -100,8 +102,8 @@ const wantedColumns = (shape: TableShape): (readonly [string, string])[] => [
 function createTable(shape: TableShape, key: string): string {
   const table = qualified(shape.schema, shape.table);
   const columns = wantedColumns(shape).map(([column, type]) => `${name(column)} ${type}`);
-  const indexes = missingIndexes(shape, null);
-  return [`CREATE TABLE ${table} (${name(key)} bigserial PRIMARY KEY, ${columns.join(", ")})`, ...indexes].join(";");
+  const create = `CREATE TABLE ${table} (${name(key)} bigserial PRIMARY KEY, ${columns.join(", ")})`;
+  return [create, ...newIndexes(shape)].join(";");
 }
 
 async function tableOf(session: Session, shape: TableShape): Promise<CatalogTable> {
@@ -148,7 +150,7 @@ async function retire(session: Session, schema: string, mapping: Mapping): Promi
     session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, first, async ([row]) => {
       if (!row) return;
       const table = String(row["table_name"]);
-      if (await readTable(session, schema, table)) await session.script(dropCapture(schema, table));
+      if (await readTable(session, schema, table)) await session.script(endCapture(schema, table));
       await session.script(dropCaptureFunctions(schema, table));
       await session.query(`DELETE FROM ${state} WHERE mapping_id = $1`, [mapping.id]);
     }),

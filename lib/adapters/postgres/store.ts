@@ -4,7 +4,7 @@ import type { CycleStore, Lease, OutboxEvent, Pulse, RecordStamp } from "../../s
 import { apply } from "./apply.ts";
 import { claim, markSent, recover, release } from "./claim.ts";
 import { instant, iso, type Workbench } from "./fence.ts";
-import type { MappedTable } from "./layout.ts";
+import { isZoneless, type MappedTable } from "./layout.ts";
 import { begin, finish, renew, unlessUnprovisioned } from "./lease.ts";
 import { openSession } from "./session.ts";
 import { settle } from "./settle.ts";
@@ -73,11 +73,12 @@ async function unseen(
   mappingId: string,
   stamps: readonly RecordStamp[],
 ): Promise<string[]> {
-  const { shape } = mapped({ mappingId });
+  const { shape, layout } = mapped({ mappingId });
+  const stamp = isZoneless(layout, "systemmodstamp") ? "t.systemmodstamp AT TIME ZONE 'UTC'" : "t.systemmodstamp";
   const rows = await session.query<{ sfid: string }>(
     `SELECT s.sfid FROM unnest($1::text[], $2::timestamptz[]) AS s (sfid, stamp)
      WHERE NOT EXISTS (SELECT FROM ${qualified(shape.schema, shape.table)} t WHERE t.sfid = s.sfid
-         AND t.systemmodstamp AT TIME ZONE 'UTC' >= s.stamp AT TIME ZONE 'UTC')
+         AND ${stamp} >= s.stamp)
        AND NOT EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name = $3 AND l.sfid = s.sfid
          AND l.action = 'DELETE' AND l.processed_at IS NULL)
        AND NOT EXISTS (SELECT FROM ${tables.tombstones} d WHERE d.mapping_id = $4 AND d.sfid = s.sfid AND d.stamp >= s.stamp)`,
