@@ -58,6 +58,10 @@ export interface Delivery {
   readonly body: string;
   readonly createdAt: Date;
   readonly status: DeliveryStatus;
+  /** HTTP status of the last attempt that has ended; null when it got none, or none has ended. */
+  readonly responseCode: number | null;
+  /** When that attempt ended. */
+  readonly deliveredAt: Date | null;
   /** When the next automatic attempt is due; null: none will be made. */
   readonly nextAttemptAt: Date | null;
   /** Automatic attempts that have ended. */
@@ -99,6 +103,8 @@ export function newDelivery(
   return {
     ...made,
     status: "pending",
+    responseCode: null,
+    deliveredAt: null,
     nextAttemptAt: made.createdAt,
     automaticAttempts: 0,
     manualRequested: 0,
@@ -116,7 +122,10 @@ export function judge(delivery: Delivery, { kind, number }: WakeUp, now: Date): 
   const due = kind === "manual" ? manualDue(delivery, number) : automaticDue(delivery, number);
   if (due === null) return { verdict: "drop" };
   const until = Math.max(due.getTime(), claimedUntil(delivery)?.getTime() ?? 0);
-  return until > now.getTime() ? { verdict: "wait", until: new Date(until) } : { verdict: "attempt" };
+  if (until <= now.getTime()) return { verdict: "attempt" };
+  // Whoever asked for an attempt waits for the one under way, but not for all the time that it may take.
+  const patience = kind === "manual" ? now.getTime() + 1000 : until;
+  return { verdict: "wait", until: new Date(Math.min(until, patience)) };
 }
 
 function automaticDue(delivery: Delivery, number: number): Date | null {
@@ -160,6 +169,8 @@ export function afterAttempt(delivery: Delivery, attempt: Attempt, outcome: Outc
   const ended = {
     ...delivery,
     latest: { ...attempt, outcome },
+    responseCode: outcome.code,
+    deliveredAt: outcome.endedAt,
     automaticAttempts,
     manualAttempts: delivery.manualAttempts + (isManual ? 1 : 0),
     version: delivery.version + 1,

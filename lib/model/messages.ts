@@ -49,11 +49,10 @@ export interface EventMessage {
 
 /**
  * An attempt of a delivery is wanted. `automatic` counts the schedule's attempts from 1, `manual` counts the requests
- * for one; a delivery that has come that far already drops the message. `due_at` (ISO 8601) is when, never earlier.
+ * for one; a delivery that has come that far already drops the message, one whose time has not come sends it again.
  */
 export interface DeliveryMessage {
   readonly delivery_id: string;
   readonly kind: "automatic" | "manual";
   readonly number: number;
-  readonly due_at: string;
 }

@@ -55,6 +55,8 @@ export interface Vault {
 
 /** Events that wait to be dispatched. */
 export interface EventRows {
+  /** Keeps events; one that waits already waits on. */
+  add(events: readonly Event[]): Promise<void>;
   /** Those of them that still wait, in no order. */
   read(keys: readonly EventKey[]): Promise<readonly Event[]>;
   /** Ends their wait. */
@@ -67,10 +69,17 @@ export interface EventKey {
   readonly eventId: string;
 }
 
+/** Wakes the dispatcher. */
+export interface EventQueue {
+  send(keys: readonly EventKey[]): Promise<void>;
+}
+
 /** Deliveries and their history. */
 export interface Deliveries {
   /** Keeps new ones; one that exists stays as it is. */
   add(deliveries: readonly Delivery[]): Promise<void>;
+  /** Keeps a new one that somebody asked for, together with its audit entry. */
+  addAsked(delivery: Delivery, audit: AuditEntry): Promise<void>;
   /** Those that exist, as last written. */
   read(ids: readonly string[]): Promise<readonly Delivery[]>;
   /**
@@ -78,6 +87,8 @@ export interface Deliveries {
    * moves to the history in the same write. With an audit entry, both are written or none.
    */
   replace(before: Delivery, after: Delivery, audit?: AuditEntry): Promise<boolean>;
+  /** Tells the sweeper to look at them no earlier than `until`; their schedule stays. Leaves those alone that changed. */
+  postpone(deliveries: readonly Delivery[], until: Date): Promise<void>;
   /** Writes what came of an attempt that the delivery has already given up as lost. */
   recordLate(delivery: Delivery, attempt: Attempt): Promise<void>;
   /** One page, newest first, and how many there are in all. */
@@ -125,13 +136,13 @@ export interface Sender {
   post(request: SignedRequest): Promise<Answer>;
 }
 
-/** What the minute sweeper asks. Both go on page by page until nothing is left. */
+/** What the minute sweeper asks; it reads on page by page until nothing is left. */
 export interface Overdue {
-  /** Events that have waited since before `before`, and were not offered again since `offeredBefore`. */
-  events(before: Date, offeredBefore: Date): AsyncIterable<readonly EventKey[]>;
+  /** Waiting events whose time came before `before`. */
+  events(before: Date): AsyncIterable<readonly Event[]>;
+  /** Looks at them no earlier than `until`. */
+  postponeEvents(events: readonly Event[], until: Date): Promise<void>;
   /** Deliveries whose time came before `before`. */
   deliveries(before: Date): AsyncIterable<readonly Delivery[]>;
-  /** Leaves them alone until then. */
-  postponeEvents(events: readonly EventKey[], now: Date): Promise<void>;
-  postponeDeliveries(deliveries: readonly Delivery[], until: Date): Promise<void>;
+  postponeDeliveries: Deliveries["postpone"];
 }

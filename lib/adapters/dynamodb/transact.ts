@@ -59,3 +59,8 @@ function isClash(reasons: readonly string[]): boolean {
   const passing = new Set(["None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]);
   return reasons.some((reason) => reason !== "None") && reasons.every((reason) => passing.has(reason));
 }
+
+/** Whether a single write was refused because its condition did not hold. */
+export function isConditionFailed(error: unknown): boolean {
+  return error instanceof Error && error.name === "ConditionalCheckFailedException";
+}

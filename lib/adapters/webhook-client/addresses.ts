@@ -17,9 +17,23 @@ interface Rule {
   readonly what: string;
 }
 
-const IPV4_RULES = BLOCKED_IPV4.map(toRule);
-const IPV6_RULES = BLOCKED_IPV6.map(toRule);
-const GLOBAL = ipaddr.parseCIDR(GLOBAL_IPV6);
+interface Rules {
+  readonly ipv4: readonly Rule[];
+  readonly ipv6: readonly Rule[];
+  readonly global: Cidr;
+}
+
+let known: Rules | null = null;
+
+/** Read on first use: a bundle that judges no address then needs nothing of this. */
+function rules(): Rules {
+  known ??= {
+    ipv4: BLOCKED_IPV4.map(toRule),
+    ipv6: BLOCKED_IPV6.map(toRule),
+    global: ipaddr.parseCIDR(GLOBAL_IPV6),
+  };
+  return known;
+}
 
 /**
  * What an address is that nobody may connect to, `a private address (RFC 1918)`; null when it may be reached. An
@@ -35,10 +49,10 @@ export function refuseAddress(text: string, policy: AddressPolicy): string | nul
 }
 
 function specialUse(address: Address): string | null {
-  if (address.kind() === "ipv4") return firstMatch(IPV4_RULES, address);
-  const what = firstMatch(IPV6_RULES, address);
+  if (address.kind() === "ipv4") return firstMatch(rules().ipv4, address);
+  const what = firstMatch(rules().ipv6, address);
   if (what !== null) return what;
-  if (!contains(GLOBAL, address)) return "not a public address";
+  if (!contains(rules().global, address)) return "not a public address";
   return isIsatap(address) ? "an ISATAP address" : null;
 }
 

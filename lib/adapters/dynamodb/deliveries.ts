@@ -1,0 +1,188 @@
+import { PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import type { AuditEntry } from "../../model/audit.ts";
+import { DELIVERY_DAYS, type Delivery } from "../../model/delivery.ts";
+import type { Deliveries } from "../../webhooks/ports.ts";
+import { readItems } from "./batch.ts";
+import type { Database } from "./client.ts";
+import { commit } from "./commit.ts";
+import {
+  attemptItem,
+  changingAttributes,
+  expiryOf,
+  fixedAttributes,
+  readAttempt,
+  readDelivery,
+} from "./delivery-item.ts";
+import { differenceOf, present } from "./difference.ts";
+import { ConditionFailed, isConditionFailed, transact, type Write } from "./transact.ts";
+
+/**
+ * Deliveries and their attempts. A delivery's item holds its newest attempt, and the attempts before it are items of
+ * their own: so one that succeeds at once costs three writes (it is owed, it is claimed, it is done).
+ */
+export function deliveries(database: Database, now: () => Date): Deliveries {
+  return {
+    add: async (owed) => {
+      await Promise.all(owed.map((delivery) => addOne(database, delivery)));
+    },
+
+    addAsked: (delivery, audit) =>
+      commit(database, { writes: [{ Put: putOf(database, delivery) }], audit: [audit], events: [] }),
+
+    read: async (ids) => {
+      const items = await readItems(
+        database,
+        "deliveries",
+        ids.map((pk) => ({ pk })),
+      );
+      return items.map(readDelivery).filter((delivery) => isKept(delivery, now()));
+    },
+
+    replace: (before, after, audit) => replace(database, before, after, audit),
+
+    recordLate: async (delivery, attempt) => {
+      const Item = attemptItem(delivery, attempt);
+      await database.client.send(new PutCommand({ TableName: database.table("attempts"), Item }));
+    },
+
+    postpone: async (late, until) => {
+      await Promise.all(late.map((delivery) => postpone(database, delivery, until)));
+    },
+
+    list: async (webhookId, { limit, offset }) => {
+      const since = new Date(now().getTime() - DELIVERY_DAYS * 86_400_000);
+      const [total, ids] = await Promise.all([
+        countOf(database, webhookId, since),
+        pageOf(database, webhookId, since, limit, offset),
+      ]);
+      const found = (
+        await readItems(
+          database,
+          "deliveries",
+          ids.map((pk) => ({ pk })),
+        )
+      ).map(readDelivery);
+      return { deliveries: ids.flatMap((id) => found.find((delivery) => delivery.id === id) ?? []), total };
+    },
+
+    history: async (delivery) => {
+      const answer = await database.client.send(
+        new QueryCommand({
+          TableName: database.table("attempts"),
+          KeyConditionExpression: "pk = :pk",
+          ExpressionAttributeValues: { ":pk": delivery.id },
+          ConsistentRead: true,
+        }),
+      );
+      return [...(answer.Items ?? []).map(readAttempt), ...(delivery.latest ? [delivery.latest] : [])];
+    },
+  };
+}
+
+async function addOne(database: Database, delivery: Delivery): Promise<void> {
+  await database.client.send(new PutCommand(putOf(database, delivery))).catch((error: unknown) => {
+    if (!isConditionFailed(error)) throw error;
+  });
+}
+
+const putOf = (database: Database, delivery: Delivery) => ({
+  TableName: database.table("deliveries"),
+  Item: { ...fixedAttributes(delivery), ...present(changingAttributes(delivery)) },
+  ConditionExpression: "attribute_not_exists(pk)",
+});
+
+async function replace(database: Database, before: Delivery, after: Delivery, audit?: AuditEntry): Promise<boolean> {
+  const update = {
+    TableName: database.table("deliveries"),
+    Key: { pk: after.id },
+    ...differenceOf(changingAttributes(before), changingAttributes(after)),
+    ConditionExpression: "version = :before",
+  };
+  const values = { ...update.ExpressionAttributeValues, ":before": before.version };
+  const change = { ...update, ExpressionAttributeValues: values };
+  const replaced = before.latest !== null && before.latest.number !== after.latest?.number ? before.latest : null;
+  try {
+    if (audit) await commit(database, { writes: [{ Update: change }], audit: [audit], events: [] });
+    else if (replaced) await transact(database, [{ Update: change }, keep(database, after, replaced)]);
+    else await database.client.send(new UpdateCommand(change));
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionFailed || isConditionFailed(error)) return false;
+    throw error;
+  }
+}
+
+const keep = (database: Database, delivery: Delivery, attempt: NonNullable<Delivery["latest"]>): Write => ({
+  Put: { TableName: database.table("attempts"), Item: attemptItem(delivery, attempt) },
+});
+
+async function postpone(database: Database, delivery: Delivery, until: Date): Promise<void> {
+  const update = new UpdateCommand({
+    TableName: database.table("deliveries"),
+    Key: { pk: delivery.id },
+    UpdateExpression: "SET due_at = :until",
+    ConditionExpression: "version = :version",
+    ExpressionAttributeValues: { ":until": until.toISOString(), ":version": delivery.version },
+  });
+  await database.client.send(update).catch((error: unknown) => {
+    if (!isConditionFailed(error)) throw error;
+  });
+}
+
+function byWebhook(database: Database, webhookId: string, since: Date) {
+  return {
+    TableName: database.table("deliveries"),
+    IndexName: "by-webhook",
+    KeyConditionExpression: "webhook_id = :webhook AND listed_at > :since",
+    ExpressionAttributeValues: { ":webhook": webhookId, ":since": since.toISOString() },
+    ScanIndexForward: false,
+  };
+}
+
+async function countOf(database: Database, webhookId: string, since: Date): Promise<number> {
+  let total = 0;
+  let from: Record<string, unknown> | undefined;
+  do {
+    const answer = await database.client.send(
+      new QueryCommand({
+        ...byWebhook(database, webhookId, since),
+        Select: "COUNT",
+        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+      }),
+    );
+    total += answer.Count ?? 0;
+    from = answer.LastEvaluatedKey;
+  } while (from !== undefined);
+  return total;
+}
+
+const keyShape = z.object({ pk: z.string() });
+
+/** The ids of one page; the keys before it are read and left. */
+async function pageOf(
+  database: Database,
+  webhookId: string,
+  since: Date,
+  limit: number,
+  offset: number,
+): Promise<readonly string[]> {
+  const ids: string[] = [];
+  let from: Record<string, unknown> | undefined;
+  do {
+    const answer = await database.client.send(
+      new QueryCommand({
+        ...byWebhook(database, webhookId, since),
+        Limit: offset + limit - ids.length,
+        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+      }),
+    );
+    ids.push(...(answer.Items ?? []).map((item) => keyShape.parse(item).pk));
+    from = answer.LastEvaluatedKey;
+  } while (from !== undefined && ids.length < offset + limit);
+  return ids.slice(offset);
+}
+
+function isKept({ createdAt }: Delivery, now: Date): boolean {
+  return expiryOf(createdAt) * 1000 > now.getTime();
+}

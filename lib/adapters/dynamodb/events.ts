@@ -1,0 +1,98 @@
+import { ScanCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import { EVENT_TYPES, type Event } from "../../model/event.ts";
+import type { EventRows, Overdue } from "../../webhooks/ports.ts";
+import { readItems, writeItems } from "./batch.ts";
+import type { Database } from "./client.ts";
+import { eventItem } from "./event-item.ts";
+import { isConditionFailed } from "./transact.ts";
+
+/** The events that wait to be dispatched. The table holds no others, so looking for late ones reads it whole. */
+export function eventRows(database: Database, now: () => Date): EventRows & Pick<Overdue, "events" | "postponeEvents"> {
+  return {
+    add: (events) =>
+      writeItems(
+        database,
+        "events",
+        events.map((event) => ({ PutRequest: { Item: eventItem(event) } })),
+      ),
+
+    read: async (keys) => {
+      const items = await readItems(
+        database,
+        "events",
+        distinct(keys.map((key) => ({ pk: key.workspaceId, sk: key.eventId }))),
+      );
+      return items.map(readEvent).filter((event) => event.expiresAt > now());
+    },
+
+    forget: (events) =>
+      writeItems(
+        database,
+        "events",
+        events.map((event) => ({ DeleteRequest: { Key: keyOf(event) } })),
+      ),
+
+    async *events(before) {
+      let from: Record<string, unknown> | undefined;
+      do {
+        const answer = await database.client.send(
+          new ScanCommand({
+            TableName: database.table("events"),
+            FilterExpression: "(attribute_not_exists(due_at) AND occurred_at < :before) OR due_at < :before",
+            ExpressionAttributeValues: { ":before": before.toISOString() },
+            ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+          }),
+        );
+        const late = (answer.Items ?? []).map(readEvent).filter((event) => event.expiresAt > now());
+        if (late.length > 0) yield late;
+        from = answer.LastEvaluatedKey;
+      } while (from !== undefined);
+    },
+
+    postponeEvents: async (events, until) => {
+      await Promise.all(events.map((event) => postpone(database, event, until)));
+    },
+  };
+}
+
+/** An event that was dispatched meanwhile stays away. */
+async function postpone(database: Database, event: Event, until: Date): Promise<void> {
+  const update = new UpdateCommand({
+    TableName: database.table("events"),
+    Key: keyOf(event),
+    UpdateExpression: "SET due_at = :until",
+    ConditionExpression: "attribute_exists(pk)",
+    ExpressionAttributeValues: { ":until": until.toISOString() },
+  });
+  await database.client.send(update).catch((error: unknown) => {
+    if (!isConditionFailed(error)) throw error;
+  });
+}
+
+const keyOf = ({ workspaceId, id }: Event) => ({ pk: workspaceId, sk: id });
+
+const eventShape = z.object({
+  pk: z.string(),
+  sk: z.string(),
+  event: z.enum(EVENT_TYPES),
+  occurred_at: z.string(),
+  detail: z.string(),
+  expires_at: z.number(),
+});
+
+function readEvent(item: Record<string, unknown>): Event & { readonly expiresAt: Date } {
+  const { pk, sk, event, occurred_at, detail, expires_at } = eventShape.parse(item);
+  return {
+    id: sk,
+    workspaceId: pk,
+    event,
+    occurredAt: new Date(occurred_at),
+    detail: JSON.parse(detail) as Record<string, unknown>,
+    expiresAt: new Date(expires_at * 1000),
+  };
+}
+
+function distinct(keys: readonly { pk: string; sk: string }[]): { pk: string; sk: string }[] {
+  return [...new Map(keys.map((key) => [`${key.pk}/${key.sk}`, key])).values()];
+}

@@ -1,0 +1,55 @@
+import type { DeliveryMessage, EventMessage } from "../../model/messages.ts";
+import type { QueueName } from "../../model/resources.ts";
+import type { BookedWakeUp, EventQueue, WakeUps } from "../../webhooks/ports.ts";
+import type { Queues } from "./client.ts";
+import { MAX_DELAY_SECONDS, type Outgoing, send } from "./send.ts";
+
+/** Wakes the dispatcher; a workspace with a crowd of events holds up no other. */
+export function eventQueue(queues: Queues): EventQueue {
+  return {
+    send: (keys) =>
+      send(
+        queues,
+        "events",
+        keys.map(({ workspaceId, eventId }) => {
+          const message: EventMessage = { workspace_id: workspaceId, event_id: eventId };
+          return { message, group: workspaceId };
+        }),
+      ),
+  };
+}
+
+/**
+ * Wakes workers for deliveries: first and manual attempts through `deliveries`, retries through the queue of their
+ * delay. SQS counts whole seconds, so a wait is rounded up, and holds at most 15 minutes, so a longer one is made of
+ * hops: a wake-up that comes early is sent again for what is left.
+ */
+export function deliveryQueues(queues: Queues, now: () => Date): WakeUps {
+  return {
+    send: async (wakeUps) => {
+      const at = now();
+      const byQueue = Map.groupBy(wakeUps, queueOf);
+      await Promise.all(
+        [...byQueue].map(([queue, group]) =>
+          send(
+            queues,
+            queue,
+            group.map((wakeUp) => toMessage(wakeUp, at)),
+          ),
+        ),
+      );
+    },
+  };
+}
+
+const RETRY_QUEUES: readonly QueueName[] = ["retriesShort", "retriesMedium", "retriesLong", "retriesLong"];
+
+function queueOf({ kind, number }: BookedWakeUp): QueueName {
+  return kind === "manual" ? "deliveries" : (RETRY_QUEUES[number - 2] ?? "deliveries");
+}
+
+function toMessage({ deliveryId, webhookId, kind, number, at }: BookedWakeUp, now: Date): Outgoing {
+  const message: DeliveryMessage = { delivery_id: deliveryId, kind, number };
+  const seconds = Math.max(0, Math.ceil((at.getTime() - now.getTime()) / 1000));
+  return { message, delaySeconds: Math.min(seconds, MAX_DELAY_SECONDS), group: webhookId };
+}

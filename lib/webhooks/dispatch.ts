@@ -1,0 +1,55 @@
+import { type Delivery, newDelivery } from "../model/delivery.ts";
+import { type Event, envelopeOf } from "../model/event.ts";
+import { type Webhook, wants } from "../model/webhook.ts";
+import { deliveryIdOf } from "./derived-id.ts";
+import type { Deliveries, EventKey, EventRows, WakeUps, Webhooks } from "./ports.ts";
+
+interface Needs {
+  readonly events: Pick<EventRows, "read" | "forget">;
+  readonly webhooks: Pick<Webhooks, "list">;
+  readonly deliveries: Pick<Deliveries, "add">;
+  readonly wakeUps: WakeUps;
+  readonly now: () => Date;
+}
+
+/**
+ * Turns waiting events into one delivery for each webhook that wants them. The deliveries' ids derive from event and
+ * webhook, so that doing it again, after a crash or for a doubled message, makes nothing twice. The event waits until
+ * its deliveries are kept and their wake-ups sent.
+ */
+export async function dispatch(needs: Needs, keys: readonly EventKey[]): Promise<void> {
+  const events = await needs.events.read(keys);
+  const webhooks = await webhooksOf(needs, events);
+  const owed = events.flatMap((event) =>
+    webhooks.filter((webhook) => isFor(webhook, event)).map((webhook) => deliveryOf(event, webhook, needs.now())),
+  );
+  await needs.deliveries.add(owed);
+  await needs.wakeUps.send(owed.map(firstWakeUp));
+  await needs.events.forget(events);
+}
+
+async function webhooksOf({ webhooks }: Needs, events: readonly Event[]): Promise<readonly Webhook[]> {
+  const workspaces = [...new Set(events.map(({ workspaceId }) => workspaceId))];
+  return (await Promise.all(workspaces.map((id) => webhooks.list(id)))).flat();
+}
+
+const isFor = (webhook: Webhook, event: Event): boolean =>
+  webhook.workspaceId === event.workspaceId && wants(webhook, event.event);
+
+/** The delivery that an event owes to a webhook. */
+export function deliveryOf(event: Event, webhook: Webhook, now: Date): Delivery {
+  return newDelivery({
+    id: deliveryIdOf(event.id, webhook.id),
+    workspaceId: event.workspaceId,
+    webhookId: webhook.id,
+    eventId: event.id,
+    event: event.event,
+    body: envelopeOf(event),
+    createdAt: now,
+  });
+}
+
+/** The wake-up of a delivery's first attempt, at once. */
+export function firstWakeUp({ id, webhookId, createdAt }: Delivery) {
+  return { deliveryId: id, webhookId, kind: "automatic", number: 1, at: createdAt } as const;
+}
