@@ -7,11 +7,16 @@ import { baselines as baselinesIn } from "../lib/adapters/dynamodb/baselines.ts"
 import { type Database, openDatabase } from "../lib/adapters/dynamodb/client.ts";
 import { connections as connectionsIn } from "../lib/adapters/dynamodb/connections.ts";
 import { counters as countersIn } from "../lib/adapters/dynamodb/counters.ts";
+import { deliveries as deliveriesIn } from "../lib/adapters/dynamodb/deliveries.ts";
+import { eventRows as eventRowsIn } from "../lib/adapters/dynamodb/events.ts";
 import { importPlans as importPlansIn } from "../lib/adapters/dynamodb/import-plans.ts";
 import { mappings as mappingsIn } from "../lib/adapters/dynamodb/mappings.ts";
+import { overdue as overdueIn } from "../lib/adapters/dynamodb/overdue.ts";
 import { pepper as pepperIn } from "../lib/adapters/dynamodb/pepper.ts";
 import { rateLimits as rateLimitsIn } from "../lib/adapters/dynamodb/rate-limits.ts";
 import { tokens as tokensIn } from "../lib/adapters/dynamodb/tokens.ts";
+import { turns as turnsIn } from "../lib/adapters/dynamodb/turns.ts";
+import { webhooks as webhooksIn } from "../lib/adapters/dynamodb/webhooks.ts";
 import { workspaces as workspacesIn } from "../lib/adapters/dynamodb/workspaces.ts";
 import { sessionsOf } from "../lib/adapters/salesforce/sessions.ts";
 import { describedOrg } from "../lib/adapters/salesforce-describe/org.ts";
@@ -19,14 +24,33 @@ import { kmsDataKeys } from "../lib/adapters/secrets/data-keys.ts";
 import { envelopeVault } from "../lib/adapters/secrets/vault.ts";
 import { openQueues, type Queues } from "../lib/adapters/sqs/client.ts";
 import { send } from "../lib/adapters/sqs/send.ts";
+import { deliveryQueues, eventQueue as eventQueueIn } from "../lib/adapters/sqs/wake-ups.ts";
 import { now } from "../lib/adapters/time.ts";
+import { urlGuard as urlGuardBy } from "../lib/adapters/webhook-client/guard.ts";
+import { webhookSender } from "../lib/adapters/webhook-client/post.ts";
+import { resolveByDns } from "../lib/adapters/webhook-client/resolve.ts";
 import type { AuditLog, AuditTrail } from "../lib/audit/ports.ts";
 import type { Org } from "../lib/config/org.ts";
 import type { Baselines, ImportPlans, Mappings, ProvisioningQueue } from "../lib/config/ports.ts";
 import type { Counters } from "../lib/metrics/ports.ts";
+import { type AddressPolicy, DEVELOPMENT, PRODUCTION } from "../lib/model/address.ts";
 import { queueVariable, tableVariable } from "../lib/model/resources.ts";
+import { SLOW_ATTEMPTS } from "../lib/model/webhook.ts";
 import type { ConnectionStore } from "../lib/sync/sessions.ts";
-import type { Events } from "../lib/webhooks/ports.ts";
+import type {
+  Deliveries,
+  EventQueue,
+  EventRows,
+  Events,
+  Overdue,
+  Sender,
+  Turns,
+  UrlGuard,
+  WakeUps,
+  WebhookSettings,
+  Webhooks,
+} from "../lib/webhooks/ports.ts";
+import { publisher } from "../lib/webhooks/publish.ts";
 
 /**
  * The one place where ports meet their adapters. Each is a function of its own, so that a bundle holds only what its
@@ -80,17 +104,7 @@ export const org = (): Org =>
 export const baselines = (): Baselines => once("baselines", () => baselinesIn(database()));
 
 /** Wakes the dispatcher for events that were written with the change that they tell of. */
-export const eventWakeUps = (): Pick<Events, "wake"> => ({
-  wake: (events) =>
-    send(
-      queues(),
-      "events",
-      events.map(({ workspaceId, id }) => ({
-        message: { workspace_id: workspaceId, event_id: id },
-        group: workspaceId,
-      })),
-    ),
-});
+export const eventWakeUps = (): Pick<Events, "wake"> => events();
 
 export const provisioningQueue = (): ProvisioningQueue => ({
   send: (messages, delaySeconds) =>
@@ -105,4 +119,37 @@ export const provisioningQueue = (): ProvisioningQueue => ({
 export function requestsPerMinute(): number {
   const asked = Number(process.env["RATE_LIMIT_PER_MINUTE"]);
   return process.env["STAGE"] !== "prod" && Number.isInteger(asked) && asked > 0 ? asked : REQUESTS_PER_MINUTE;
+}
+
+export const webhooks = (): Webhooks & WebhookSettings => once("webhooks", () => webhooksIn(database()));
+
+export const deliveries = (): Deliveries => once("deliveries", () => deliveriesIn(database(), now));
+
+export const eventRows = (): EventRows & Pick<Overdue, "events" | "postponeEvents"> =>
+  once("eventRows", () => eventRowsIn(database(), now));
+
+export const eventQueue = (): EventQueue => once("eventQueue", () => eventQueueIn(queues()));
+
+/** Where events begin. */
+export const events = (): Events => once("events", () => publisher({ rows: eventRows(), queue: eventQueue() }));
+
+export const wakeUps = (): WakeUps => once("wakeUps", () => deliveryQueues(queues(), now));
+
+export const overdue = (): Overdue => once("overdue", () => overdueIn(database(), deliveries(), eventRows()));
+
+export const turns = (): Turns => once("turns", () => turnsIn(database(), SLOW_ATTEMPTS, now));
+
+export const sender = (): Sender =>
+  once("sender", () => webhookSender({ policy: addressPolicy(), resolve: resolveByDns() }));
+
+export const urlGuard = (): UrlGuard => once("urlGuard", () => urlGuardBy(addressPolicy(), resolveByDns()));
+
+/**
+ * Where customers may send us: HTTPS to public addresses unless the stage is `dev`. Loopback is the developer's own
+ * machine only beside an embedded cloud: on AWS it is Lambda's runtime interface. `OPENED_RANGES` are the operator's.
+ */
+export function addressPolicy(): AddressPolicy {
+  const opened = (process.env["OPENED_RANGES"] ?? "").split(",").filter((range) => range !== "");
+  if (process.env["STAGE"] !== "dev") return { ...PRODUCTION, opened };
+  return { ...DEVELOPMENT, opened, loopback: process.env["AWS_ENDPOINT_URL_SQS"] !== undefined };
 }

@@ -6,6 +6,7 @@ import { authenticate, type Caller } from "../access/authenticate.ts";
 import type { Pepper, RateLimits, Tokens, Workspaces } from "../access/ports.ts";
 import { countRequest } from "../access/rate-limit.ts";
 import { Failure } from "../model/failure.ts";
+import { describeFault } from "../model/fault.ts";
 import { newId } from "../model/id.ts";
 import { type Answer, answerWith, refuseWith } from "./answer.ts";
 import { bodyFailure, parseBody, weighBody } from "./body.ts";
@@ -146,12 +147,6 @@ function refusal(error: unknown, { event, context: { exchange } }: Step): Answer
     new Failure("INTERNAL_ERROR", `an unexpected error; tell the operator the request id ${exchange.id}`),
     exchange.headers,
   );
-}
-
-function describeFault(error: unknown): unknown {
-  if (!(error instanceof Error)) return String(error);
-  const cause = error.cause === undefined ? {} : { cause: describeFault(error.cause) };
-  return { name: error.name, message: error.message, stack: error.stack, ...cause };
 }
 
 const pathNames = (path: string): readonly string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);

@@ -1,0 +1,19 @@
+import * as z from "zod/mini";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { webhookAsJson } from "../../lib/webhooks/as-json.ts";
+import { changeWebhook as change, findWebhook } from "../../lib/webhooks/settings.ts";
+import { webhookChange } from "../../lib/webhooks/wish.ts";
+import { urlGuard, webhooks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** Changes URL, events, description or whether it is active; the secret stays. */
+const changeWebhook = endpoint({
+  route: "change-webhook",
+  input: z.object({ body: webhookChange }),
+  services: () => ({ webhooks: webhooks(), isSafe: urlGuard() }),
+  find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
+  run: async ({ input, resource, services, actor, at }) =>
+    webhookAsJson(await change(services, resource, input.body, { actor, at }), at),
+});
+
+export const handler = onLambda(changeWebhook);

@@ -1,0 +1,20 @@
+import * as z from "zod/mini";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { webhookAsJson } from "../../lib/webhooks/as-json.ts";
+import { createWebhook as create } from "../../lib/webhooks/settings.ts";
+import { newWebhook } from "../../lib/webhooks/wish.ts";
+import { urlGuard, vault, webhooks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** Registers a webhook. The answer is the only place where its secret is ever shown (spec 6.3.4). */
+const createWebhook = endpoint({
+  route: "create-webhook",
+  input: z.object({ body: newWebhook }),
+  services: () => ({ webhooks: webhooks(), vault: vault(), isSafe: urlGuard() }),
+  run: async ({ input, workspace, services, actor, at }) => {
+    const { webhook, secret } = await create(services, workspace.id, input.body, { actor, at });
+    return { ...webhookAsJson(webhook, at), secret };
+  },
+});
+
+export const handler = onLambda(createWebhook);

@@ -1,0 +1,17 @@
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { findWebhook, deleteWebhook as remove } from "../../lib/webhooks/settings.ts";
+import { webhooks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** Deletes a webhook; what it is still owed is not tried again. */
+const deleteWebhook = endpoint({
+  route: "delete-webhook",
+  services: () => ({ webhooks: webhooks() }),
+  find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
+  run: async ({ resource, services, actor, at }) => {
+    await remove(services.webhooks, resource, { actor, at });
+    return { deleted: true, webhook_id: resource.id };
+  },
+});
+
+export const handler = onLambda(deleteWebhook);

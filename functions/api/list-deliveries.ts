@@ -1,0 +1,22 @@
+import * as z from "zod/mini";
+import { Paged } from "../../lib/http/answer.ts";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { pageOffset, pageSize } from "../../lib/http/input.ts";
+import { deliveryAsJson } from "../../lib/webhooks/as-json.ts";
+import { findWebhook } from "../../lib/webhooks/settings.ts";
+import { deliveries, webhooks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** The webhook's deliveries of the last thirty days, newest first (spec 4, endpoint 13). */
+const listDeliveries = endpoint({
+  route: "list-deliveries",
+  input: z.object({ limit: pageSize(50, 200), offset: pageOffset() }),
+  services: () => ({ webhooks: webhooks(), deliveries: deliveries() }),
+  find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
+  run: async ({ input, resource, services }) => {
+    const page = await services.deliveries.list(resource.id, input);
+    return new Paged(page.deliveries.map(deliveryAsJson), { total: page.total, ...input });
+  },
+});
+
+export const handler = onLambda(listDeliveries);

@@ -1,0 +1,14 @@
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { webhookAsJson } from "../../lib/webhooks/as-json.ts";
+import { webhooks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** All webhooks of the workspace, oldest first, without their secrets. */
+const listWebhooks = endpoint({
+  route: "list-webhooks",
+  services: () => ({ webhooks: webhooks() }),
+  run: async ({ workspace, services, at }) =>
+    (await services.webhooks.list(workspace.id)).map((webhook) => webhookAsJson(webhook, at)),
+});
+
+export const handler = onLambda(listWebhooks);

@@ -1,0 +1,21 @@
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { historyAsJson } from "../../lib/webhooks/as-json.ts";
+import { findDelivery } from "../../lib/webhooks/ask-for.ts";
+import { findWebhook } from "../../lib/webhooks/settings.ts";
+import { deliveries, webhooks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** One delivery with every attempt and what the receiver answered (spec 6.4.4). */
+const readDelivery = endpoint({
+  route: "read-delivery",
+  services: () => ({ webhooks: webhooks(), deliveries: deliveries() }),
+  find: async ({ path, workspace, services }) =>
+    findDelivery(
+      services.deliveries,
+      await findWebhook(services.webhooks, workspace.id, path.webhook_id),
+      path.delivery_id,
+    ),
+  run: async ({ resource, services }) => historyAsJson(resource, await services.deliveries.history(resource)),
+});
+
+export const handler = onLambda(readDelivery);

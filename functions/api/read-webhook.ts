@@ -1,0 +1,15 @@
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { webhookAsJson } from "../../lib/webhooks/as-json.ts";
+import { findWebhook } from "../../lib/webhooks/settings.ts";
+import { webhooks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** One webhook, without its secret. */
+const readWebhook = endpoint({
+  route: "read-webhook",
+  services: () => ({ webhooks: webhooks() }),
+  find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
+  run: async ({ resource, at }) => webhookAsJson(resource, at),
+});
+
+export const handler = onLambda(readWebhook);

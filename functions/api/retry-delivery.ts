@@ -1,0 +1,21 @@
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { findDelivery, retryDelivery as retry } from "../../lib/webhooks/ask-for.ts";
+import { findWebhook } from "../../lib/webhooks/settings.ts";
+import { deliveries, wakeUps, webhooks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** Queues a new attempt at once, for any delivery, even a successful one (spec 4, endpoint 14). */
+const retryDelivery = endpoint({
+  route: "retry-delivery",
+  services: () => ({ webhooks: webhooks(), deliveries: deliveries(), wakeUps: wakeUps() }),
+  find: async ({ path, workspace, services }) => {
+    const webhook = await findWebhook(services.webhooks, workspace.id, path.webhook_id);
+    return { webhook, delivery: await findDelivery(services.deliveries, webhook, path.delivery_id) };
+  },
+  run: async ({ resource: { webhook, delivery }, services, actor, at }) => {
+    await retry(services, webhook, delivery, { actor, at });
+    return { queued: true, delivery_id: delivery.id };
+  },
+});
+
+export const handler = onLambda(retryDelivery);

@@ -1,0 +1,23 @@
+import * as z from "zod/mini";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { oneOf } from "../../lib/http/input.ts";
+import { EVENT_TYPES } from "../../lib/model/event.ts";
+import { testWebhook as send } from "../../lib/webhooks/ask-for.ts";
+import { findWebhook } from "../../lib/webhooks/settings.ts";
+import { deliveries, wakeUps, webhooks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** Sends the webhook an event that never happened, of the type `event` or the first that it receives. */
+const testWebhook = endpoint({
+  route: "test-webhook",
+  input: z.object({ event: z.optional(oneOf(EVENT_TYPES)) }),
+  services: () => ({ webhooks: webhooks(), deliveries: deliveries(), wakeUps: wakeUps() }),
+  find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
+  run: async ({ input, resource, services, actor, at }) => {
+    const type = input.event ?? resource.events[0] ?? EVENT_TYPES[0];
+    const delivery = await send(services, resource, type, { actor, at });
+    return { queued: true, delivery_id: delivery.id, event_id: delivery.eventId };
+  },
+});
+
+export const handler = onLambda(testWebhook);

@@ -1,0 +1,26 @@
+import * as z from "zod/mini";
+import { deliver } from "../lib/webhooks/deliver.ts";
+import { deliveries, now, sender, turns, vault, wakeUps, webhooks } from "./composition.ts";
+import { onQueue } from "./on-queue.ts";
+
+const deliveryMessage = z.pipe(
+  z.object({ delivery_id: z.string(), kind: z.enum(["automatic", "manual"]), number: z.number() }),
+  z.transform(({ delivery_id, kind, number }) => ({ deliveryId: delivery_id, kind, number })),
+);
+
+/** The handler of every queue of deliveries: makes the attempts of a batch at once. */
+export const makeAttempts = onQueue(deliveryMessage, async (messages) => {
+  const faults = await deliver(
+    {
+      deliveries: deliveries(),
+      webhooks: webhooks(),
+      wakeUps: wakeUps(),
+      turns: turns(),
+      vault: vault(),
+      sender: sender(),
+      now,
+    },
+    messages,
+  );
+  return faults.map(({ wakeUp, fault }) => ({ position: messages.indexOf(wakeUp), fault }));
+});
