@@ -10,7 +10,7 @@ import { onLambda } from "../on-lambda.ts";
 /** The webhook's deliveries of the last thirty days, newest first (spec 4, endpoint 13). */
 const listDeliveries = endpoint({
   route: "list-deliveries",
-  input: z.object({ limit: pageSize(50, 200), offset: pageOffset() }),
+  input: z.object({ limit: z._default(pageSize(200), 50), offset: pageOffset() }),
   services: () => ({ webhooks: webhooks(), deliveries: deliveries() }),
   find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
   run: async ({ input, resource, services }) => {
