@@ -1,0 +1,350 @@
+import { Webhook as Verifier } from "standardwebhooks";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { handler as changeWebhook } from "../../functions/api/change-webhook.ts";
+import { handler as deleteWebhook } from "../../functions/api/delete-webhook.ts";
+import { handler as listDeliveries } from "../../functions/api/list-deliveries.ts";
+import { handler as readDelivery } from "../../functions/api/read-delivery.ts";
+import { handler as retryDelivery } from "../../functions/api/retry-delivery.ts";
+import { handler as rotateSecret } from "../../functions/api/rotate-webhook-secret.ts";
+import { EVENT_TYPES } from "../../lib/model/event.ts";
+import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/webhook-world.ts";
+
+let world: WebhookWorld;
+beforeAll(async () => {
+  world = await startWebhookWorld();
+});
+beforeEach(() => world.begin());
+afterAll(() => world.close());
+
+describe("delivery and retries (spec 3.5, 6.4)", () => {
+  test.each([200, 201, 202, 204, 299])("%i is success: one attempt, none further", async (status) => {
+    const webhook = await world.webhook({ answers: status });
+    await world.publish("sync.broken");
+
+    await world.pass({ hours: 3 });
+
+    expect(webhook.calledAfterSeconds()).toEqual([0]);
+    expect(await deliveries(webhook)).toMatchObject([
+      { event: "sync.broken", status: "successful", response_code: status, next_retry_at: null },
+    ]);
+  });
+
+  test("a delivery that keeps failing is retried four times and then left alone, a day in under a second", async () => {
+    const webhook = await world.webhook({ answers: 500 });
+    await world.publish("sync.broken");
+    const began = performance.now();
+
+    await world.pass({ hours: 24 });
+
+    expect(performance.now() - began).toBeLessThan(1000);
+    expect(webhook.calledAfterSeconds()).toEqual([0, 30, 330, 2130, 9330]);
+    expect(await deliveries(webhook)).toMatchObject([{ status: "failed", response_code: 500, next_retry_at: null }]);
+  });
+
+  test.each([
+    { passed: 29, next: 30 },
+    { passed: 30, next: 330 },
+    { passed: 330, next: 2130 },
+    { passed: 2130, next: 9330 },
+    { passed: 9330, next: null },
+  ])("after $passed s of failures the next retry is due $next s after the event", async ({ passed, next }) => {
+    const webhook = await world.webhook({ answers: 503 });
+    await world.publish("sync.broken");
+
+    await world.pass({ seconds: passed });
+
+    const due = next === null ? null : world.after(next);
+    expect(await deliveries(webhook)).toMatchObject([{ status: "failed", next_retry_at: due }]);
+  });
+
+  test("a receiver that comes back is told by the next retry, and no more", async () => {
+    const webhook = await world.webhook({ answers: 500 });
+    await world.publish("sync.broken");
+    await world.pass({ minutes: 3 });
+
+    webhook.receiver.answer(200);
+    await world.pass({ hours: 3 });
+
+    expect(webhook.calledAfterSeconds()).toEqual([0, 30, 330]);
+    expect(await deliveries(webhook)).toMatchObject([
+      { status: "successful", response_code: 200, next_retry_at: null },
+    ]);
+  });
+
+  test("every attempt carries the same bytes and the same event id, and its own number", async () => {
+    const webhook = await world.webhook({ answers: 500 });
+    const event = await world.publish("sync.failure_spike");
+
+    await world.pass({ hours: 3 });
+
+    const { received } = webhook.receiver;
+    expect(new Set(received.map(({ body }) => body)).size).toBe(1);
+    expect(received.map(({ headers }) => headers["webhook-id"])).toEqual(Array(5).fill(event.id));
+    expect(received.map(({ headers }) => headers["x-bridge-attempt"])).toEqual(["1", "2", "3", "4", "5"]);
+    expect(new Set(received.map(({ headers }) => headers["x-bridge-delivery"])).size).toBe(1);
+    expect(JSON.parse(received[0]?.body ?? "")).toEqual({
+      id: event.id,
+      event: "sync.failure_spike",
+      workspace_id: world.workspace().id,
+      occurred_at: world.after(0),
+      data: { mapping_id: "map_1" },
+    });
+  });
+
+  test("a receiver that never answers within five seconds has failed, and the history says so", async () => {
+    const webhook = await world.webhook({ answers: "never" });
+    await world.publish("sync.broken");
+
+    await world.work();
+
+    const [delivery] = await deliveries(webhook);
+    expect(delivery).toMatchObject({
+      status: "failed",
+      response_code: null,
+      next_retry_at: world.after(30),
+    });
+    expect(await history(webhook, delivery?.id ?? "")).toMatchObject([
+      {
+        succeeded: false,
+        response_code: null,
+        reason: "no answer within 5 seconds: still waiting for the status line",
+      },
+    ]);
+  });
+});
+
+describe("events (spec 6.1)", () => {
+  test.each(EVENT_TYPES)("%s reaches the webhooks that asked for it, and no other", async (event) => {
+    const others = EVENT_TYPES.filter((type) => type !== event);
+    const asked = await world.webhook({ answers: 200, events: [event] });
+    const askedToo = await world.webhook({ answers: 200 });
+    const other = await world.webhook({ answers: 200, events: others });
+    await world.publish(event);
+
+    await world.work();
+
+    expect(asked.receiver.received.map(({ headers }) => headers["x-bridge-event"])).toEqual([event]);
+    expect(askedToo.receiver.received).toHaveLength(1);
+    expect(other.receiver.received).toHaveLength(0);
+  });
+
+  test("an event that is told again is delivered once", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+    const { id } = await world.publish("sync.broken");
+    await world.work();
+
+    await world.publish("sync.broken", id);
+    await world.work();
+
+    expect(webhook.receiver.received).toHaveLength(1);
+    expect(await deliveries(webhook)).toHaveLength(1);
+  });
+});
+
+describe("signatures (spec 6.3)", () => {
+  test("the official verifier accepts a delivery under either secret for 24 hours after a rotation, then the new alone", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+    const path = { webhook_id: webhook.id };
+    const { secret } = await world.ask<{ secret: string }>(rotateSecret, "rotate-webhook-secret", { path });
+    await world.publish("sync.broken");
+    await world.work();
+    await world.cloud.clock.advance({ hours: 25 });
+    await world.publish("sync.recovered");
+    await world.work();
+
+    const [during, afterwards] = webhook.receiver.received;
+
+    expect(accepts(secret, during)).toBe(true);
+    expect(accepts(webhook.secret, during)).toBe(true);
+    expect(during?.headers).toHaveProperty("x-bridge-signature-previous");
+    expect(accepts(secret, afterwards)).toBe(true);
+    expect(accepts(webhook.secret, afterwards)).toBe(false);
+    expect(afterwards?.headers).not.toHaveProperty("x-bridge-signature-previous");
+  });
+});
+
+describe("manual retries (spec 3.5, 4.1.10, 6.4.5)", () => {
+  test("a successful delivery is attempted again at once", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+    await world.publish("sync.broken");
+    await world.work();
+
+    const [answer, id] = await retryFirst(webhook);
+    await world.work();
+
+    expect(answer.json).toEqual({ success: true, data: { queued: true, delivery_id: id } });
+    expect(webhook.receiver.received).toHaveLength(2);
+  });
+
+  test("a failed manual attempt leaves the schedule as it was", async () => {
+    const webhook = await world.webhook({ answers: 500 });
+    await world.publish("sync.broken");
+    await world.work();
+    await world.pass({ seconds: 10 });
+
+    await retryFirst(webhook);
+    await world.work();
+    const [delivery] = await deliveries(webhook);
+    await world.pass({ hours: 3 });
+
+    expect(delivery).toMatchObject({ status: "failed", next_retry_at: world.after(30) });
+    expect(webhook.calledAfterSeconds()).toEqual([0, 10, 30, 330, 2130, 9330]);
+  });
+
+  test("a manual success ends the schedule", async () => {
+    const webhook = await world.webhook({ answers: 500 });
+    await world.publish("sync.broken");
+    await world.work();
+    webhook.receiver.answer(200);
+
+    await retryFirst(webhook);
+    await world.pass({ hours: 3 });
+
+    expect(webhook.calledAfterSeconds()).toEqual([0, 0]);
+    expect(await deliveries(webhook)).toMatchObject([{ status: "successful", next_retry_at: null }]);
+  });
+
+  test("a delivery whose schedule is spent can still be retried, as often as asked", async () => {
+    const webhook = await world.webhook({ answers: 500 });
+    await world.publish("sync.broken");
+    await world.pass({ hours: 3 });
+
+    await retryFirst(webhook);
+    await retryFirst(webhook);
+    await world.pass({ seconds: 5 });
+
+    expect(webhook.receiver.received).toHaveLength(7);
+    expect(await deliveries(webhook)).toMatchObject([{ status: "failed", next_retry_at: null }]);
+  });
+
+  test("the history tells automatic and manual attempts apart, with the first 1,024 bytes of each answer", async () => {
+    const webhook = await world.webhook({ answers: { status: 500, body: `${"x".repeat(1023)}é and more` } });
+    await world.publish("sync.broken");
+    await world.work();
+
+    const [, id] = await retryFirst(webhook);
+    await world.work();
+
+    expect(await history(webhook, id)).toMatchObject([
+      { number: 1, kind: "automatic", response_code: 500, response_body: "x".repeat(1023), reason: "answered 500" },
+      { number: 2, kind: "manual", response_code: 500, response_body_truncated: true, succeeded: false },
+    ]);
+  });
+});
+
+describe("webhooks that change", () => {
+  test("a deleted one gets nothing more, its pending retries included", async () => {
+    const webhook = await world.webhook({ answers: 500 });
+    await world.publish("sync.broken");
+    await world.work();
+
+    const answer = await world.call(deleteWebhook, "delete-webhook", { path: { webhook_id: webhook.id } });
+    await world.publish("sync.broken");
+    await world.pass({ hours: 3 });
+
+    expect(answer.status).toBe(200);
+    expect(webhook.calledAfterSeconds()).toEqual([0]);
+  });
+
+  test("a deactivated one gets nothing by itself, and the history says why; a manual retry still reaches it", async () => {
+    const webhook = await world.webhook({ answers: 500 });
+    await world.publish("sync.broken");
+    await world.work();
+
+    await world.call(changeWebhook, "change-webhook", { path: { webhook_id: webhook.id }, body: { active: false } });
+    await world.publish("sync.broken");
+    await world.pass({ hours: 3 });
+    const list = await deliveries(webhook);
+    const delivery = await read(webhook, list[0]?.id ?? "");
+    await retryFirst(webhook);
+    await world.work();
+
+    expect(list).toHaveLength(1);
+    expect(delivery).toMatchObject({ next_retry_at: null, stopped_because: "the webhook was deactivated" });
+    expect(webhook.calledAfterSeconds()).toEqual([0, 3 * 3600]);
+  });
+
+  test("a webhook that fails says since when, until it answers again", async () => {
+    const webhook = await world.webhook({ answers: 500 });
+    await world.publish("sync.broken");
+    await world.pass({ seconds: 60 });
+    const failing = await world.call(changeWebhook, "change-webhook", change(webhook, { description: "x" }));
+    webhook.receiver.answer(200);
+    await world.pass({ minutes: 6 });
+    const answering = await world.call(changeWebhook, "change-webhook", change(webhook, { description: "y" }));
+
+    expect(failing.json?.data).toMatchObject({ failing_since: world.after(0), description: "x" });
+    expect(answering.json?.data).toMatchObject({ failing_since: null });
+  });
+});
+
+describe("nothing is lost, nothing is early", () => {
+  test("a lost wake-up of an event, of a delivery, or of any retry is made up for within minutes", async () => {
+    const webhook = await world.webhook({ answers: 500 });
+    await world.publish("sync.broken");
+    expect(await world.lose("events")).toBe(1);
+    await world.pass({ minutes: 3 });
+    expect(webhook.receiver.received.length).toBeGreaterThanOrEqual(1);
+    const first = webhook.calledAfterSeconds()[0] ?? 0;
+
+    await world.cloud.clock.advance({ seconds: 31 });
+    await world.lose("retriesShort");
+    await world.pass({ hours: 4 });
+
+    expect(first).toBeGreaterThanOrEqual(60);
+    expect(first).toBeLessThanOrEqual(180);
+    expect(webhook.receiver.received).toHaveLength(5);
+  });
+
+  test("doubled messages make no second attempt", async () => {
+    const webhook = await world.webhook({ answers: 500 });
+    const event = await world.publish("sync.broken");
+    await world.doubleMessages("events");
+
+    await world.work();
+    await world.cloud.clock.advance({ seconds: 30 });
+    await world.doubleMessages("retriesShort");
+    await world.pass({ hours: 24 });
+
+    expect(webhook.calledAfterSeconds()).toEqual([0, 30, 330, 2130, 9330]);
+    expect(webhook.receiver.received.every(({ headers }) => headers["webhook-id"] === event.id)).toBe(true);
+  });
+});
+
+interface Listed {
+  readonly id: string;
+}
+
+const deliveries = (webhook: WorldWebhook) =>
+  world.ask<readonly Listed[]>(listDeliveries, "list-deliveries", { path: { webhook_id: webhook.id } });
+
+function read(webhook: WorldWebhook, deliveryId: string) {
+  const path = { webhook_id: webhook.id, delivery_id: deliveryId };
+  return world.ask<{ readonly attempts: unknown }>(readDelivery, "read-delivery", { path });
+}
+
+const history = async (webhook: WorldWebhook, deliveryId: string) => (await read(webhook, deliveryId)).attempts;
+
+async function retryFirst(webhook: WorldWebhook) {
+  const [delivery] = await deliveries(webhook);
+  const path = { webhook_id: webhook.id, delivery_id: delivery?.id ?? "" };
+  return [await world.call(retryDelivery, "retry-delivery", { path }), path.delivery_id] as const;
+}
+
+const change = (webhook: WorldWebhook, body: object) => ({ path: { webhook_id: webhook.id }, body });
+
+/** Whether the official verifier takes it at the time when it came. */
+function accepts(secret: string, received: WorldWebhook["receiver"]["received"][number] | undefined): boolean {
+  if (!received) return false;
+  const { headers, body, at } = received;
+  const real = Date.now;
+  Date.now = () => at.getTime();
+  try {
+    new Verifier(secret).verify(body, headers as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    Date.now = real;
+  }
+}
