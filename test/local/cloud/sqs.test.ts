@@ -189,6 +189,16 @@ describe("a message", () => {
 
     expect(await receive(queue)).toEqual([]);
   });
+
+  test("is dropped at the end of the retention period even if nobody ever looks, delayed ones too", async () => {
+    const queue = await createQueue({ MessageRetentionPeriod: "60" });
+    await send(queue, "forgotten");
+    await send(queue, "delayed", { DelaySeconds: 900 });
+
+    await cloud.clock.advance({ hours: 1 });
+
+    expect(await counts(queue)).toEqual({ visible: 0, delayed: 0, inFlight: 0 });
+  });
 });
 
 describe("a receiver that waits", () => {

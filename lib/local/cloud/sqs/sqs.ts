@@ -6,6 +6,7 @@ import { inputs, type SqsInput } from "./inputs.ts";
 import { MoveTasks } from "./move-tasks.ts";
 import { Queues, type SqsSettings } from "./queues.ts";
 import { receiveMessage } from "./receive.ts";
+import { keepRetention } from "./retention.ts";
 import { sendMessage, sendMessageBatch } from "./send.ts";
 import { changeMessageVisibility, changeMessageVisibilityBatch, deleteMessage, deleteMessageBatch } from "./settle.ts";
 
@@ -27,6 +28,7 @@ const PURGE_PAUSE_MILLISECONDS = 60_000;
 export function openSqs(settings: SqsSettings): Sqs {
   const queues = new Queues(settings);
   const tasks = new MoveTasks(queues);
+  const stopRetention = keepRetention(queues);
   const actions = actionsOf(queues, tasks);
   return {
     actions,
@@ -36,6 +38,7 @@ export function openSqs(settings: SqsSettings): Sqs {
       return queue && queues.urlOf(queue);
     },
     close() {
+      stopRetention();
       tasks.close();
       queues.close();
     },
