@@ -1,5 +1,5 @@
 import type { Clock } from "./clock.ts";
-import type { CycleStore, Lease } from "./ports.ts";
+import { type CycleStore, type Lease, LeaseLost } from "./ports.ts";
 
 /** A lease that is not renewed ends after this long. */
 export const LEASE_SECONDS = 30;
@@ -29,6 +29,23 @@ export class CycleStopped extends Error {
     super(`the cycle stops: ${reason}`);
     this.name = "CycleStopped";
     this.reason = reason;
+  }
+}
+
+/** How a cycle ended: well, stopped before its work was done, or by an error. */
+export interface End {
+  readonly stopped: StopReason | null;
+  readonly error: unknown;
+}
+
+/** Works until it is done, must stop, or fails. */
+export async function untilItEnds(work: () => Promise<void>): Promise<End> {
+  try {
+    await work();
+    return { stopped: null, error: null };
+  } catch (error) {
+    if (error instanceof LeaseLost) return { stopped: "lost", error: null };
+    return error instanceof CycleStopped ? { stopped: error.reason, error: null } : { stopped: null, error };
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Action, ClaimedChange } from "../model/change.ts";
+import type { DescribedObject } from "../model/describe.ts";
 import type { Mapping } from "../model/mapping.ts";
 import type { Image, Operation, OutgoingRecord, RecordResult } from "../model/record.ts";
 import type { RequestRefusal } from "../model/refusal.ts";
@@ -226,7 +227,7 @@ export interface Salesforce {
   ): Promise<{ readonly answeredAt: Date; readonly results: readonly RecordResult[] }>;
   deleted(object: string, from: Date, until: Date): Promise<DeletedRecords>;
   /** The object's description (describeSObject), as Salesforce tells it. */
-  describe(object: string): Promise<unknown>;
+  describe(object: string): Promise<DescribedObject>;
   /** Counted calls by label since this client was made. */
   calls(): Readonly<Record<string, number>>;
   /** The org's own count of the last 24 hours, as the last answer told it; null before the first. */

@@ -13,15 +13,17 @@ const LATE_WINDOW_MILLISECONDS = 15 * 60_000;
 interface Pulled {
   readonly marks: Moved;
   /** The org's time of the last answer. */
-  readonly at: Date;
+  readonly pulledAt: Date;
 }
 
 /** Salesforce to rows: what changed since the position, and every five minutes what was committed late or deleted. */
-export async function pull(cycle: Cycle, marks: Marks, position: Date): Promise<Pulled> {
-  const fast = await fastLane(cycle, position);
+export async function pull(cycle: Cycle, marks: Marks): Promise<Pulled> {
+  if (marks.position === null)
+    throw new Error(`mapping ${cycle.mapping.id} has no position: its first load has not ended`);
+  const fast = await fastLane(cycle, marks.position);
   const slow = await slowLane(cycle, marks, fast);
   const deleted = await deletedLane(cycle, marks, fast);
-  return { at: fast.at, marks: { position: fast.position, ...slow, ...deleted } };
+  return { pulledAt: fast.at, marks: { position: fast.position, ...slow, ...deleted } };
 }
 
 interface Fast {

@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { type RequestRefusal, refusalOf, SalesforceRefusal } from "../../model/refusal.ts";
 import type { DeletedRecords, QueryPage, Salesforce } from "../../sync/ports.ts";
 import type { Call } from "./connect-org.ts";
+import { describedObjectOf } from "./described-object.ts";
 import { parseExactly } from "./exact-json.ts";
 
 type Reads = Pick<Salesforce, "query" | "queryTogether" | "deleted" | "describe">;
@@ -38,7 +39,10 @@ export function readingCalls(call: Call): Reads {
       const { answer, at } = await call((connection) => get(connection, `/sobjects/${object}/deleted/?${window}`));
       return deletedOf(answer, at);
     },
-    describe: async (object) => (await call((connection) => get(connection, `/sobjects/${object}/describe`))).answer,
+    describe: async (object) => {
+      const { answer } = await call((connection) => get(connection, `/sobjects/${object}/describe`));
+      return describedObjectOf(answer);
+    },
   };
 }
 

@@ -1,0 +1,155 @@
+import { BatchGetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import { type Budget, FRESH_BUDGET, type Usage } from "../../model/budget.ts";
+import { type CycleFailure, type EngineState, type FailureReason, HEALTHY } from "../../model/engine.ts";
+import type { Event } from "../../model/event.ts";
+import type { EngineMemory, KeptEngine } from "../../sync/service-ports.ts";
+import type { Database } from "./client.ts";
+import { putEvent } from "./event-item.ts";
+import { ConditionFailed, transact, type Write } from "./transact.ts";
+
+/** Sort key of what a workspace's mappings share: the budget and the probe. */
+const SHARED = "workspace";
+
+const mappingKey = (mappingId: string) => `mapping#${mappingId}`;
+
+/** The engine's memory as items: one per mapping that ever failed, one per workspace. */
+export function engineMemory(database: Database): EngineMemory {
+  return {
+    read: async (workspaceId, mappingId) => {
+      const items = await readItems(database, workspaceId, [SHARED, mappingKey(mappingId)]);
+      return {
+        engine: readEngine(items.find(({ sk }) => sk !== SHARED)),
+        budget: readBudget(items.find(({ sk }) => sk === SHARED)),
+      };
+    },
+
+    save: async (workspaceId, mappingId, before, after, events) => {
+      const write = putState(database, workspaceId, mappingId, before, after);
+      try {
+        await transact(database, [write, ...events.map((event: Event) => putEvent(database, event))]);
+        return true;
+      } catch (error) {
+        if (error instanceof ConditionFailed) return false;
+        throw error;
+      }
+    },
+
+    saveBudget: (workspaceId, { usage, step }) =>
+      updateIf(database, workspaceId, {
+        UpdateExpression: "SET calls_used = :used, calls_limit = :limit, calls_at = :at, budget_step = :step",
+        ConditionExpression: "attribute_not_exists(calls_at) OR calls_at < :at",
+        ExpressionAttributeValues: {
+          ":used": usage.used,
+          ":limit": usage.limit,
+          ":at": usage.at.toISOString(),
+          ":step": step,
+        },
+      }).then(() => undefined),
+
+    claimProbe: (workspaceId, slot) =>
+      updateIf(database, workspaceId, {
+        UpdateExpression: "SET probe_slot = :slot",
+        ConditionExpression: "attribute_not_exists(probe_slot) OR probe_slot < :slot",
+        ExpressionAttributeValues: { ":slot": slot },
+      }),
+  };
+}
+
+async function readItems(
+  database: Database,
+  workspaceId: string,
+  sortKeys: readonly string[],
+): Promise<Record<string, unknown>[]> {
+  const table = database.table("engine");
+  const Keys = sortKeys.map((sk) => ({ pk: workspaceId, sk }));
+  const request = { RequestItems: { [table]: { Keys, ConsistentRead: true } } };
+  const answer = await database.client.send(new BatchGetCommand(request));
+  if (answer.UnprocessedKeys?.[table]) return readItems(database, workspaceId, sortKeys);
+  return answer.Responses?.[table] ?? [];
+}
+
+const at = z.pipe(
+  z.string(),
+  z.transform((text: string) => new Date(text)),
+);
+
+const stateItem = z.object({
+  mark: z.number(),
+  failed_cycles: z.number(),
+  broken_since: z.nullable(at),
+  reason: z.nullable(z.string()),
+  message: z.nullable(z.string()),
+  rest_until: z.nullable(at),
+});
+
+/** A mapping without an item has never failed. */
+function readEngine(item: Record<string, unknown> | undefined): KeptEngine {
+  if (item === undefined) return { state: HEALTHY, mark: 0 };
+  const { mark, failed_cycles, broken_since, reason, message, rest_until } = stateItem.parse(item);
+  const lastFailure: CycleFailure | null =
+    reason === null ? null : { reason: reason as FailureReason, message: message ?? "" };
+  return {
+    mark,
+    state: { failedCycles: failed_cycles, brokenSince: broken_since, lastFailure, restUntil: rest_until },
+  };
+}
+
+const budgetItem = z.object({
+  calls_used: z.number(),
+  calls_limit: z.number(),
+  calls_at: at,
+  budget_step: z.number(),
+});
+
+function readBudget(item: Record<string, unknown> | undefined): Budget {
+  const parsed = budgetItem.safeParse(item);
+  if (!parsed.success) return FRESH_BUDGET; // only the probe has written so far
+  const { calls_used, calls_limit, calls_at, budget_step } = parsed.data;
+  const usage: Usage = { used: calls_used, limit: calls_limit, at: calls_at };
+  return { usage, step: budget_step };
+}
+
+function putState(
+  database: Database,
+  workspaceId: string,
+  mappingId: string,
+  { mark }: KeptEngine,
+  { failedCycles, brokenSince, lastFailure, restUntil }: EngineState,
+): Write {
+  return {
+    Put: {
+      TableName: database.table("engine"),
+      Item: {
+        pk: workspaceId,
+        sk: mappingKey(mappingId),
+        mark: mark + 1,
+        failed_cycles: failedCycles,
+        broken_since: brokenSince?.toISOString() ?? null,
+        reason: lastFailure?.reason ?? null,
+        message: lastFailure?.message ?? null,
+        rest_until: restUntil?.toISOString() ?? null,
+      },
+      ConditionExpression: mark === 0 ? "attribute_not_exists(mark)" : "mark = :mark",
+      ...(mark !== 0 && { ExpressionAttributeValues: { ":mark": mark } }),
+    },
+  };
+}
+
+interface SharedUpdate {
+  readonly UpdateExpression: string;
+  readonly ConditionExpression: string;
+  readonly ExpressionAttributeValues: Record<string, unknown>;
+}
+
+/** Updates the workspace's item; false when the condition does not hold. */
+async function updateIf(database: Database, workspaceId: string, update: SharedUpdate): Promise<boolean> {
+  const Key = { pk: workspaceId, sk: SHARED };
+  try {
+    await database.client.send(new UpdateCommand({ TableName: database.table("engine"), Key, ...update }));
+    return true;
+  } catch (error) {
+    if (error instanceof Error && error.name === "ConditionalCheckFailedException") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,48 @@
+/** Seconds between two slots of the beat. */
+export const BEAT_SECONDS = 10;
+
+/** A tick stands for the minute after it: its slots are this many seconds away from it. */
+const FIRST_SLOT_SECONDS = 60;
+const SLOTS_PER_TICK = 6;
+
+/** SQS holds a message back for at most this long. */
+const MAX_DELAY_SECONDS = 900;
+
+export interface Slot {
+  /** Epoch seconds. */
+  readonly slot: number;
+  readonly delaySeconds: number;
+}
+
+/**
+ * The slots that a tick stands for and that can still be kept, each with the delay that is left. `phase` (0 to 9) moves
+ * a workspace's slots within the ten seconds, so that not everybody's fall into one.
+ */
+export function slotsOf(tick: Date, phase: number, now: Date): Slot[] {
+  const minute = Math.floor(tick.getTime() / 60_000) * 60;
+  return Array.from(
+    { length: SLOTS_PER_TICK },
+    (_, index) => minute + FIRST_SLOT_SECONDS + index * BEAT_SECONDS + phase,
+  )
+    .map((slot) => ({ slot, delaySeconds: Math.max(0, Math.ceil(slot - now.getTime() / 1000)) }))
+    .filter(
+      ({ slot, delaySeconds }) => slot * 1000 > now.getTime() - LATE_MILLISECONDS && delaySeconds <= MAX_DELAY_SECONDS,
+    );
+}
+
+/** The slots from now to the end of the minute that the next tick stands for, for a mapping that has just become active. */
+export function firstSlots(phase: number, now: Date): Slot[] {
+  const thisMinute = Math.floor(now.getTime() / 60_000) * 60_000;
+  const ticks = [new Date(thisMinute - 60_000), new Date(thisMinute)];
+  return ticks.flatMap((tick) => slotsOf(tick, phase, now)).filter(({ slot }) => slot * 1000 >= now.getTime());
+}
+
+/** A beat that comes later than this is dropped: the next one is on its way. */
+export const LATE_MILLISECONDS = 20_000;
+
+/** The workspace's place within the ten seconds, the same every time. */
+export function phaseOf(workspaceId: string): number {
+  let hash = 0;
+  for (const character of workspaceId) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003;
+  return hash % BEAT_SECONDS;
+}

@@ -1,0 +1,124 @@
+import { Failure } from "./failure.ts";
+import type { Mapping } from "./mapping.ts";
+import type { Column, FieldType, TableShape } from "./shape.ts";
+
+/** What Salesforce's describe says about a field, as far as a mapping asks. */
+export interface DescribedField {
+  readonly name: string;
+  readonly type: string;
+  readonly length: number;
+  readonly precision: number;
+  readonly scale: number;
+  readonly digits: number;
+  readonly createable: boolean;
+  readonly updateable: boolean;
+  readonly nillable: boolean;
+  readonly filterable: boolean;
+  readonly externalId: boolean;
+  readonly idLookup: boolean;
+  readonly referenceTo: readonly string[];
+}
+
+export interface DescribedObject {
+  readonly name: string;
+  readonly queryable: boolean;
+  readonly fields: readonly DescribedField[];
+}
+
+/** Fields that every mapping has and that are no columns of their own. */
+const OWN_FIELDS = new Set(["id", "systemmodstamp", "isdeleted"]);
+
+/**
+ * The table that a mapping asks for, by what the org says about the object. Refuses, with the remedy, a field that is
+ * gone or cannot be mapped, an upsert field that cannot identify records, an object that cannot be followed.
+ */
+export function shapeOf(mapping: Mapping, object: DescribedObject, schema: string): TableShape {
+  const fields = new Map(object.fields.map((field) => [field.name.toLowerCase(), field]));
+  refuseUnfollowable(object, fields);
+  const names = mapping.fields.filter((name) => !OWN_FIELDS.has(name.toLowerCase()));
+  const upsertField = upsertFieldOf(mapping, fields);
+  const mapped = upsertField && !names.includes(upsertField) ? [...names, upsertField] : names;
+  return {
+    mappingId: mapping.id,
+    configVersion: mapping.configVersion,
+    schema,
+    table: mapping.pgTable,
+    sfObject: object.name,
+    direction: mapping.syncDirection,
+    conflictPolicy: mapping.conflictPolicy,
+    columns: mapped.map((name) => columnOf(object, fields.get(name.toLowerCase()), name)).sort(byColumn),
+    upsertField,
+    filter: mapping.filter,
+    softDeletes: fields.has("isdeleted"),
+  };
+}
+
+function refuseUnfollowable(object: DescribedObject, fields: ReadonlyMap<string, DescribedField>): void {
+  if (!object.queryable) throw new Failure("VALIDATION_ERROR", `${object.name} cannot be queried; map another object`);
+  if (!fields.get("systemmodstamp")?.filterable) {
+    throw new Failure(
+      "VALIDATION_ERROR",
+      `${object.name} has no SystemModstamp to filter by, so its changes cannot be followed; map another object`,
+    );
+  }
+}
+
+function upsertFieldOf({ upsertField }: Mapping, fields: ReadonlyMap<string, DescribedField>): string | null {
+  if (upsertField === null || upsertField.toLowerCase() === "id") return null;
+  const field = fields.get(upsertField.toLowerCase());
+  if (field && (field.externalId || field.idLookup)) return field.name;
+  const trouble = field ? "is no external id" : "is not there, or not for our user";
+  throw new Failure("VALIDATION_ERROR", `the upsert field ${upsertField} ${trouble}; choose an external id field`);
+}
+
+function columnOf(object: DescribedObject, field: DescribedField | undefined, name: string): Column {
+  if (!field) {
+    throw new Failure(
+      "VALIDATION_ERROR",
+      `${object.name} has no field ${name}, or our user may not see it; remove it from the mapping or grant it`,
+    );
+  }
+  if (!isMappable(field.type)) {
+    throw new Failure("VALIDATION_ERROR", `${object.name}.${name} is of type ${field.type}, which no column can hold`);
+  }
+  return {
+    field: field.name,
+    column: field.name.toLowerCase(),
+    type: field.type,
+    length: field.length,
+    precision: field.type === "int" ? field.digits : field.precision,
+    scale: field.scale,
+    createable: field.createable,
+    updateable: field.updateable,
+    nillable: field.nillable,
+    referenceTo: field.referenceTo,
+  };
+}
+
+const byColumn = (one: Column, other: Column) => (one.column < other.column ? -1 : 1);
+
+const MAPPABLE: Readonly<Record<FieldType, true>> = {
+  id: true,
+  string: true,
+  boolean: true,
+  int: true,
+  long: true,
+  double: true,
+  currency: true,
+  percent: true,
+  date: true,
+  datetime: true,
+  time: true,
+  email: true,
+  phone: true,
+  url: true,
+  textarea: true,
+  picklist: true,
+  multipicklist: true,
+  combobox: true,
+  reference: true,
+  encryptedstring: true,
+  anyType: true,
+};
+
+const isMappable = (type: string): type is FieldType => Object.hasOwn(MAPPABLE, type);

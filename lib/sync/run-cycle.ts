@@ -1,0 +1,107 @@
+import { type Allowance, isPullDue } from "../model/budget.ts";
+import { type Mapping, pulls, pushes } from "../model/mapping.ts";
+import type { CycleMessage } from "../model/messages.ts";
+import type { Clock } from "./clock.ts";
+import { type Cycle, newTally, type Tally } from "./cycle.ts";
+import { type End, holdLease, LEASE_SECONDS, type StopReason, untilItEnds } from "./hold-lease.ts";
+import type { Begun, CycleStore, Marks, Salesforce, Totals } from "./ports.ts";
+import { pull } from "./pull.ts";
+import { push } from "./push.ts";
+import { settleDoubts } from "./settle-doubts.ts";
+
+export interface CycleNeeds {
+  readonly store: CycleStore;
+  readonly salesforce: Salesforce;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** What one cycle is asked to do. */
+export interface CycleOrder {
+  readonly mapping: Mapping;
+  readonly kind: CycleMessage["kind"];
+  readonly slot: number | null;
+  /** The Salesforce user that we write as. */
+  readonly userId: string;
+  readonly allowance: Allowance;
+  /** Names the invocation in `_bridge_state`. */
+  readonly owner: string;
+  /** Epoch milliseconds when the invocation ends. */
+  readonly deadline: number;
+}
+
+type Held = Extract<Begun, { readonly held: true }>;
+
+export type CycleReport =
+  | { readonly ran: false; readonly why: Extract<Begun, { readonly held: false }>["why"] }
+  | {
+      readonly ran: true;
+      readonly tally: Tally;
+      readonly totals: Totals | null;
+      /** Why it ended before its work did; null when it did not. */
+      readonly stopped: StopReason | null;
+      /** An engine-level error that ended it; null when there was none. */
+      readonly error: unknown;
+      readonly outboxWaits: boolean;
+      readonly needsLoad: boolean;
+    };
+
+/** One run for one mapping: take the lease, settle what is in doubt, pull, push, report, release. */
+export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<CycleReport> {
+  const { id: mappingId, configVersion } = order.mapping;
+  const { slot, owner } = order;
+  const asked = { mappingId, work: "cycle", configVersion, owner, slot, leaseSeconds: LEASE_SECONDS } as const;
+  const begun = await needs.store.begin(asked);
+  if (!begun.held) return { ran: false, why: begun.why };
+
+  const cycle = cycleOf(needs, order, begun);
+  const done: Done = { marks: {}, pulledAt: null };
+  const end = await untilItEnds(async () => {
+    if (begun.waiting.unfinished) await settleDoubts(cycle);
+    if (isPulling(order, begun, needs.clock)) Object.assign(done, await pull(cycle, begun.marks));
+    if (isPushing(order, begun)) await push(cycle);
+  });
+  return finish(cycle, begun, done, end);
+}
+
+interface Done {
+  marks: Partial<Marks>;
+  pulledAt: Date | null;
+}
+
+function cycleOf(needs: CycleNeeds, { mapping, userId, deadline }: CycleOrder, { lease, shape }: Held): Cycle {
+  const hold = holdLease(needs.store, lease, needs.clock, deadline);
+  return { ...needs, mapping, userId, lease, shape, hold, tally: newTally() };
+}
+
+/** A mapping whose first load has not ended has no position to pull from. */
+function isPulling({ mapping, kind, allowance }: CycleOrder, { marks, lastPullAt }: Held, clock: Clock): boolean {
+  if (!pulls(mapping.syncDirection) || marks.position === null) return false;
+  if (kind !== "beat") return true;
+  const { pullEverySeconds } = allowance;
+  return pullEverySeconds !== null && isPullDue(pullEverySeconds, lastPullAt, new Date(clock.now()));
+}
+
+function isPushing({ mapping, kind, allowance }: CycleOrder, { waiting }: Held): boolean {
+  return pushes(mapping.syncDirection) && waiting.changes && (allowance.pushes || kind === "poll");
+}
+
+/** Whatever happened, calls were made and marks may have moved; a lost lease leaves its end to the next holder. */
+async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }: End): Promise<CycleReport> {
+  const { store, lease, tally, salesforce } = cycle;
+  const failedRows = tally.refused > 0;
+  const report = {
+    ran: true,
+    tally,
+    stopped,
+    outboxWaits: begun.waiting.outbox || failedRows,
+    needsLoad: pulls(cycle.mapping.syncDirection) && begun.marks.position === null,
+  } as const;
+  if (stopped === "lost") return { ...report, totals: null, error };
+  try {
+    const end = { ...done, apiCalls: salesforce.calls(), error: error === null ? null : String(error) };
+    return { ...report, totals: await store.finish(lease, end), error };
+  } catch (cause) {
+    return { ...report, totals: null, error: error ?? cause };
+  }
+}

@@ -1,0 +1,104 @@
+import type { Budget, Usage } from "../model/budget.ts";
+import type { EngineState } from "../model/engine.ts";
+import type { Event } from "../model/event.ts";
+import type { Mapping } from "../model/mapping.ts";
+import type { CycleMessage, LoadMessage } from "../model/messages.ts";
+import type { Clock } from "./clock.ts";
+import type { CycleStore, Salesforce } from "./ports.ts";
+
+/** The service's own side of a cycle: what is configured, what is remembered, whom to tell. */
+
+export interface Mappings {
+  /** Null also for a deleted one. */
+  find(workspaceId: string, mappingId: string): Promise<Mapping | null>;
+  /** The active mappings of a workspace. */
+  listActive(workspaceId: string): Promise<readonly Mapping[]>;
+}
+
+export interface Connections {
+  /** The workspace's database, for one cycle; null: none is connected. */
+  openStore(workspaceId: string): Promise<CycleStore | null>;
+  /** The workspace's org, for one cycle, and the user that we write as; `signal` breaks off reads. */
+  connectOrg(workspaceId: string, signal: AbortSignal): Promise<ConnectedOrg>;
+}
+
+export interface ConnectedOrg {
+  readonly salesforce: Salesforce;
+  /** Known once a session was had. */
+  readonly userId: string;
+}
+
+/** A mapping's engine state, and the mark by which `save` knows that nobody wrote in between. */
+export interface KeptEngine {
+  readonly state: EngineState;
+  readonly mark: number;
+}
+
+/** What the engine knows about a mapping and its org before a cycle begins. */
+export interface Remembered {
+  readonly engine: KeptEngine;
+  readonly budget: Budget;
+}
+
+/** What the engine remembers between cycles outside of the customer's database, which may be down. */
+export interface EngineMemory {
+  read(workspaceId: string, mappingId: string): Promise<Remembered>;
+  /** Writes the state where the one that was read still stands, and its edge's events with it; false when it does not. */
+  save(
+    workspaceId: string,
+    mappingId: string,
+    before: KeptEngine,
+    after: EngineState,
+    events: readonly Event[],
+  ): Promise<boolean>;
+  /** Keeps the org's latest count; an older one than the kept changes nothing. */
+  saveBudget(workspaceId: string, budget: Budget & { readonly usage: Usage }): Promise<void>;
+  /** True for the first who claims the workspace's probe of this slot (epoch seconds) or a later one. */
+  claimProbe(workspaceId: string, slot: number): Promise<boolean>;
+}
+
+/** What the metrics endpoint tells; each total is set only if it is larger than the one that is kept. */
+export interface Counters {
+  set(totals: {
+    readonly workspaceId: string;
+    readonly mappingId: string;
+    readonly sfObject: string;
+    readonly rowsSynced: number;
+    readonly rowsFailed: number;
+    readonly apiCalls: Readonly<Record<string, number>>;
+  }): Promise<void>;
+  setQueueDepth(depth: { readonly workspaceId: string; readonly rows: number }): Promise<void>;
+}
+
+export interface Announcements {
+  /** Keeps the events until they are dispatched, then wakes the dispatcher; an id that is known changes nothing. */
+  publish(events: readonly Event[]): Promise<void>;
+  /** Wakes the dispatcher for events that are kept already. */
+  wake(events: readonly Event[]): Promise<void>;
+}
+
+/** A message and the seconds until it can be seen, at most 900. */
+export interface Delayed<Message> {
+  readonly message: Message;
+  readonly delaySeconds: number;
+}
+
+export interface Queues {
+  sendCycles(messages: readonly Delayed<CycleMessage>[]): Promise<void>;
+  sendLoads(messages: readonly Delayed<LoadMessage>[]): Promise<void>;
+}
+
+/** One line of the log; never values of rows, never a token. */
+export type Log = (line: Readonly<Record<string, unknown>>) => void;
+
+export interface MessageNeeds {
+  readonly mappings: Mappings;
+  readonly connections: Connections;
+  readonly engine: EngineMemory;
+  readonly counters: Counters;
+  readonly announcements: Announcements;
+  readonly queues: Queues;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+}
