@@ -2,9 +2,10 @@ import { LATE_MILLISECONDS } from "../model/beat.ts";
 import { allowance } from "../model/budget.ts";
 import type { Mapping } from "../model/mapping.ts";
 import type { CycleMessage } from "../model/messages.ts";
-import { reportCycle } from "./report-cycle.ts";
+import type { CycleStore } from "./ports.ts";
+import { reportCycle, reportUnbegun } from "./report-cycle.ts";
 import { type CycleReport, runCycle } from "./run-cycle.ts";
-import type { KeptEngine, MessageNeeds } from "./service-ports.ts";
+import type { ConnectedOrg, KeptEngine, MessageNeeds } from "./service-ports.ts";
 
 /** The invocation that answers: its name, and when it ends (epoch milliseconds). */
 export interface Invocation {
@@ -21,20 +22,49 @@ export async function answerMessage(needs: MessageNeeds, message: CycleMessage, 
   const { engine, budget } = await needs.engine.read(mapping.workspaceId, mapping.id);
   if (message.kind === "beat" && isResting(engine, now)) return;
 
+  const reported = { mapping, message, engine, budget, startedAt: now.getTime() };
   const order = { mapping, kind: message.kind, slot: message.slot, ...invocation };
-  const allowed = allowance(budget, mapping.pollingSeconds, now);
-  const startedAt = needs.clock.now();
-  const store = await needs.connections.openStore(mapping.workspaceId);
-  if (!store) return;
-  const aborted = new AbortController();
+  const stopReading = new AbortController();
+  const begun = await begin(needs, mapping, stopReading.signal, (store, { salesforce, userId }) =>
+    runCycle(
+      { ...needs, store, salesforce },
+      { ...order, userId, allowance: allowance(budget, mapping.pollingSeconds, now) },
+    ),
+  );
   try {
-    const { salesforce, userId } = await needs.connections.connectOrg(mapping.workspaceId, aborted.signal);
-    const cycleNeeds = { store, salesforce, clock: needs.clock, random: needs.random };
-    const report = await runOrFail(() => runCycle(cycleNeeds, { ...order, userId, allowance: allowed }));
-    await reportCycle(needs, { mapping, message, engine, budget, store, salesforce, startedAt }, report);
+    if ("error" in begun) await reportUnbegun(needs, reported, begun.error);
+    else await reportCycle(needs, { ...reported, ...begun }, begun.report);
   } finally {
-    aborted.abort();
-    await store.close();
+    stopReading.abort();
+    await begun.store?.close();
+  }
+}
+
+interface Unbegun {
+  readonly error: unknown;
+  readonly store: CycleStore | null;
+}
+
+interface Ended {
+  readonly report: CycleReport;
+  readonly store: CycleStore;
+  readonly salesforce: ConnectedOrg["salesforce"];
+}
+
+/** A database or an org that cannot be reached is an engine-level error too, and is told although no lease was had. */
+async function begin(
+  { connections }: MessageNeeds,
+  { workspaceId }: Mapping,
+  signal: AbortSignal,
+  run: (store: CycleStore, org: ConnectedOrg) => Promise<CycleReport>,
+): Promise<Unbegun | Ended> {
+  let store: CycleStore | null = null;
+  try {
+    store = await connections.openStore(workspaceId);
+    const org = await connections.connectOrg(workspaceId, signal);
+    return { report: await run(store, org), store, salesforce: org.salesforce };
+  } catch (error) {
+    return { error, store };
   }
 }
 
@@ -49,13 +79,4 @@ function isLate({ kind, slot }: CycleMessage, now: Date): boolean {
 
 function isResting({ state }: KeptEngine, now: Date): boolean {
   return state.restUntil !== null && state.restUntil > now;
-}
-
-/** A database that cannot be reached is an engine-level error too, and is reported although no lease was had. */
-async function runOrFail(run: () => Promise<CycleReport>): Promise<CycleReport | { readonly failedToBegin: unknown }> {
-  try {
-    return await run();
-  } catch (error) {
-    return { failedToBegin: error };
-  }
 }

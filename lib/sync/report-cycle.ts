@@ -1,13 +1,12 @@
-import { afterAnswer, type Budget } from "../model/budget.ts";
-import { afterCycle, type CycleFailure, isSameState } from "../model/engine.ts";
-import type { Event } from "../model/event.ts";
-import { newId } from "../model/id.ts";
+import { afterAnswer } from "../model/budget.ts";
+import type { CycleFailure } from "../model/engine.ts";
 import type { Mapping } from "../model/mapping.ts";
 import type { CycleMessage } from "../model/messages.ts";
+import { concludeCycle, logCycle, type Reported } from "./conclude-cycle.ts";
 import { failureOf } from "./cycle-failure.ts";
 import type { CycleStore, Salesforce, Totals } from "./ports.ts";
 import type { CycleReport } from "./run-cycle.ts";
-import type { KeptEngine, MessageNeeds } from "./service-ports.ts";
+import type { MessageNeeds } from "./service-ports.ts";
 
 /** Events that leave the outbox at a time. */
 const OUTBOX_PAGE = 100;
@@ -15,103 +14,62 @@ const OUTBOX_PAGE = 100;
 /** A first load that nobody is at is asked for again this often. */
 const LOAD_EVERY_SECONDS = 300;
 
-/** The cycle that is reported. */
-export interface Reported {
-  readonly mapping: Mapping;
-  readonly message: CycleMessage;
-  readonly engine: KeptEngine;
-  readonly budget: Budget;
+/** The org's count is written down this often while it does not change what we may ask. */
+const BUDGET_EVERY_MILLISECONDS = 60_000;
+
+interface Ended extends Reported {
   readonly store: CycleStore;
   readonly salesforce: Salesforce;
-  /** Epoch milliseconds. */
-  readonly startedAt: number;
-}
-
-type Report = CycleReport | { readonly failedToBegin: unknown };
-
-/** Tells what a cycle did: its events leave, its totals are told, the engine remembers how it ended, the log gets a line. */
-export async function reportCycle(needs: MessageNeeds, reported: Reported, report: Report): Promise<void> {
-  if ("failedToBegin" in report) return conclude(needs, reported, failureOf(report.failedToBegin), report);
-  if (!report.ran) return;
-
-  const failure = report.error === null ? heldDeletes(report) : failureOf(report.error);
-  if (report.stopped === null || failure) await conclude(needs, reported, failure, report);
-  else log(needs, reported, failure, report);
-  await keepBudget(needs, reported);
-  if (report.totals && isTimeToTell(reported.message, report)) {
-    await tellTotals(needs, reported.mapping, report.totals);
-  }
-  if (report.needsLoad && isRare(reported.message)) await askForLoad(needs, reported.mapping);
-  if (report.outboxWaits) await emptyOutbox(needs, reported);
 }
 
 type Ran = Extract<CycleReport, { readonly ran: true }>;
 
-function heldDeletes({ tally }: Ran): CycleFailure | null {
-  if (tally.heldDeletes === 0) return null;
-  const message = `${tally.heldDeletes} deletes are held back: more than the breaker lets pass in an hour; confirm them or restore the rows`;
-  return { reason: "deletes_held", message };
+/** A cycle that could not begin, for want of a database or of an org. */
+export async function reportUnbegun(needs: MessageNeeds, reported: Reported, error: unknown): Promise<void> {
+  const failure = failureOf(error);
+  logCycle(needs, reported, { failure, error });
+  await concludeCycle(needs, reported, failure);
 }
 
-/** Remembers how the cycle ended; whoever crosses an edge tells it, once. */
-async function conclude(
-  needs: MessageNeeds,
-  reported: Reported,
-  failure: CycleFailure | null,
-  report: Report,
-): Promise<void> {
-  log(needs, reported, failure, report);
-  const { mapping, engine } = reported;
-  const at = new Date(needs.clock.now());
-  const { state, edge } = afterCycle(engine.state, failure, at);
-  if (isSameState(engine.state, state)) return;
-  const events = edge ? [edgeEvent(reported, edge, failure, state.failedCycles, at)] : [];
-  // Another cycle of this mapping was first: its end stands, and the next cycle starts from there.
-  if (!(await needs.engine.save(mapping.workspaceId, mapping.id, engine, state, events))) return;
-  if (events.length > 0) await needs.announcements.wake(events);
+/** Tells what a cycle did: its events leave, its totals are told, the engine remembers how it ended, the log gets a line. */
+export async function reportCycle(needs: MessageNeeds, ended: Ended, report: CycleReport): Promise<void> {
+  if (!report.ran) return;
+  const failure = report.error === null ? heldDeletes(report) : failureOf(report.error);
+  logCycle(needs, ended, { failure, ...report });
+  // A cycle that was stopped has proved nothing, neither good nor bad.
+  if (failure || report.stopped === null) await concludeCycle(needs, ended, failure);
+  await keepBudget(needs, ended);
+  if (report.totals && isTimeToTell(ended.message, report)) await tellTotals(needs, ended.mapping, report.totals);
+  if (report.needsLoad && isRare(ended.message)) await askForLoad(needs, ended.mapping);
+  if (report.outboxWaits) await emptyOutbox(needs, ended);
 }
 
-function edgeEvent(
-  { mapping, engine }: Reported,
-  edge: "broken" | "recovered",
-  failure: CycleFailure | null,
-  failedCycles: number,
-  at: Date,
-): Event {
-  const about = { mapping_id: mapping.id, sf_object: mapping.sfObject };
-  const since = engine.state.brokenSince ?? at;
-  const detail =
-    edge === "broken"
-      ? { ...about, ...failure, since: at.toISOString(), failed_cycles: failedCycles }
-      : {
-          ...about,
-          broken_since: since.toISOString(),
-          duration_seconds: Math.round((at.getTime() - since.getTime()) / 1000),
-        };
-  return { id: newId("evt"), workspaceId: mapping.workspaceId, event: `sync.${edge}`, occurredAt: at, detail };
+function heldDeletes({ tally: { heldDeletes } }: Ran): CycleFailure | null {
+  if (heldDeletes === 0) return null;
+  const remedy = "confirm them, or restore what was deleted";
+  return { reason: "deletes_held", message: `${heldDeletes} deletes are more than an hour may bring; ${remedy}` };
 }
 
 /** Written when the step changes or a minute after the last time, so that idle cycles write nothing. */
-async function keepBudget({ engine, clock }: MessageNeeds, { mapping, budget, salesforce }: Reported): Promise<void> {
+async function keepBudget({ engine, clock }: MessageNeeds, { mapping, budget, salesforce }: Ended): Promise<void> {
   const told = salesforce.usage();
   if (!told) return;
-  const at = new Date(clock.now());
-  const usage = { ...told, at };
-  const after = afterAnswer(budget, usage);
-  const age = budget.usage ? at.getTime() - budget.usage.at.getTime() : Number.POSITIVE_INFINITY;
-  if (after.step === budget.step && age < 60_000) return;
-  await engine.saveBudget(mapping.workspaceId, { ...after, usage });
+  const usage = { ...told, at: new Date(clock.now()) };
+  const { step } = afterAnswer(budget, usage);
+  const age = usage.at.getTime() - (budget.usage?.at.getTime() ?? 0);
+  if (step === budget.step && age < BUDGET_EVERY_MILLISECONDS) return;
+  await engine.saveBudget(mapping.workspaceId, { usage, step });
+}
+
+/** On change, and with the first slot of each minute. */
+function isTimeToTell({ slot }: CycleMessage, { tally }: Ran): boolean {
+  return tally.accepted + tally.refused > 0 || slot === null || slot % 60 < 10;
 }
 
 async function tellTotals({ counters }: MessageNeeds, mapping: Mapping, { queueDepth, ...totals }: Totals) {
   const { workspaceId, id: mappingId, sfObject } = mapping;
   await counters.set({ workspaceId, mappingId, sfObject, ...totals });
   await counters.setQueueDepth({ workspaceId, rows: queueDepth });
-}
-
-/** On change, and with the first slot of each minute. */
-function isTimeToTell({ slot }: CycleMessage, { tally }: Ran): boolean {
-  return tally.accepted + tally.refused > 0 || slot === null || slot % 60 < 10;
 }
 
 function isRare({ slot }: CycleMessage): boolean {
@@ -124,7 +82,7 @@ async function askForLoad({ queues }: MessageNeeds, { workspaceId, id }: Mapping
 }
 
 /** Events that were committed with their rows leave for the service's own store, and only then are they forgotten. */
-async function emptyOutbox({ announcements }: MessageNeeds, { mapping, store }: Reported): Promise<void> {
+async function emptyOutbox({ announcements }: MessageNeeds, { mapping, store }: Ended): Promise<void> {
   for (;;) {
     const waiting = await store.outbox(OUTBOX_PAGE);
     if (waiting.length === 0) return;
@@ -132,35 +90,4 @@ async function emptyOutbox({ announcements }: MessageNeeds, { mapping, store }: 
     await store.forget(waiting.map(({ id }) => id));
     if (waiting.length < OUTBOX_PAGE) return;
   }
-}
-
-/** One line for a cycle that did something or failed; none for an idle one. */
-function log(
-  needs: MessageNeeds,
-  { mapping, message, startedAt }: Reported,
-  failure: CycleFailure | null,
-  report: Report,
-) {
-  const did =
-    "tally" in report ? Object.entries(report.tally).filter(([, count]) => count !== 0 && String(count) !== "") : [];
-  if (!failure && did.length === 0 && !("stopped" in report && report.stopped)) return;
-  needs.log({
-    level: failure ? "error" : "info",
-    event: "cycle",
-    workspace_id: mapping.workspaceId,
-    mapping_id: mapping.id,
-    sf_object: mapping.sfObject,
-    kind: message.kind,
-    slot: message.slot,
-    duration_ms: needs.clock.now() - startedAt,
-    ...Object.fromEntries(did),
-    ...("stopped" in report && report.stopped && { stopped: report.stopped }),
-    ...(failure && { reason: failure.reason, message: failure.message }),
-    ...(failure?.reason === "engine_fault" && { stack: stackOf(report) }),
-  });
-}
-
-function stackOf(report: Report): string {
-  const error = "failedToBegin" in report ? report.failedToBegin : "error" in report ? report.error : null;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -16,8 +16,8 @@ export interface Mappings {
 }
 
 export interface Connections {
-  /** The workspace's database, for one cycle; null: none is connected. */
-  openStore(workspaceId: string): Promise<CycleStore | null>;
+  /** The workspace's database, for one cycle. */
+  openStore(workspaceId: string): Promise<CycleStore>;
   /** The workspace's org, for one cycle, and the user that we write as; `signal` breaks off reads. */
   connectOrg(workspaceId: string, signal: AbortSignal): Promise<ConnectedOrg>;
 }

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { Transport } from "jsforce/lib/transport.js";
 import { StreamPromise } from "jsforce/lib/util/promise.js";
-import { refusalOf, SalesforceRefusal } from "../../model/refusal.ts";
+import { SalesforceRefusal } from "../../model/refusal.ts";
 import { type CallMeter, labelOf } from "./call-meter.ts";
 import { lost } from "./lost-request.ts";
 import { refusalIn } from "./refusal-in.ts";
@@ -35,18 +35,20 @@ export class FetchTransport extends Transport {
 
   async #exchange(request: Request): Promise<Answer> {
     const label = labelOf(request.url);
-    const answer = await this.#send(request, label === "SOAP");
-    if (label !== null && answer.counted) this.#meter.count(label);
-    if ("refusal" in answer) throw answer.refusal;
+    const outcome = await this.#send(request, label === "SOAP");
+    const refusal = outcome instanceof SalesforceRefusal ? outcome : refusalOfAnswer(outcome);
+    if (label !== null && (!refusal || wasCounted(refusal))) this.#meter.count(label);
+    if (outcome instanceof SalesforceRefusal) throw outcome;
 
-    const { response, body } = answer;
-    this.answeredAt = dateOf(response);
-    this.#meter.hear(response.headers.get("sforce-limit-info"), label === "SOAP" ? body : "");
-    if (response.status >= 300) throw refusalIn(response.status, body);
-    return { statusCode: response.status, headers: Object.fromEntries(response.headers), body };
+    this.#meter.hear(outcome.headers["sforce-limit-info"] ?? null, label === "SOAP" ? outcome.body : "");
+    this.answeredAt = new Date(outcome.headers["date"] ?? Number.NaN);
+    if (refusal) throw refusal;
+    if (Number.isNaN(this.answeredAt.getTime())) throw lost(new Error(`${request.url} answered without a Date`));
+    return outcome;
   }
 
-  async #send(request: Request, saves: boolean) {
+  /** The whole answer, or why there is none. */
+  async #send(request: Request, saves: boolean): Promise<Answer | SalesforceRefusal> {
     try {
       const response = await fetch(request.url, {
         method: request.method,
@@ -55,11 +57,10 @@ export class FetchTransport extends Transport {
         redirect: "manual",
         signal: this.#deadline(saves),
       });
-      // A session that has ended is refused at the door and counts for nothing.
-      return { counted: response.status !== 401, response, body: await response.text() };
+      const headers = Object.fromEntries(response.headers);
+      return { statusCode: response.status, headers, body: await response.text() };
     } catch (error) {
-      const refusal = lost(error);
-      return { counted: refusal.refusal.mayHaveRun, refusal };
+      return lost(error);
     }
   }
 
@@ -68,6 +69,15 @@ export class FetchTransport extends Transport {
     if (saves) return AbortSignal.timeout(SAVE_MILLISECONDS);
     return AbortSignal.any([AbortSignal.timeout(READ_MILLISECONDS), this.#signal]);
   }
+}
+
+function refusalOfAnswer({ statusCode, body }: Answer): SalesforceRefusal | null {
+  return statusCode >= 300 ? refusalIn(statusCode, body) : null;
+}
+
+/** Salesforce counts what it lets in: not what had no session, nor what came after the day's calls were used up. */
+function wasCounted({ refusal: { kind, code } }: SalesforceRefusal): boolean {
+  return code !== "UNREACHABLE" && kind !== "session" && kind !== "limit";
 }
 
 function withoutLength(headers: Record<string, string>): Record<string, string> {
@@ -79,14 +89,4 @@ function bodyOf(request: Request, soap: boolean): string | null {
   if (typeof request.body !== "string") throw new Error(`${request.method} ${request.url}: only text is sent`);
   // An XML parser reads a bare carriage return as a line feed.
   return soap ? request.body.replaceAll("\r", "&#13;") : request.body;
-}
-
-function dateOf(response: Response): Date {
-  const at = new Date(response.headers.get("date") ?? "");
-  if (Number.isNaN(at.getTime())) {
-    throw new SalesforceRefusal(
-      refusalOf(500, "BROKEN_ANSWER", `${new URL(response.url).host} answered without a Date`),
-    );
-  }
-  return at;
 }

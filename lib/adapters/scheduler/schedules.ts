@@ -1,0 +1,69 @@
+import {
+  CreateScheduleCommand,
+  DeleteScheduleCommand,
+  paginateListSchedules,
+  SchedulerClient,
+} from "@aws-sdk/client-scheduler";
+import type { TickMessage } from "../../model/messages.ts";
+import type { Schedules } from "../../sync/schedules.ts";
+
+/** Where schedules live and what they wake. */
+export interface ScheduleSettings {
+  readonly group: string;
+  /** The role that EventBridge Scheduler takes to send. */
+  readonly roleArn: string;
+  readonly fanOutQueueArn: string;
+}
+
+/** The scheduler that the environment names; region, endpoint and credentials are the SDK's to find. */
+export function schedulesIn(settings: ScheduleSettings): Schedules {
+  const client = new SchedulerClient({ maxAttempts: 5 });
+  const { group } = settings;
+  return {
+    ensure: async ({ workspaceId, mappingId }) => {
+      await unless(
+        "ConflictException",
+        client.send(new CreateScheduleCommand(schedule(settings, workspaceId, mappingId))),
+      );
+    },
+    remove: async (mappingId) => {
+      const command = new DeleteScheduleCommand({ GroupName: group, Name: mappingId });
+      await unless("ResourceNotFoundException", client.send(command));
+    },
+    list: async function* () {
+      for await (const { Schedules: found } of paginateListSchedules({ client }, { GroupName: group })) {
+        yield* (found ?? []).flatMap(({ Name }) => Name ?? []);
+      }
+    },
+  };
+}
+
+function schedule({ group, roleArn, fanOutQueueArn }: ScheduleSettings, workspaceId: string, mappingId: string) {
+  const tick: TickMessage = {
+    workspace_id: workspaceId,
+    mapping_id: mappingId,
+    scheduled_at: "<aws.scheduler.scheduled-time>",
+  };
+  return {
+    GroupName: group,
+    Name: mappingId,
+    Description: `The beat of mapping ${mappingId} in workspace ${workspaceId}`,
+    ScheduleExpression: "rate(1 minute)",
+    FlexibleTimeWindow: { Mode: "OFF" as const },
+    Target: {
+      Arn: fanOutQueueArn,
+      RoleArn: roleArn,
+      Input: JSON.stringify(tick),
+      // The default keeps trying for a day: late ticks would then arrive in bursts.
+      RetryPolicy: { MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 3 },
+    },
+  };
+}
+
+async function unless(expected: string, sent: Promise<unknown>): Promise<void> {
+  try {
+    await sent;
+  } catch (error) {
+    if (!(error instanceof Error && error.name === expected)) throw error;
+  }
+}

@@ -1,0 +1,128 @@
+import { firstSlots, phaseOf } from "../model/beat.ts";
+import { shapeOf } from "../model/describe.ts";
+import { Failure } from "../model/failure.ts";
+import { type Mapping, type Provisioning, pulls } from "../model/mapping.ts";
+import type { CycleMessage, ProvisioningMessage } from "../model/messages.ts";
+import type { TableShape } from "../model/shape.ts";
+import type { Clock } from "./clock.ts";
+import { LEASE_SECONDS } from "./hold-lease.ts";
+import type { CycleStore, Provisioner } from "./ports.ts";
+import type { Schedules } from "./schedules.ts";
+import type { Connections, Delayed, Log, Mappings, Queues } from "./service-ports.ts";
+
+export interface ProvisionNeeds {
+  /** Carries out what an import left open; false when there was no time to end it. */
+  readonly rollForward: (workspaceId: string) => Promise<boolean>;
+  readonly mappings: Pick<Mappings, "find"> & {
+    /** Keeps how far the tables of one config version are; false when the mapping has moved on. */
+    setProvisioning(
+      workspaceId: string,
+      mappingId: string,
+      version: number,
+      provisioning: Provisioning,
+    ): Promise<boolean>;
+  };
+  readonly connections: Connections;
+  /** The workspace's database for changes of its tables; null: none is connected. */
+  readonly provisioner: (
+    workspaceId: string,
+  ) => Promise<{ readonly provisioner: Provisioner; readonly schema: string } | null>;
+  readonly schedules: Schedules;
+  readonly queues: Queues & { sendProvisioning(messages: readonly Delayed<ProvisioningMessage>[]): Promise<void> };
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Carries out a change of configuration: the rest of an import first, then the mapping's table and triggers for its
+ * current version, its schedule, its first minute and its first load. Repeatable from any point.
+ */
+export async function provisionMapping(needs: ProvisionNeeds, message: ProvisioningMessage): Promise<void> {
+  const { workspace_id: workspaceId, mapping_id: mappingId } = message;
+  if (!(await needs.rollForward(workspaceId))) {
+    await needs.queues.sendProvisioning([{ message, delaySeconds: 1 }]);
+    return;
+  }
+  if (mappingId === null) return;
+  const mapping = await needs.mappings.find(workspaceId, mappingId);
+  if (!mapping) return needs.schedules.remove(mappingId);
+  if (!(await makeTable(needs, mapping))) return;
+  if (mapping.active) await start(needs, mapping);
+  else await needs.schedules.remove(mapping.id);
+}
+
+/** False when the mapping cannot be provisioned as it is, or has changed again: then another message is on its way. */
+async function makeTable(needs: ProvisionNeeds, mapping: Mapping): Promise<boolean> {
+  if (mapping.provisioning.state === "ready" && mapping.provisioning.version === mapping.configVersion) return true;
+  const version = mapping.configVersion;
+  const end = await provision(needs, mapping);
+  const provisioning: Provisioning =
+    end === null ? { state: "ready", version } : { state: "failed", version, reason: end };
+  needs.log({
+    level: end === null ? "info" : "error",
+    event: "provisioning",
+    workspace_id: mapping.workspaceId,
+    mapping_id: mapping.id,
+    sf_object: mapping.sfObject,
+    pg_table: mapping.pgTable,
+    ...provisioning,
+  });
+  const kept = await needs.mappings.setProvisioning(mapping.workspaceId, mapping.id, version, provisioning);
+  return kept && end === null;
+}
+
+/** Null, or the reason why a person has to change something first. Whatever may pass by itself rejects. */
+async function provision(needs: ProvisionNeeds, mapping: Mapping): Promise<string | null> {
+  const database = await needs.provisioner(mapping.workspaceId);
+  if (!database) return "the workspace has no database: connect PostgreSQL first";
+  try {
+    const { salesforce } = await needs.connections.connectOrg(mapping.workspaceId, new AbortController().signal);
+    const shape = shapeOf(mapping, await salesforce.describe(mapping.sfObject), database.schema);
+    await database.provisioner.provision(mapping, shape);
+    await bookCalls(needs, shape, mapping.workspaceId, salesforce.calls());
+    return null;
+  } catch (error) {
+    if (error instanceof Failure) return error.message;
+    throw error;
+  }
+}
+
+/** The describe counts among the mapping's calls, whose totals live in its database. */
+async function bookCalls(
+  { connections, clock }: ProvisionNeeds,
+  { mappingId, configVersion }: TableShape,
+  workspaceId: string,
+  apiCalls: Readonly<Record<string, number>>,
+): Promise<void> {
+  const store = await connections.openStore(workspaceId);
+  try {
+    await bookUnderLease(store, mappingId, configVersion, apiCalls, clock);
+  } finally {
+    await store.close();
+  }
+}
+
+async function bookUnderLease(
+  store: CycleStore,
+  mappingId: string,
+  configVersion: number,
+  apiCalls: Readonly<Record<string, number>>,
+  clock: Clock,
+): Promise<void> {
+  const owner = `provisioning ${clock.now()}`;
+  const asked = { mappingId, configVersion, owner, slot: null, work: "load", leaseSeconds: LEASE_SECONDS } as const;
+  const begun = await store.begin(asked);
+  if (begun.held) await store.finish(begun.lease, { marks: {}, pulledAt: null, apiCalls, error: null });
+}
+
+/** The schedule, and what it would only start in a minute or two. */
+async function start({ schedules, queues, clock }: ProvisionNeeds, mapping: Mapping): Promise<void> {
+  const { workspaceId, id: mappingId } = mapping;
+  await schedules.ensure({ workspaceId, mappingId });
+  const to = { workspace_id: workspaceId, mapping_id: mappingId };
+  const beats = firstSlots(phaseOf(workspaceId), new Date(clock.now())).map(
+    ({ slot, delaySeconds }): Delayed<CycleMessage> => ({ message: { ...to, kind: "beat", slot }, delaySeconds }),
+  );
+  await queues.sendCycles(beats);
+  if (pulls(mapping.syncDirection)) await queues.sendLoads([{ message: { ...to, kind: "load" }, delaySeconds: 0 }]);
+}

@@ -1,0 +1,48 @@
+import type { Mapping } from "../model/mapping.ts";
+import type { ProvisioningMessage } from "../model/messages.ts";
+import type { Clock } from "./clock.ts";
+import type { Schedules } from "./schedules.ts";
+import type { Delayed, Log } from "./service-ports.ts";
+
+/** A change that is not carried out after this long has lost its message. */
+const OVERDUE_MILLISECONDS = 2 * 60_000;
+
+export interface SweepNeeds {
+  readonly mappings: { active(): AsyncIterable<Mapping> };
+  readonly schedules: Schedules;
+  readonly queues: { sendProvisioning(messages: readonly Delayed<ProvisioningMessage>[]): Promise<void> };
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Repairs what a lost message left behind: active mappings without a schedule, schedules without one, tables not made. */
+export async function sweep({ mappings, schedules, queues, clock, log }: SweepNeeds): Promise<void> {
+  const scheduled = new Set<string>();
+  for await (const mappingId of schedules.list()) scheduled.add(mappingId);
+  const late: Mapping[] = [];
+  const repaired = { ensured: 0, removed: 0 };
+  for await (const mapping of mappings.active()) {
+    if (isLate(mapping, clock.now())) late.push(mapping);
+    if (!scheduled.delete(mapping.id) && mapping.provisioning.state === "ready") {
+      await schedules.ensure({ workspaceId: mapping.workspaceId, mappingId: mapping.id });
+      repaired.ensured += 1;
+    }
+  }
+  for (const mappingId of scheduled) {
+    await schedules.remove(mappingId);
+    repaired.removed += 1;
+  }
+  await queues.sendProvisioning(
+    late.map(({ workspaceId, id }) => ({ message: wakeUp(workspaceId, id), delaySeconds: 0 })),
+  );
+  if (late.length + repaired.ensured + repaired.removed === 0) return;
+  log({ level: "warn", event: "sweep", provisioning_overdue: late.length, ...repaired });
+}
+
+function isLate({ provisioning, updatedAt }: Mapping, now: number): boolean {
+  return provisioning.state === "pending" && now - updatedAt.getTime() > OVERDUE_MILLISECONDS;
+}
+
+function wakeUp(workspaceId: string, mappingId: string): ProvisioningMessage {
+  return { workspace_id: workspaceId, mapping_id: mappingId, import_id: null };
+}
