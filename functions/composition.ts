@@ -66,7 +66,7 @@ function once<Thing>(name: string, open: () => Thing): Thing {
 }
 
 /** What the deployment tells this function. */
-function setting(name: string): string {
+export function setting(name: string): string {
   const value = process.env[name];
   if (value === undefined || value === "") throw new Error(`the environment variable ${name} is not set`);
   return value;

@@ -12,8 +12,8 @@ export interface Cycle {
   readonly hold: Hold;
   readonly store: CycleStore;
   readonly salesforce: Salesforce;
-  /** The Salesforce user that we write as. */
-  readonly userId: string;
+  /** Id of the Salesforce user that we write as. */
+  readonly userId: () => Promise<string>;
   readonly clock: Clock;
   /** In [0, 1); spreads retries. */
   readonly random: () => number;

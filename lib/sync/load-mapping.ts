@@ -11,7 +11,8 @@ import type { CycleNeeds } from "./run-cycle.ts";
 /** What one piece of a first load is asked to do. */
 export interface LoadOrder {
   readonly mapping: Mapping;
-  readonly userId: string;
+  /** Id of the Salesforce user that we write as. */
+  readonly userId: () => Promise<string>;
   readonly owner: string;
   /** Epoch milliseconds when the invocation ends. */
   readonly deadline: number;

@@ -33,9 +33,10 @@ async function readCandidates(cycle: Cycle, doubts: readonly Doubtful[]): Promis
   const times = doubts.map(({ sentAt }) => sentAt.getTime());
   const from = new Date(Math.min(...times) - BEFORE_MILLISECONDS);
   const until = new Date(Math.max(...times) + AFTER_MILLISECONDS);
+  const userId = await cycle.userId();
   const records: Found[] = [];
   for (let afterId: string | null = null; ; ) {
-    const page = await readPage(cycle, createdBy(cycle.shape, cycle.userId, from, until, afterId));
+    const page = await readPage(cycle, createdBy(cycle.shape, userId, from, until, afterId));
     const living = page.records.filter((record) => record["IsDeleted"] !== true);
     const owned = new Set(await cycle.store.owned(cycle.lease, living.map(sfidOf)));
     records.push(...living.filter((record) => !owned.has(sfidOf(record))));

@@ -23,12 +23,14 @@ export interface ProvisionNeeds {
     ): Promise<boolean>;
   };
   readonly connections: Connections;
-  /** The workspace's database for changes of its tables; null: none is connected. */
+  /** The workspace's database for changes of its tables. */
   readonly provisioner: (
     workspaceId: string,
-  ) => Promise<{ readonly provisioner: Provisioner; readonly schema: string } | null>;
+  ) => Promise<{ readonly provisioner: Provisioner; readonly schema: string }>;
   readonly schedules: Schedules;
-  readonly queues: Queues & { sendProvisioning(messages: readonly Delayed<ProvisioningMessage>[]): Promise<void> };
+  readonly queues: Pick<Queues, "sendCycles" | "sendLoads"> & {
+    sendProvisioning(messages: readonly Delayed<ProvisioningMessage>[]): Promise<void>;
+  };
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -73,9 +75,8 @@ async function makeTable(needs: ProvisionNeeds, mapping: Mapping): Promise<boole
 
 /** Null, or the reason why a person has to change something first. Whatever may pass by itself rejects. */
 async function provision(needs: ProvisionNeeds, mapping: Mapping): Promise<string | null> {
-  const database = await needs.provisioner(mapping.workspaceId);
-  if (!database) return "the workspace has no database: connect PostgreSQL first";
   try {
+    const database = await needs.provisioner(mapping.workspaceId);
     const { salesforce } = await needs.connections.connectOrg(mapping.workspaceId, new AbortController().signal);
     const shape = shapeOf(mapping, await salesforce.describe(mapping.sfObject), database.schema);
     await database.provisioner.provision(mapping, shape);

@@ -81,12 +81,15 @@ async function askForLoad({ queues }: MessageNeeds, { workspaceId, id }: Mapping
   await queues.sendLoads([{ message, delaySeconds: 0 }]);
 }
 
+/** The outbox names its events by UUIDs. */
+const eventId = (uuid: string) => `evt_${uuid.replaceAll("-", "")}`;
+
 /** Events that were committed with their rows leave for the service's own store, and only then are they forgotten. */
 async function emptyOutbox({ announcements }: MessageNeeds, { mapping, store }: Ended): Promise<void> {
   for (;;) {
     const waiting = await store.outbox(OUTBOX_PAGE);
     if (waiting.length === 0) return;
-    await announcements.publish(waiting.map((event) => ({ ...event, workspaceId: mapping.workspaceId })));
+    await announcements.publish(waiting.map((event) => ({ ...event, id: eventId(event.id), workspaceId: mapping.workspaceId })));
     await store.forget(waiting.map(({ id }) => id));
     if (waiting.length < OUTBOX_PAGE) return;
   }

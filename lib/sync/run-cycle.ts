@@ -21,8 +21,8 @@ export interface CycleOrder {
   readonly mapping: Mapping;
   readonly kind: CycleMessage["kind"];
   readonly slot: number | null;
-  /** The Salesforce user that we write as. */
-  readonly userId: string;
+  /** Id of the Salesforce user that we write as. */
+  readonly userId: () => Promise<string>;
   readonly allowance: Allowance;
   /** Names the invocation in `_bridge_state`. */
   readonly owner: string;

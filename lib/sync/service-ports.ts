@@ -18,14 +18,14 @@ export interface Mappings {
 export interface Connections {
   /** The workspace's database, for one cycle. */
   openStore(workspaceId: string): Promise<CycleStore>;
-  /** The workspace's org, for one cycle, and the user that we write as; `signal` breaks off reads. */
+  /** The workspace's org, for one cycle; `signal` breaks off reads. */
   connectOrg(workspaceId: string, signal: AbortSignal): Promise<ConnectedOrg>;
 }
 
 export interface ConnectedOrg {
   readonly salesforce: Salesforce;
-  /** Known once a session was had. */
-  readonly userId: string;
+  /** Id of the Salesforce user that we write as. */
+  readonly userId: () => Promise<string>;
 }
 
 /** A mapping's engine state, and the mark by which `save` knows that nobody wrote in between. */

@@ -55,8 +55,10 @@ export function mappings(database: Database): Mappings {
           new UpdateCommand({
             TableName: database.table("mappings"),
             Key: { pk: workspaceId, sk: mappingKey(mappingId) },
-            UpdateExpression: "SET provisioning = :provisioning",
+            UpdateExpression: "SET #provisioning = :provisioning",
             ConditionExpression: "config_version = :version",
+            // A word that DynamoDB keeps for itself.
+            ExpressionAttributeNames: { "#provisioning": "provisioning" },
             ExpressionAttributeValues: { ":provisioning": provisioning, ":version": version },
           }),
         );

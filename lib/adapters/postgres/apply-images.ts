@@ -204,7 +204,9 @@ async function returningRows(bench: Workbench, mapped: MappedTable, judged: read
   const contests = judged.flatMap(({ image, verdict }) =>
     verdict.kind === "contest" ? [{ image, key: null, deletion: verdict.deletion }] : [],
   );
-  const columns = mapped.shape.columns.map(({ column }) => column);
+  // A formula that was only read after the row was deleted is nobody's change.
+  const writable = mapped.shape.columns.filter(({ createable, updateable }) => createable || updateable);
+  const columns = writable.map(({ column }) => column);
   const sides = await readSides(bench, mapped, contests, columns);
   const taken = await lockByUpsertField(
     bench,

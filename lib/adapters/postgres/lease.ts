@@ -158,7 +158,7 @@ function finishStatement(tables: Metadata, lease: Lease, marks: readonly string[
     WITH released AS (${released}),
     ended AS (
       UPDATE ${tables.state} s SET
-        ${isCycle ? "lease_until = NULL, running_failed = 0, last_run_at = $7, last_error = $6," : ""}
+        ${isCycle ? "lease_until = NULL, running_failed = 0, last_run_at = $7, last_error = $6," : "last_error = coalesce($6::text, s.last_error),"}
         api_calls = (
           SELECT coalesce(jsonb_object_agg(label, calls), '{}') FROM (
             SELECT label, sum(calls::bigint) AS calls

@@ -1,0 +1,91 @@
+import { setTimeout as after } from "node:timers";
+import { engineMemory } from "../lib/adapters/dynamodb/engine.ts";
+import { putEvent } from "../lib/adapters/dynamodb/event-item.ts";
+import { transact } from "../lib/adapters/dynamodb/transact.ts";
+import { createProvisioner } from "../lib/adapters/postgres/provision.ts";
+import { openCycleStore } from "../lib/adapters/postgres/store.ts";
+import { connectOrg } from "../lib/adapters/salesforce/connect-org.ts";
+import { sessionsOf } from "../lib/adapters/salesforce/sessions.ts";
+import { send } from "../lib/adapters/sqs/send.ts";
+import { Failure } from "../lib/model/failure.ts";
+import type { PostgresConnection } from "../lib/model/workspace.ts";
+import type { Clock } from "../lib/sync/clock.ts";
+import type { Connections, Log, MessageNeeds, Queues } from "../lib/sync/service-ports.ts";
+import { connections, counters, database, eventWakeUps, mappings, now, queues, workspaces } from "./composition.ts";
+
+/** What the workers of the sync room need, beyond what they share with the API. */
+
+/** The host's time, and the machine's timers. */
+export const clock: Clock = {
+  now: () => now().getTime(),
+  at: (epochMilliseconds, run) => {
+    const timer = after(run, Math.max(0, epochMilliseconds - now().getTime()));
+    return () => clearTimeout(timer);
+  },
+};
+
+export const log: Log = (line) => console.log(JSON.stringify(line));
+
+/** The database of a workspace. Rejects when none is connected. */
+async function postgresOf(workspaceId: string): Promise<PostgresConnection> {
+  const workspace = await (await workspaces().find(workspaceId))?.open();
+  if (!workspace?.postgres) {
+    throw new Failure("CONFLICT", `workspace ${workspaceId} has no database: connect PostgreSQL first`);
+  }
+  return workspace.postgres;
+}
+
+/** One workspace's database and org, each opened for one cycle. */
+export const workspaceConnections: Connections = {
+  openStore: async (workspaceId) => openCycleStore(await postgresOf(workspaceId), { now }),
+  connectOrg: async (workspaceId, signal) => {
+    const sessions = sessionsOf({ connections: connections(), now }, workspaceId);
+    return { salesforce: connectOrg(sessions, signal), userId: async () => (await sessions.current()).userId };
+  },
+};
+
+export const provisionerOf = async (workspaceId: string) => {
+  const connection = await postgresOf(workspaceId);
+  return { provisioner: createProvisioner(connection), schema: connection.schema };
+};
+
+/** The queues that the sync room sends to; a message's group is its workspace, so that a busy one holds up no other. */
+export const outgoing: Queues = {
+  sendCycles: (messages) =>
+    send(
+      queues(),
+      "cycles",
+      messages.map(({ message, delaySeconds }) => ({ message, delaySeconds, group: message.workspace_id })),
+    ),
+  sendLoads: (messages) =>
+    send(
+      queues(),
+      "loads",
+      messages.map(({ message, delaySeconds }) => ({ message, delaySeconds, group: message.workspace_id })),
+    ),
+};
+
+/** Everything that a cycle, or a first load, needs around it. */
+export const cycleServices = (): MessageNeeds => ({
+  mappings: {
+    find: (workspaceId, mappingId) => mappings().find(workspaceId, mappingId),
+    listActive: async (workspaceId) => (await mappings().list(workspaceId)).mappings.filter(({ active }) => active),
+  },
+  connections: workspaceConnections,
+  engine: engineMemory(database()),
+  counters: counters(),
+  announcements: {
+    ...eventWakeUps(),
+    publish: async (events) => {
+      await transact(
+        database(),
+        events.map((event) => putEvent(database(), event)),
+      );
+      await eventWakeUps().wake(events);
+    },
+  },
+  queues: outgoing,
+  clock,
+  random: Math.random,
+  log,
+});

@@ -1,0 +1,49 @@
+import { type ScheduleSettings, schedulesIn } from "../lib/adapters/scheduler/schedules.ts";
+import { send } from "../lib/adapters/sqs/send.ts";
+import { rollForward } from "../lib/config/roll-forward.ts";
+import type { ProvisionNeeds } from "../lib/sync/provision-mapping.ts";
+import type { Schedules } from "../lib/sync/schedules.ts";
+import { eventIdOf } from "../lib/webhooks/derived-id.ts";
+import { counters, eventWakeUps, importPlans, mappings, provisioningQueue, queues, setting } from "./composition.ts";
+import { clock, log, outgoing, provisionerOf, workspaceConnections } from "./cycle-services.ts";
+
+/** What the workers need that carry out changes of configuration. */
+
+const scheduleSettings = (): ScheduleSettings => ({
+  group: setting("SCHEDULE_GROUP"),
+  roleArn: setting("SCHEDULER_ROLE_ARN"),
+  fanOutQueueArn: setting("FAN_OUT_QUEUE_ARN"),
+});
+
+export const schedules = (): Schedules => schedulesIn(scheduleSettings());
+
+/** Sends what is to be provisioned. */
+export const sendProvisioning: ProvisionNeeds["queues"]["sendProvisioning"] = (messages) =>
+  send(
+    queues(),
+    "provisioning",
+    messages.map(({ message, delaySeconds }) => ({ message, delaySeconds, group: message.workspace_id })),
+  );
+
+/** Everything that provisioning a mapping needs; an import is rolled forward until `deadline` (epoch milliseconds). */
+export const provisioningServices = (deadline: number): ProvisionNeeds => ({
+  rollForward: (workspaceId) =>
+    rollForward(
+      {
+        plans: importPlans(),
+        provisioning: provisioningQueue(),
+        events: eventWakeUps(),
+        counters: counters(),
+        eventIdOf,
+      },
+      workspaceId,
+      () => clock.now() < deadline,
+    ),
+  mappings: mappings(),
+  connections: workspaceConnections,
+  provisioner: provisionerOf,
+  schedules: schedules(),
+  queues: { ...outgoing, sendProvisioning },
+  clock,
+  log,
+});

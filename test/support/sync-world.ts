@@ -1,0 +1,184 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { importConfig } from "../../functions/api/import-config.ts";
+import { mappings, now, workspaces } from "../../functions/composition.ts";
+import { cycleServices } from "../../functions/cycle-services.ts";
+import { provisioningServices } from "../../functions/provisioning-services.ts";
+import { importConfig as importDocument } from "../../lib/config/import-config.ts";
+import { type Org, startOrg } from "../../lib/local/org/start-org.ts";
+import type { Mapping } from "../../lib/model/mapping.ts";
+import type { LoadMessage, ProvisioningMessage } from "../../lib/model/messages.ts";
+import { answerLoad } from "../../lib/sync/answer-load.ts";
+import { answerMessage } from "../../lib/sync/answer-message.ts";
+import { provisionMapping } from "../../lib/sync/provision-mapping.ts";
+import type { MessageNeeds } from "../../lib/sync/service-ports.ts";
+import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
+import { createTestDatabase, type TestDatabase } from "./postgres.ts";
+import { createTestWorkspace } from "./workspace.ts";
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** What a mapping is to be, as a config document says it. */
+export interface Asked {
+  readonly object: string;
+  readonly fields: readonly string[];
+  readonly upsertField?: string;
+  readonly bridge?: Readonly<Record<string, unknown>>;
+  readonly pollingSeconds?: number;
+}
+
+/** A workspace whose database and org are real, with its mappings provisioned and loaded. Time is moved by hand. */
+export interface SyncWorld {
+  readonly cloud: BridgeCloud;
+  readonly org: Org;
+  readonly workspaceId: string;
+  readonly services: MessageNeeds;
+  readonly log: readonly Row[];
+  /** The application's own connection. */
+  sql(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Rows of a query of the org. */
+  soql(query: string): Promise<Row[]>;
+  /** A REST call of somebody else than us; counts like ours. */
+  rest(method: string, path: string, body?: unknown): Promise<unknown>;
+  /** The org's own count of calls, itself not counted. */
+  calls(): Promise<number>;
+  /** Imports mappings and carries everything out that follows: tables, loads. */
+  map(...asked: readonly Asked[]): Promise<Mapping[]>;
+  /** One cycle of a mapping, as after a poll; the time moves on a second first, so that stamps differ. */
+  cycle(mapping: Mapping, kind?: "beat" | "poll" | "pull"): Promise<void>;
+  pass(seconds: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts it all, empty. */
+export async function createSyncWorld(options: { readonly dailyApiRequests?: number } = {}): Promise<SyncWorld> {
+  const cloud = await startBridgeCloud();
+  const folder = mkdtempSync(join(tmpdir(), "bridge-org-"));
+  const clock = { now: () => new Date(cloud.clock.now()), sleep: (ms: number) => sleep(cloud, ms) };
+  const org = await startOrg({ dataDir: folder, clock, ...options });
+  const database = await createTestDatabase();
+  const application = new Client({ connectionString: database.url });
+  await application.connect();
+  const workspace = await createTestWorkspace({
+    postgres: { url: database.url, schema: "salesforce" },
+    salesforce: connectionOf(org),
+  });
+  const log: Row[] = [];
+  const services: MessageNeeds = { ...cycleServices(), log: (line) => log.push(line), random: () => 0 };
+  const rest = (method: string, path: string, body?: unknown) => ask(org, method, path, body);
+  let before = 0;
+
+  const world: SyncWorld = {
+    cloud,
+    org,
+    workspaceId: workspace.id,
+    services,
+    log,
+    sql: async (text, values = []) => (await application.query<Row>(text, [...values])).rows,
+    soql: async (query) => {
+      before += 1;
+      const { records } = (await rest("GET", `/query?q=${encodeURIComponent(query)}`)) as { records: Row[] };
+      return records.map(({ attributes: _, ...record }) => record);
+    },
+    rest: (method, path, body) => {
+      before += 1;
+      return rest(method, path, body);
+    },
+    calls: async () => {
+      before += 1;
+      const { DailyApiRequests } = (await rest("GET", "/limits")) as {
+        DailyApiRequests: { Max: number; Remaining: number };
+      };
+      return DailyApiRequests.Max - DailyApiRequests.Remaining - before;
+    },
+    map: async (...asked) => {
+      await importAll(workspace.id, asked);
+      await carryOut(cloud, services, org);
+      return [...(await mappings().list(workspace.id)).mappings];
+    },
+    cycle: async (mapping, kind = "poll") => {
+      await cloud.clock.advance({ seconds: 1 });
+      const slot = kind === "beat" ? Math.floor(cloud.clock.now() / 1000) : null;
+      const message = { workspace_id: workspace.id, mapping_id: mapping.id, kind, slot };
+      await answerMessage(services, message, { owner: "test", deadline: cloud.clock.now() + 180_000 });
+    },
+    pass: (seconds) => cloud.clock.advance({ seconds }),
+    close: () => closeAll(application, org, database, cloud, folder),
+  };
+  return world;
+}
+
+async function closeAll(application: Client, org: Org, database: TestDatabase, cloud: BridgeCloud, folder: string) {
+  await application.end();
+  await org.close();
+  await database.close();
+  await cloud.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function sleep(cloud: BridgeCloud, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => cloud.clock.at(cloud.clock.now() + milliseconds, () => resolve()));
+}
+
+function connectionOf({ url, organizationId, clientId, clientSecret, username, password }: Org) {
+  return {
+    loginUrl: url,
+    instanceUrl: url,
+    organizationId,
+    userId: "",
+    apiVersion: "66.0",
+    credentials: { kind: "password", clientId, clientSecret, username, password },
+    accessToken: null,
+  } as const;
+}
+
+async function ask({ url, accessToken }: Org, method: string, path: string, body?: unknown): Promise<unknown> {
+  const response = await fetch(`${url}/services/data/v66.0${path}`, {
+    method,
+    headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json" },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return text === "" ? null : JSON.parse(text);
+}
+
+async function importAll(workspaceId: string, asked: readonly Asked[]): Promise<void> {
+  const workspace = await workspaces().find(workspaceId);
+  if (!workspace) throw new Error("the test's workspace is gone");
+  const document = { version: 1, mappings: asked.map(entryOf) };
+  const by = { workspace, actor: "owner@example.com", at: now(), dryRun: false };
+  await importDocument(importConfig.services(), { ...by, document });
+}
+
+function entryOf({ object, fields, upsertField, bridge, pollingSeconds = 10 }: Asked) {
+  return {
+    object_name: object,
+    config: {
+      access: "read_write",
+      sf_notify_enabled: false,
+      sf_polling_seconds: pollingSeconds,
+      fields: Object.fromEntries(fields.map((field) => [field, {}])),
+      ...(upsertField && { upsert_field: upsertField }),
+      ...(bridge && { bridge }),
+    },
+  };
+}
+
+/** Tables, schedules and first loads, as the workers would make them. */
+async function carryOut(cloud: BridgeCloud, services: MessageNeeds, org: Org): Promise<void> {
+  Object.assign(process.env, {
+    SCHEDULE_GROUP: "default",
+    SCHEDULER_ROLE_ARN: `arn:aws:iam::${cloud.accountId}:role/beat`,
+    FAN_OUT_QUEUE_ARN: `arn:aws:sqs:${cloud.region}:${cloud.accountId}:bridge-test-fanOut`,
+  });
+  const until = cloud.clock.now() + 300_000;
+  for (const message of (await cloud.take("provisioning")) as ProvisioningMessage[]) {
+    await provisionMapping({ ...provisioningServices(until), log: services.log }, message);
+  }
+  for (const message of (await cloud.take("loads")) as LoadMessage[]) {
+    await answerLoad(services, message, { owner: `test of ${org.url}`, deadline: until });
+  }
+}
