@@ -1,7 +1,5 @@
 import { setTimeout as after } from "node:timers";
 import { engineMemory } from "../lib/adapters/dynamodb/engine.ts";
-import { putEvent } from "../lib/adapters/dynamodb/event-item.ts";
-import { transact } from "../lib/adapters/dynamodb/transact.ts";
 import { createProvisioner } from "../lib/adapters/postgres/provision.ts";
 import { openCycleStore } from "../lib/adapters/postgres/store.ts";
 import { connectOrg } from "../lib/adapters/salesforce/connect-org.ts";
@@ -11,7 +9,7 @@ import { Failure } from "../lib/model/failure.ts";
 import type { PostgresConnection } from "../lib/model/workspace.ts";
 import type { Clock } from "../lib/sync/clock.ts";
 import type { Connections, Log, MessageNeeds, Queues } from "../lib/sync/service-ports.ts";
-import { connections, counters, database, eventWakeUps, mappings, now, queues, workspaces } from "./composition.ts";
+import { connections, counters, database, events, mappings, now, queues, workspaces } from "./composition.ts";
 
 /** What the workers of the sync room need, beyond what they share with the API. */
 
@@ -74,16 +72,7 @@ export const cycleServices = (): MessageNeeds => ({
   connections: workspaceConnections,
   engine: engineMemory(database()),
   counters: counters(),
-  announcements: {
-    ...eventWakeUps(),
-    publish: async (events) => {
-      await transact(
-        database(),
-        events.map((event) => putEvent(database(), event)),
-      );
-      await eventWakeUps().wake(events);
-    },
-  },
+  announcements: events(),
   queues: outgoing,
   clock,
   random: Math.random,

@@ -3,9 +3,9 @@ import { send } from "../lib/adapters/sqs/send.ts";
 import { rollForward } from "../lib/config/roll-forward.ts";
 import type { ProvisionNeeds } from "../lib/sync/provision-mapping.ts";
 import type { Schedules } from "../lib/sync/schedules.ts";
-import { eventIdOf } from "../lib/webhooks/derived-id.ts";
-import { counters, eventWakeUps, importPlans, mappings, provisioningQueue, queues, setting } from "./composition.ts";
+import { mappings, queues, setting } from "./composition.ts";
 import { clock, log, outgoing, provisionerOf, workspaceConnections } from "./cycle-services.ts";
+import { mappingServices } from "./mapping-services.ts";
 
 /** What the workers need that carry out changes of configuration. */
 
@@ -27,18 +27,7 @@ export const sendProvisioning: ProvisionNeeds["queues"]["sendProvisioning"] = (m
 
 /** Everything that provisioning a mapping needs; an import is rolled forward until `deadline` (epoch milliseconds). */
 export const provisioningServices = (deadline: number): ProvisionNeeds => ({
-  rollForward: (workspaceId) =>
-    rollForward(
-      {
-        plans: importPlans(),
-        provisioning: provisioningQueue(),
-        events: eventWakeUps(),
-        counters: counters(),
-        eventIdOf,
-      },
-      workspaceId,
-      () => clock.now() < deadline,
-    ),
+  rollForward: (workspaceId) => rollForward(mappingServices(), workspaceId, () => clock.now() < deadline),
   mappings: mappings(),
   connections: workspaceConnections,
   provisioner: provisionerOf,

@@ -184,7 +184,7 @@ export const WORKERS = {
     memoryMegabytes: 512,
     salesforce: true,
     reads: CYCLE_TABLES,
-    writes: ["mappings", "engine", "workspaces", "audit", "events"],
+    writes: ["mappings", "engine", "workspaces", "audit", "counters", "events"],
     sends: ["cycles", "events", "loads", "provisioning", "fanOut"],
     secrets: true,
     schedules: true,

@@ -89,7 +89,9 @@ async function emptyOutbox({ announcements }: MessageNeeds, { mapping, store }: 
   for (;;) {
     const waiting = await store.outbox(OUTBOX_PAGE);
     if (waiting.length === 0) return;
-    await announcements.publish(waiting.map((event) => ({ ...event, id: eventId(event.id), workspaceId: mapping.workspaceId })));
+    await announcements.publish(
+      waiting.map((event) => ({ ...event, id: eventId(event.id), workspaceId: mapping.workspaceId })),
+    );
     await store.forget(waiting.map(({ id }) => id));
     if (waiting.length < OUTBOX_PAGE) return;
   }

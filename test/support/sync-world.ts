@@ -149,7 +149,7 @@ async function importAll(workspaceId: string, asked: readonly Asked[]): Promise<
   const workspace = await workspaces().find(workspaceId);
   if (!workspace) throw new Error("the test's workspace is gone");
   const document = { version: 1, mappings: asked.map(entryOf) };
-  const by = { workspace, actor: "owner@example.com", at: now(), dryRun: false };
+  const by = { workspace, actor: "owner@example.com", at: now(), dryRun: false, ifMatch: null };
   await importDocument(importConfig.services(), { ...by, document });
 }
 

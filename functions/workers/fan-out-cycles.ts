@@ -1,0 +1,17 @@
+import * as z from "zod/mini";
+import { fanOut } from "../../lib/sync/fan-out.ts";
+import { clock, outgoing } from "../cycle-services.ts";
+import { each, onQueue } from "../on-queue.ts";
+
+const tick = z.object({ workspace_id: z.string(), mapping_id: z.string(), scheduled_at: z.iso.datetime() });
+
+/** Makes each minute's tick the beats of the minute that it stands for: all of a batch at once, or one by one. */
+export const handler = onQueue(tick, async (ticks) => {
+  const needs = { queues: outgoing, clock };
+  try {
+    await fanOut(needs, ticks);
+    return [];
+  } catch {
+    return each((one: (typeof ticks)[number]) => fanOut(needs, [one]))(ticks);
+  }
+});

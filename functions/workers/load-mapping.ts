@@ -1,0 +1,20 @@
+import { randomUUID } from "node:crypto";
+import * as z from "zod/mini";
+import { WORKERS } from "../../lib/model/resources.ts";
+import { answerLoad } from "../../lib/sync/answer-load.ts";
+import { clock, cycleServices } from "../cycle-services.ts";
+import { each, onQueue } from "../on-queue.ts";
+
+const loadMessage = z.object({
+  workspace_id: z.string(),
+  mapping_id: z.string(),
+  kind: z.enum(["load", "backfill", "sweep"]),
+});
+
+/** Carries on the long work of a mapping until it is done or the invocation ends. */
+export const handler = onQueue(loadMessage, (messages) => {
+  const deadline = clock.now() + (WORKERS["load-mapping"].timeoutSeconds - 5) * 1000;
+  const invocation = { owner: `load-mapping ${randomUUID()}`, deadline };
+  const services = cycleServices();
+  return each((message: (typeof messages)[number]) => answerLoad(services, message, invocation))(messages);
+});

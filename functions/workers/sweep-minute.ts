@@ -1,0 +1,26 @@
+import * as z from "zod/mini";
+import { WORKERS } from "../../lib/model/resources.ts";
+import { sweep } from "../../lib/sync/sweep.ts";
+import { resendOverdue } from "../../lib/webhooks/resend-overdue.ts";
+import { eventQueue, mappings, now, overdue, wakeUps } from "../composition.ts";
+import { clock, log } from "../cycle-services.ts";
+import { onQueue, type Undone } from "../on-queue.ts";
+import { schedules, sendProvisioning } from "../provisioning-services.ts";
+
+/** What a tick says does not matter: each sweep looks at what is there. */
+const tick = z.unknown();
+
+/** Repairs what lost messages left behind, once a minute: schedules and tables, events and deliveries. */
+export const handler = onQueue(tick, async (): Promise<readonly Undone[]> => {
+  const endsAt = clock.now() + (WORKERS["sweep-minute"].timeoutSeconds - 10) * 1000;
+  const queues = { sendProvisioning };
+  // Neither is to go undone because the other cannot be done.
+  const ends = await Promise.allSettled([
+    sweep({ mappings: mappings(), schedules: schedules(), queues, clock, log }),
+    resendOverdue(
+      { overdue: overdue(), eventQueue: eventQueue(), wakeUps: wakeUps(), now },
+      () => clock.now() > endsAt,
+    ),
+  ]);
+  return ends.flatMap((end) => (end.status === "rejected" ? [{ position: 0, fault: end.reason }] : []));
+});
