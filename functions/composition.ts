@@ -8,6 +8,7 @@ import { type Database, openDatabase } from "../lib/adapters/dynamodb/client.ts"
 import { connections as connectionsIn } from "../lib/adapters/dynamodb/connections.ts";
 import { counters as countersIn } from "../lib/adapters/dynamodb/counters.ts";
 import { deliveries as deliveriesIn } from "../lib/adapters/dynamodb/deliveries.ts";
+import { engineReports as engineReportsIn } from "../lib/adapters/dynamodb/engine-reports.ts";
 import { eventRows as eventRowsIn } from "../lib/adapters/dynamodb/events.ts";
 import { importPlans as importPlansIn } from "../lib/adapters/dynamodb/import-plans.ts";
 import { mappings as mappingsIn } from "../lib/adapters/dynamodb/mappings.ts";
@@ -18,8 +19,10 @@ import { tokens as tokensIn } from "../lib/adapters/dynamodb/tokens.ts";
 import { turns as turnsIn } from "../lib/adapters/dynamodb/turns.ts";
 import { webhooks as webhooksIn } from "../lib/adapters/dynamodb/webhooks.ts";
 import { workspaces as workspacesIn } from "../lib/adapters/dynamodb/workspaces.ts";
+import { postgresMonitoring } from "../lib/adapters/postgres/monitoring.ts";
 import { sessionsOf } from "../lib/adapters/salesforce/sessions.ts";
 import { describedOrg } from "../lib/adapters/salesforce-describe/org.ts";
+import { orgReach } from "../lib/adapters/salesforce-describe/reach.ts";
 import { kmsDataKeys } from "../lib/adapters/secrets/data-keys.ts";
 import { envelopeVault } from "../lib/adapters/secrets/vault.ts";
 import { openQueues, type Queues } from "../lib/adapters/sqs/client.ts";
@@ -32,10 +35,13 @@ import { resolveByDns } from "../lib/adapters/webhook-client/resolve.ts";
 import type { AuditLog, AuditTrail } from "../lib/audit/ports.ts";
 import type { Org } from "../lib/config/org.ts";
 import type { Baselines, ImportPlans, Mappings, ProvisioningQueue } from "../lib/config/ports.ts";
+import type { EngineReports } from "../lib/health/ports.ts";
 import type { Counters } from "../lib/metrics/ports.ts";
 import { type AddressPolicy, DEVELOPMENT, PRODUCTION } from "../lib/model/address.ts";
 import { queueVariable, tableVariable } from "../lib/model/resources.ts";
 import { SLOW_ATTEMPTS } from "../lib/model/webhook.ts";
+import type { CycleQueue } from "../lib/monitoring/poll-now.ts";
+import type { Monitoring } from "../lib/monitoring/ports.ts";
 import type { ConnectionStore } from "../lib/sync/sessions.ts";
 import type {
   Deliveries,
@@ -105,6 +111,16 @@ export const baselines = (): Baselines => once("baselines", () => baselinesIn(da
 
 /** Wakes the dispatcher for events that were written with the change that they tell of. */
 export const eventWakeUps = (): Pick<Events, "wake"> => events();
+
+export const monitoring = (): Monitoring => once("monitoring", () => postgresMonitoring(now));
+
+export const engineReports = (): EngineReports => once("engineReports", () => engineReportsIn(database()));
+
+export { orgReach };
+
+export const cycleQueue = (): CycleQueue => ({
+  send: (message) => send(queues(), "cycles", [{ message, group: message.workspace_id }]),
+});
 
 export const provisioningQueue = (): ProvisioningQueue => ({
   send: (messages, delaySeconds) =>

@@ -1,0 +1,24 @@
+import * as z from "zod/mini";
+import { Paged } from "../../lib/http/answer.ts";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { filterText, pageOffset, pageSize } from "../../lib/http/input.ts";
+import { errorItem } from "../../lib/monitoring/rows.ts";
+import { withDatabase } from "../../lib/monitoring/with-database.ts";
+import { monitoring } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** The rows that Salesforce refused, most recent first (spec 4, endpoint 4). */
+export const listErrors = endpoint({
+  route: "list-errors",
+  input: z.object({ limit: z._default(pageSize(200), 50), offset: pageOffset(), table: z.optional(filterText()) }),
+  services: () => ({ monitoring: monitoring() }),
+  run: async ({ input, workspace, services }) => {
+    const { limit, offset, table = null } = input;
+    const { rows, total } = await withDatabase(services.monitoring, workspace, (database) =>
+      database.listErrors({ limit, offset, table }),
+    );
+    return new Paged(rows.map(errorItem), { total, limit, offset });
+  },
+});
+
+export const handler = onLambda(listErrors);

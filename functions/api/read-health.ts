@@ -1,0 +1,19 @@
+import { readHealth as read } from "../../lib/health/read-health.ts";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { counters, engineReports, mappings, monitoring, orgReach } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** The health of both sides and of the sync between them (spec 4, endpoint 2). */
+export const readHealth = endpoint({
+  route: "read-health",
+  services: () => ({
+    mappings: mappings(),
+    monitoring: monitoring(),
+    engine: engineReports(),
+    reach: orgReach,
+    counters: counters(),
+  }),
+  run: ({ workspace, services }) => read(services, workspace),
+});
+
+export const handler = onLambda(readHealth);

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { postgresMonitoring } from "../../../lib/adapters/postgres/monitoring.ts";
+import { STATES } from "../../../lib/model/change.ts";
+import { DatabaseUnavailable, type MonitoredDatabase } from "../../../lib/monitoring/ports.ts";
+import { createTestDatabase } from "../../support/postgres.ts";
+import { type Customer, createCustomer } from "./customer.ts";
+
+const monitoring = postgresMonitoring(() => new Date());
+
+async function asking<Answer>(url: string, ask: (database: MonitoredDatabase) => Promise<Answer>): Promise<Answer> {
+  await using database = await monitoring.open({ url, schema: "salesforce" });
+  return await ask(database);
+}
+
+describe("the trigger log", () => {
+  let customer: Customer;
+  beforeAll(async () => {
+    customer = await createCustomer();
+    // 40 changes of two tables in all four states, settled ones counted as the cycles count them.
+    await customer.sql(`
+      INSERT INTO salesforce._trigger_log (state, action, table_name, record_id, sfid, last_operation, sf_message, processed_at)
+      SELECT state, 'UPDATE', CASE WHEN n % 3 = 0 THEN 'account' ELSE 'contact' END, n, 'sf' || n,
+        CASE state WHEN 'SUCCESS' THEN 'UPDATED' WHEN 'FAILED' THEN 'FAILED' END,
+        CASE state WHEN 'FAILED' THEN 'REQUIRED_FIELD_MISSING: no name [Name]' END,
+        CASE WHEN state IN ('SUCCESS', 'FAILED') THEN now() END
+      FROM (SELECT n, (ARRAY['NEW', 'PENDING', 'SUCCESS', 'FAILED', 'SUCCESS'])[1 + n % 5] AS state
+            FROM generate_series(1, 40) AS n) AS changes ORDER BY n`);
+    await customer.sql(`
+      INSERT INTO salesforce._bridge_totals (table_name, success, failed)
+      SELECT table_name, count(*) FILTER (WHERE state = 'SUCCESS'), count(*) FILTER (WHERE state = 'FAILED')
+      FROM salesforce._trigger_log GROUP BY table_name`);
+  });
+  afterAll(() => customer.close());
+
+  test("is listed newest first with the exact total, under every filter and at every offset", async () => {
+    const all = await customer.sql("SELECT id, state, table_name FROM salesforce._trigger_log ORDER BY id DESC");
+
+    for (const state of [null, ...STATES]) {
+      for (const table of [null, "contact", "account", "nothing", "x' OR true --"]) {
+        const wanted = all
+          .filter(
+            (row) => (state === null || row["state"] === state) && (table === null || row["table_name"] === table),
+          )
+          .map((row) => Number(row["id"]));
+        for (const [limit, offset] of [
+          [5, 0],
+          [4, 3],
+          [200, 0],
+          [5, 1000],
+        ] as const) {
+          const page = await asking(customer.url, (database) => database.listActivity({ state, table, limit, offset }));
+          expect({ total: page.total, ids: page.rows.map(({ id }) => id) }).toEqual({
+            total: wanted.length,
+            ids: wanted.slice(offset, offset + limit),
+          });
+        }
+      }
+    }
+  });
+
+  test("tells of each row what became of it", async () => {
+    const { rows } = await asking(customer.url, (database) =>
+      database.listActivity({ state: null, table: null, limit: 200, offset: 0 }),
+    );
+
+    for (const { state, lastOperation, syncedAt, createdAt } of rows) {
+      expect(createdAt.getTime()).toBeCloseTo(Date.now(), -6);
+      expect(syncedAt !== null).toBe(state === "SUCCESS");
+      expect(lastOperation).toBe({ NEW: "PENDING", PENDING: "PENDING", SUCCESS: "UPDATED", FAILED: "FAILED" }[state]);
+    }
+  });
+
+  test("lists failed rows with their error", async () => {
+    const page = await asking(customer.url, (database) =>
+      database.listErrors({ table: "account", limit: 1, offset: 0 }),
+    );
+
+    expect(page.total).toBe(3);
+    expect(page.rows).toEqual([
+      expect.objectContaining({
+        state: "FAILED",
+        tableName: "account",
+        error: "REQUIRED_FIELD_MISSING: no name [Name]",
+      }),
+    ]);
+  });
+
+  test("counts what waits", async () => {
+    expect(await asking(customer.url, (database) => database.countWaiting())).toBe(16);
+  });
+});
+
+describe("a running cycle", () => {
+  let customer: Customer;
+  beforeAll(async () => {
+    customer = await createCustomer();
+  });
+  afterAll(() => customer.close());
+
+  test("is seen, can be asked to stop, and is not asked when it is not there", async () => {
+    const { mappingId } = customer.shape;
+    const isRunning = () => asking(customer.url, (database) => database.isCycleRunning(mappingId));
+    const abort = () => asking(customer.url, (database) => database.requestAbort(mappingId, new Date()));
+    expect([await isRunning(), await abort()]).toEqual([false, false]);
+
+    const { store, lease } = await customer.cycle();
+
+    expect(await isRunning()).toBe(true);
+    expect(await store.renew(lease, 30)).toBe("held");
+    expect(await abort()).toBe(true);
+    expect(await abort()).toBe(true);
+    expect(await store.renew(lease, 30)).toBe("aborted");
+    await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+    expect([await isRunning(), await abort()]).toEqual([false, false]);
+    expect(await asking(customer.url, (database) => database.lastRunAt())).toEqual(customer.now);
+  });
+
+  test("of another mapping is not touched", async () => {
+    await customer.cycle();
+
+    expect(await asking(customer.url, (database) => database.requestAbort("map_other", new Date()))).toBe(false);
+    expect(await asking(customer.url, (database) => database.isCycleRunning("map_other"))).toBe(false);
+  });
+});
+
+test("a schema in which nothing was provisioned yet answers like an empty one", async () => {
+  const database = await createTestDatabase();
+
+  const seen = await asking(database.url, async (asked) => [
+    await asked.listActivity({ state: null, table: null, limit: 50, offset: 0 }),
+    await asked.listErrors({ table: "contact", limit: 50, offset: 0 }),
+    await asked.countWaiting(),
+    await asked.lastRunAt(),
+    await asked.isCycleRunning("map_1"),
+    await asked.requestAbort("map_1", new Date()),
+  ]);
+
+  expect(seen).toEqual([{ rows: [], total: 0 }, { rows: [], total: 0 }, 0, null, false, false]);
+  await database.close();
+});
+
+describe("a database that cannot be asked", () => {
+  test.each([
+    ["nothing listens", (url: URL) => Object.assign(url, { port: "1" }), "nothing listens at its address"],
+    ["the password is wrong", (url: URL) => Object.assign(url, { password: "wrong" }), "it refuses the password"],
+    ["it does not exist", (url: URL) => Object.assign(url, { pathname: "/none" }), "there is no database of this name"],
+  ])("because %s is told by the class of the trouble, without a credential", async (_, change, message) => {
+    const database = await createTestDatabase();
+    const url = change(new URL(database.url)).href;
+
+    const refusal = await asking(url, (asked) => asked.ping()).catch((error: unknown) => error);
+
+    expect(refusal).toBeInstanceOf(DatabaseUnavailable);
+    expect(refusal).toMatchObject({ stage: "connect", message });
+    await database.close();
+  });
+
+  test("because it closed the kept connection meanwhile is simply asked by another", async () => {
+    const customer = await createCustomer();
+    await asking(customer.url, (database) => database.ping());
+    await customer.sql(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    );
+
+    expect(await asking(customer.url, (database) => database.countWaiting())).toBe(0);
+    await customer.close();
+  });
+});
