@@ -21,6 +21,7 @@ const METRICS: RouteName = "read-metrics";
 interface Sizing {
   readonly timeoutSeconds: number;
   readonly memoryMegabytes: number;
+  readonly resends?: boolean;
 }
 
 /** Everything that runs: one function per row of the route table and of the workers, and what calls them. */
@@ -100,7 +101,7 @@ export class ApplicationStack extends Stack {
       Annotations.of(this).addWarningV2(`bridge:no-bundle:${name}`, `${name} is left out: it has no bundle`);
       return undefined;
     }
-    const { timeoutSeconds, memoryMegabytes } = sizing;
+    const { timeoutSeconds, memoryMegabytes, resends = false } = sizing;
     const made = new BridgeFunction(this, {
       name,
       folder,
@@ -108,6 +109,7 @@ export class ApplicationStack extends Stack {
       logGroup,
       timeoutSeconds,
       memoryMegabytes,
+      resends,
     });
     grantAccess(made, access, { ...pick(this.#resources), beat: this.#beat });
     return made;

@@ -1,6 +1,13 @@
 import { Duration } from "aws-cdk-lib";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Architecture, Code, Function as LambdaFunction, LoggingFormat, Runtime } from "aws-cdk-lib/aws-lambda";
+import {
+  Architecture,
+  Code,
+  Function as LambdaFunction,
+  LoggingFormat,
+  RecursiveLoop,
+  Runtime,
+} from "aws-cdk-lib/aws-lambda";
 import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { idOf, nameIn, type Settings } from "./settings.ts";
@@ -13,6 +20,8 @@ interface BridgeFunctionProps {
   readonly logGroup: LogGroup;
   readonly timeoutSeconds: number;
   readonly memoryMegabytes: number;
+  /** May be called by messages on whose way it stands itself, however often. */
+  readonly resends?: boolean;
 }
 
 /**
@@ -33,6 +42,7 @@ export class BridgeFunction extends LambdaFunction {
       architecture: Architecture.ARM_64,
       timeout: Duration.seconds(props.timeoutSeconds),
       memorySize: props.memoryMegabytes,
+      ...(props.resends && { recursiveLoop: RecursiveLoop.ALLOW }),
       logGroup,
       loggingFormat: LoggingFormat.JSON,
       role: new Role(scope, `${idOf(name)}Role`, {
