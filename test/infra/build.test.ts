@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { build, strayPackages } from "../../lib/infra/build.ts";
-import { temporaryFolder, writeFunctions } from "./fixture-functions.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { writeFunctions } from "./fixture-functions.ts";
 
 const JSFORCE = JSON.stringify(fileURLToPath(import.meta.resolve("jsforce")));
 const CALL_SALESFORCE = `

@@ -1,0 +1,43 @@
+import type { Readable } from "node:stream";
+import type { LambdaFunction } from "./functions.ts";
+
+/** One call of a function. */
+export interface Invocation {
+  readonly requestId: string;
+  readonly event: unknown;
+  /** Epoch milliseconds at which the function is out of time. */
+  readonly deadline: number;
+  /** Aborts when the time is up: whoever can, ends the function then. */
+  readonly signal: AbortSignal;
+}
+
+/** What came of a call. A stream may still break off, with an error that names the reason. */
+export type Outcome =
+  | { readonly kind: "answered"; readonly payload: string }
+  | { readonly kind: "streaming"; readonly contentType: string; readonly stream: Readable }
+  | Failed;
+
+/** A call that did not end well: the function threw, crashed or ran out of time. */
+export interface Failed {
+  readonly kind: "failed";
+  /** `TypeError`, `Runtime.ExitError`, `Sandbox.Timedout` … */
+  readonly errorType: string;
+  readonly message: string;
+  readonly trace: readonly string[];
+}
+
+/** Where functions run. */
+export interface Runner {
+  run(target: LambdaFunction, invocation: Invocation): Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+/** Lambda refuses answers above this, unless they are streamed. */
+export const MAXIMUM_PAYLOAD_BYTES = 6 * 1024 * 1024;
+
+/** The failure that a thrown thing stands for, as Lambda tells it. */
+export function failureOf(thrown: unknown): Failed {
+  if (!(thrown instanceof Error))
+    return { kind: "failed", errorType: typeof thrown, message: String(thrown), trace: [] };
+  return { kind: "failed", errorType: thrown.name, message: thrown.message, trace: (thrown.stack ?? "").split("\n") };
+}

@@ -1,0 +1,104 @@
+import type { Readable } from "node:stream";
+import * as z from "zod/mini";
+
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+
+/** What a function may answer to a gateway: anything else is a malformed proxy response. */
+const proxyResponse = z.object({
+  statusCode: z.int().check(z.minimum(100), z.maximum(599)),
+  headers: z.nullish(z.record(z.string(), scalar)),
+  multiValueHeaders: z.nullish(z.record(z.string(), z.array(scalar))),
+  cookies: z.optional(z.array(z.string())),
+  body: z.nullish(z.string()),
+  isBase64Encoded: z.optional(z.boolean()),
+});
+
+/** What is written to the client. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer | Readable;
+}
+
+/** The answer that a function's JSON stands for. Throws when it is none; `decodes` says whether base64 is undone. */
+export function answerOf(payload: string, decodes: boolean): HttpAnswer {
+  const response = proxyResponse.parse(JSON.parse(payload));
+  const isBytes = response.isBase64Encoded === true && decodes;
+  return {
+    status: response.statusCode,
+    headers: headersOf(response),
+    body: Buffer.from(response.body ?? "", isBytes ? "base64" : "utf8"),
+  };
+}
+
+const prelude = z.omit(proxyResponse, { body: true, isBase64Encoded: true });
+const DELIMITER = Buffer.alloc(8);
+const MAXIMUM_PRELUDE_BYTES = 16 * 1024;
+
+/**
+ * The answer that a stream begins with: JSON of status and headers, eight zero bytes, then the body as it comes. Rejects
+ * when the beginning is not of that form, or the stream breaks off before it.
+ */
+export async function streamedAnswer(stream: Readable): Promise<HttpAnswer> {
+  try {
+    return await begun(stream);
+  } catch (error) {
+    stream.destroy();
+    throw error;
+  }
+}
+
+async function begun(stream: Readable): Promise<HttpAnswer> {
+  let head = Buffer.alloc(0);
+  while (!head.includes(DELIMITER)) {
+    if (head.length > MAXIMUM_PRELUDE_BYTES) throw new Error("the stream does not begin with status and headers");
+    const chunk = await nextChunk(stream);
+    if (!chunk) throw new Error("the stream ended before its status and headers");
+    head = Buffer.concat([head, chunk]);
+  }
+  const end = head.indexOf(DELIMITER);
+  const response = prelude.parse(JSON.parse(head.subarray(0, end).toString("utf8")));
+  const rest = head.subarray(end + DELIMITER.length);
+  if (rest.length > 0) stream.unshift(rest);
+  return { status: response.statusCode, headers: headersOf(response), body: stream };
+}
+
+/** The next bytes that came, or null at the end; leaves the stream paused. */
+function nextChunk(stream: Readable): Promise<Buffer | null> {
+  return new Promise((resolve, reject) => {
+    const settle = () => {
+      stream.off("readable", look).off("end", atEnd).off("error", broken);
+    };
+    const atEnd = () => {
+      settle();
+      resolve(null);
+    };
+    const broken = (error: Error) => {
+      settle();
+      reject(error);
+    };
+    const look = () => {
+      const chunk = stream.read() as Buffer | null;
+      if (chunk === null) return;
+      settle();
+      resolve(chunk);
+    };
+    stream.on("readable", look).on("end", atEnd).on("error", broken);
+    if (stream.errored) broken(stream.errored);
+    else if (stream.readableEnded) atEnd();
+    else look();
+  });
+}
+
+function headersOf({ headers, multiValueHeaders, cookies = [] }: z.infer<typeof prelude>): [string, string][] {
+  const many = Object.entries(multiValueHeaders ?? {}).flatMap(([name, values]) =>
+    values.map((value): [string, string] => [name, String(value)]),
+  );
+  const names = new Set(many.map(([name]) => name.toLowerCase()));
+  const single = Object.entries(headers ?? {}).filter(([name]) => !names.has(name.toLowerCase()));
+  return [
+    ...single.map(([name, value]): [string, string] => [name, String(value)]),
+    ...many,
+    ...cookies.map((cookie): [string, string] => ["Set-Cookie", cookie]),
+  ];
+}

@@ -1,0 +1,164 @@
+import type { Server } from "node:http";
+import { type Clock, systemClock } from "../../clock.ts";
+import type { Cloud } from "../start-cloud.ts";
+import { type Assembly, readAssembly } from "./assembly.ts";
+import { startPolling } from "./event-source.ts";
+import { createFunctionUrl } from "./function-url.ts";
+import { functionNamed, type LambdaFunction, readFunctions, resourcesOfType } from "./functions.ts";
+import { createGateway } from "./gateway.ts";
+import { runInProcess } from "./in-process.ts";
+import type { Outcome, Runner } from "./invocation.ts";
+import { createInvoker } from "./invoker.ts";
+import { runIsolated } from "./isolated.ts";
+import { type Log, logToStderr } from "./log.ts";
+import { provision } from "./provision.ts";
+import { readEventSources } from "./read-event-sources.ts";
+import { createResolver, type Resolve } from "./resolve.ts";
+import { readRestApi } from "./rest-routes.ts";
+import { listen, stopListening } from "./servers.ts";
+
+/** How to host the functions of a cloud assembly. */
+export interface HostSettings {
+  readonly cloud: Cloud;
+  /** The folder that `cdk synth` wrote. */
+  readonly assembly: string;
+  /** Where to listen; 127.0.0.1 and a free port unless told otherwise. */
+  readonly port?: number;
+  readonly address?: string;
+  readonly metricsPort?: number;
+  /** A process per function instead of this one. */
+  readonly isolate?: boolean;
+  /** Variables of every function; they win over those of the templates. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Counts the time of functions and of requests to them. The queues' time is the cloud's. */
+  readonly clock?: Clock;
+  readonly log?: Log;
+  /** How long `close` waits for functions at work. */
+  readonly drainSeconds?: number;
+}
+
+/** The running functions. */
+export interface Host {
+  /** `http://127.0.0.1:<port>`: what the contract calls base_url. */
+  readonly baseUrl: string;
+  /** The public URL of the metrics function, a listener of its own; null when the templates define none. */
+  readonly metricsUrl: string | null;
+  /** Calls a function by its name or its row's name and gives its answer. Rejects when the call fails. */
+  invoke(name: string, event: unknown): Promise<unknown>;
+  /** Resolves when no message is due or at work and no request under way. Messages of later wait for their time. */
+  settle(): Promise<void>;
+  /** Takes nothing more, lets what is at work end, and stops. */
+  close(): Promise<void>;
+}
+
+/** Brings the templates' resources into the cloud and runs their functions on it. */
+export async function startHost(settings: HostSettings): Promise<Host> {
+  const { cloud, clock = systemClock, log = logToStderr, address = "127.0.0.1" } = settings;
+  const assembly = readAssembly(settings.assembly);
+  const resolve = createResolver(assembly, {
+    region: cloud.region,
+    accountId: cloud.accountId,
+    queueUrl: (name) => `${cloud.endpoints.sqs}/${cloud.accountId}/${name}`,
+    keyArn: cloud.kms.ensureKey,
+  });
+  await provision(cloud, assembly, resolve);
+  const functions = readFunctions(assembly, resolve);
+  const runner = await startRunner(settings, functions, clock, log);
+  const invoker = createInvoker({ runner, clock, log });
+  const gateway = serve(assembly, resolve, { functions, invoker, clock, log, accountId: cloud.accountId });
+  const url = urlOf(assembly, resolve, functions);
+  const urlServer = url && createFunctionUrl({ target: url, invoker, clock, log });
+  const servers = urlServer ? [gateway, urlServer] : [gateway];
+  const end = async () => {
+    for (const server of servers) server.closeAllConnections();
+    await runner.close();
+  };
+  let baseUrl: string;
+  let metricsUrl: string | null;
+  try {
+    baseUrl = await listen(gateway, settings.port ?? 0, address);
+    metricsUrl = urlServer ? `${await listen(urlServer, settings.metricsPort ?? 0, address)}/` : null;
+  } catch (error) {
+    await Promise.all(servers.map(stopListening));
+    await end();
+    throw error;
+  }
+  const pollers = readEventSources(assembly, resolve, functions).map((source) =>
+    startPolling(source, { sqs: cloud.sqs, clock: cloud.clock, invoker, log }),
+  );
+
+  return {
+    baseUrl,
+    metricsUrl,
+    async invoke(name, event) {
+      return valueFrom(name, await invoker.invoke(functionNamed(functions, name), event));
+    },
+    async settle() {
+      for (;;) {
+        await invoker.idle();
+        await breath();
+        const busy = pollers.filter((poller) => poller.isBusy());
+        if (busy.length === 0 && invoker.running === 0) return;
+        await Promise.race([
+          ...busy.map((poller) => poller.changed()),
+          ...(invoker.running > 0 ? [invoker.idle()] : []),
+        ]);
+      }
+    },
+    async close() {
+      const drained = Promise.all([...pollers.map((poller) => poller.stop()), ...servers.map(stopListening)]);
+      await withinSeconds(
+        settings.drainSeconds ?? 10,
+        clock,
+        drained.then(() => invoker.idle()),
+      );
+      await end();
+    },
+  };
+}
+
+async function startRunner(
+  { cloud, isolate = false, environment = {} }: HostSettings,
+  functions: readonly LambdaFunction[],
+  clock: Clock,
+  log: Log,
+): Promise<Runner> {
+  const onWarning = (message: string) => log({ level: "warning", event: "variables differ", message });
+  const given = { ...cloud.environment, ...environment };
+  return isolate
+    ? runIsolated({ environment: given, clock, log })
+    : runInProcess({ functions, environment: given, clock, onWarning });
+}
+
+function serve(
+  assembly: Assembly,
+  resolve: Resolve,
+  settings: Omit<Parameters<typeof createGateway>[0], "api">,
+): Server {
+  const api = readRestApi(assembly, resolve);
+  if (!api) throw new Error("the templates define no REST API: is this the assembly of Bridge?");
+  return createGateway({ ...settings, api });
+}
+
+function urlOf(assembly: Assembly, resolve: Resolve, functions: readonly LambdaFunction[]): LambdaFunction | undefined {
+  const [url, another] = resourcesOfType<{ TargetFunctionArn: string }>(assembly, resolve, "AWS::Lambda::Url");
+  if (another) throw new Error(`the local host serves one function URL, but there are ${url?.id} and ${another.id}`);
+  return functions.find(({ arn }) => arn === url?.properties.TargetFunctionArn);
+}
+
+async function valueFrom(name: string, outcome: Outcome): Promise<unknown> {
+  if (outcome.kind === "answered") return JSON.parse(outcome.payload);
+  if (outcome.kind === "failed") throw new Error(`${name} failed: ${outcome.errorType}: ${outcome.message}`);
+  const chunks: Buffer[] = [];
+  for await (const chunk of outcome.stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function withinSeconds(seconds: number, clock: Clock, work: Promise<unknown>): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.at(clock.now() + seconds * 1000, () => resolve(undefined));
+    work.then(resolve, reject).finally(cancel);
+  });
+}
+
+const breath = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,211 @@
+import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { QUEUES, WORKERS } from "../../../../lib/model/resources.ts";
+import { type Json, type LambdaWorld, startLambdaWorld } from "./lambda-world.ts";
+
+let world: LambdaWorld;
+
+beforeEach(async () => {
+  world = await startLambdaWorld();
+});
+afterEach(async () => {
+  world.forget();
+  await world.close();
+});
+
+test("messages reach their function as the records that Lambda makes of them, and are gone after it", async () => {
+  const seen: Json[] = [];
+  world.does("run-cycle", (event) => void seen.push(event));
+
+  await send("cycles", ["hello"], { MessageGroupId: "w1" });
+  await world.host.settle();
+
+  expect(seen).toEqual([
+    {
+      Records: [
+        {
+          messageId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          receiptHandle: expect.any(String),
+          body: "hello",
+          attributes: {
+            ApproximateReceiveCount: "1",
+            SentTimestamp: String(world.cloud.clock.now()),
+            SenderId: expect.any(String),
+            ApproximateFirstReceiveTimestamp: String(world.cloud.clock.now()),
+            MessageGroupId: "w1",
+          },
+          messageAttributes: {},
+          md5OfBody: "5d41402abc4b2a76b9719d911017c592",
+          eventSource: "aws:sqs",
+          eventSourceARN: `arn:aws:sqs:${world.cloud.region}:${world.cloud.accountId}:bridge-dev-cycles`,
+          awsRegion: world.cloud.region,
+        },
+      ],
+    },
+  ]);
+  expect(await kept("cycles")).toBe(0);
+});
+
+test("a batch is never larger than its row allows", async () => {
+  const sizes: number[] = [];
+  world.does("run-cycle", (event) => void sizes.push(recordsOf(event).length));
+
+  await send("cycles", ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]);
+  await send("cycles", ["11", "12", "13"]);
+  await world.host.settle();
+
+  expect(sizes.reduce((sum, size) => sum + size)).toBe(13);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(WORKERS["run-cycle"].batchSize);
+});
+
+test("of a batch only the messages that failed come back, when their visibility ends", async () => {
+  const seen: string[] = [];
+  world.does("run-cycle", (event) => {
+    const records = recordsOf(event);
+    seen.push(...records.map(bodyOf));
+    const failed = records.filter((record) => bodyOf(record) === "bad").map((record) => record["messageId"]);
+    return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
+  });
+  const visibilitySeconds = 6 * WORKERS["run-cycle"].timeoutSeconds;
+
+  await send("cycles", ["good", "bad", "fine"]);
+  await world.host.settle();
+  await world.cloud.clock.advance({ seconds: visibilitySeconds - 1 });
+  const before = [...seen];
+  await world.cloud.clock.advance({ seconds: 1 });
+
+  expect(before.toSorted()).toEqual(["bad", "fine", "good"]);
+  expect(seen.slice(3)).toEqual(["bad"]);
+  expect(world.log[0]).toMatchObject({ event: "messages failed", function: "bridge-dev-run-cycle" });
+});
+
+test.each<[string, () => unknown]>([
+  ["throws", () => Promise.reject(new Error("out of luck"))],
+  ["names a message that is not in the batch", () => ({ batchItemFailures: [{ itemIdentifier: "stranger" }] })],
+  ["names a message without a name", () => ({ batchItemFailures: [{ itemIdentifier: "" }] })],
+  ["answers in another form", () => ({ batchItemFailures: "all" })],
+])("a function that %s fails its whole batch, which ends in the dead letters", async (_, behaviour) => {
+  let calls = 0;
+  world.does("run-cycle", () => {
+    calls++;
+    return behaviour();
+  });
+
+  await send("cycles", ["one"]);
+  await world.cloud.clock.advance({ seconds: 6 * WORKERS["run-cycle"].timeoutSeconds * QUEUES.cycles.maxReceives });
+
+  expect(calls).toBe(QUEUES.cycles.maxReceives);
+  expect(await kept("cycles")).toBe(0);
+  expect(await kept("cycles-dead")).toBe(1);
+  expect(world.log).toHaveLength(calls);
+});
+
+test("a function that is out of time gives its messages back", async () => {
+  const called = Promise.withResolvers<void>();
+  world.does("sweep-minute", () => {
+    called.resolve();
+    return new Promise(() => {});
+  });
+
+  await send("sweeps", ["tick"]);
+  await called.promise;
+  await world.functionClock.advance({ seconds: WORKERS["sweep-minute"].timeoutSeconds });
+  await world.host.settle();
+
+  expect(await kept("sweeps")).toBe(1);
+  expect(world.log).toMatchObject([{ error_type: "Sandbox.Timedout" }]);
+});
+
+test("no more batches are at work than the row allows", async () => {
+  const most = WORKERS["sweep-minute"].maxConcurrency;
+  const releases: Array<() => void> = [];
+  let atWork = 0;
+  let peak = 0;
+  world.does("sweep-minute", async () => {
+    peak = Math.max(peak, ++atWork);
+    await new Promise<void>((resolve) => releases.push(resolve));
+    atWork--;
+  });
+
+  await send("sweeps", ["1", "2", "3", "4", "5"]);
+  for (let done = 0; done < 5; done++) {
+    while (releases.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    releases.shift()?.();
+  }
+  await world.host.settle();
+
+  expect(peak).toBe(most);
+  expect(await kept("sweeps")).toBe(0);
+});
+
+test("settle waits for the work that work has sent, not for what is due later", async () => {
+  const seen: string[] = [];
+  world.does("fan-out-cycles", async () => {
+    await send("cycles", ["now"]);
+    await send("cycles", ["later"], { DelaySeconds: 10 });
+  });
+  world.does("run-cycle", (event) => void seen.push(...recordsOf(event).map(bodyOf)));
+
+  await send("fanOut", ["tick"]);
+  await world.host.settle();
+  const settled = [...seen];
+  await world.cloud.clock.advance({ seconds: 10 });
+
+  expect(settled).toEqual(["now"]);
+  expect(seen).toEqual(["now", "later"]);
+});
+
+test("closing waits for what is at work and takes nothing more", async () => {
+  const begun = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  let ended = 0;
+  world.does("sweep-minute", async () => {
+    begun.resolve();
+    await release.promise;
+    ended++;
+  });
+
+  await send("sweeps", ["1"]);
+  await begun.promise;
+  const closing = world.host.close();
+  await send("sweeps", ["2"]);
+  release.resolve();
+  await closing;
+
+  expect(ended).toBe(1);
+  expect(await kept("sweeps")).toBe(1);
+});
+
+async function send(queue: string, bodies: readonly string[], more: object = {}): Promise<void> {
+  const QueueUrl = urlOf(queue);
+  const { sqs } = world.cloud.clients;
+  if (bodies.length === 1) {
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: String(bodies[0]), ...more }));
+    return;
+  }
+  const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody, ...more }));
+  await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+}
+
+/** How many messages a queue holds, whatever they wait for. */
+async function kept(queue: string): Promise<number> {
+  const { Attributes = {} } = await world.cloud.clients.sqs.send(
+    new GetQueueAttributesCommand({
+      QueueUrl: urlOf(queue),
+      AttributeNames: [
+        "ApproximateNumberOfMessages",
+        "ApproximateNumberOfMessagesDelayed",
+        "ApproximateNumberOfMessagesNotVisible",
+      ],
+    }),
+  );
+  return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0);
+}
+
+function urlOf(queue: string): string {
+  const name = queue.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return `${world.cloud.endpoints.sqs}/${world.cloud.accountId}/bridge-dev-${name}`;
+}
+
+const recordsOf = (event: Json): Json[] => Object.values(event["Records"] ?? {});
+const bodyOf = (record: Json): string => String(record["body"]);

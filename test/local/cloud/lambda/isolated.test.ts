@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type LambdaWorld, startLambdaWorld } from "./lambda-world.ts";
+
+const API = `
+let calls = 0;
+let open = 0;
+export const handler = async (event, context) => {
+  const { do: ask } = event.queryStringParameters ?? {};
+  calls++;
+  if (ask === "crash") process.exit(7);
+  if (ask === "throw") throw new TypeError("no such luck");
+  if (ask === "hang") await new Promise(() => setInterval(() => {}, 1000));
+  if (ask === "both") { open++; await new Promise((resolve) => setTimeout(resolve, 300)); }
+  const { PATH, HOME, STAGE, TABLE_MAPPINGS, AWS_LAMBDA_FUNCTION_NAME, AWS_ENDPOINT_URL_SQS } = process.env;
+  const body = {
+    pid: process.pid, calls, open, remaining: context.getRemainingTimeInMillis(), id: context.awsRequestId,
+    env: { PATH, HOME, STAGE, TABLE_MAPPINGS, AWS_LAMBDA_FUNCTION_NAME, AWS_ENDPOINT_URL_SQS },
+  };
+  return { statusCode: 200, body: JSON.stringify(body) };
+};
+`;
+const STREAM = `
+export const handler = awslambda.streamifyResponse(async (event, stream) => {
+  const answer = awslambda.HttpResponseStream.from(stream, { statusCode: 200, headers: { "content-type": "text/csv" } });
+  answer.write("x".repeat(3_000_000));
+  if (event.queryStringParameters?.do === "break") throw new Error("the table is gone");
+  answer.end("end");
+});
+`;
+const BROKEN_AT_START = `throw new Error("cannot start"); export const handler = 1;`;
+
+let world: LambdaWorld;
+
+beforeAll(async () => {
+  const sources = {
+    "list-mappings": API,
+    "read-drift": API,
+    "list-audit-log": STREAM,
+    "read-health": BROKEN_AT_START,
+  };
+  world = await startLambdaWorld({ isolate: true, sources });
+});
+afterAll(() => world.close());
+
+test("a function keeps its process and its state from call to call, and shares neither", async () => {
+  const first = await bodyOf("mappings");
+  const second = await bodyOf("mappings");
+  const other = await bodyOf("config/drift");
+
+  expect(second).toMatchObject({ pid: first.pid, calls: first.calls + 1 });
+  expect(other).toMatchObject({ calls: 1 });
+  expect(new Set([first.pid, other.pid, process.pid]).size).toBe(3);
+  expect(second.id).not.toBe(first.id);
+});
+
+test("a function sees its own variables, and none of this machine's", async () => {
+  const { env } = await bodyOf("mappings");
+
+  expect(env).toEqual({
+    STAGE: "dev",
+    TABLE_MAPPINGS: "bridge-dev-mappings",
+    AWS_LAMBDA_FUNCTION_NAME: "bridge-dev-list-mappings",
+    AWS_ENDPOINT_URL_SQS: world.cloud.endpoints.sqs,
+  });
+});
+
+test("two requests at once are two environments with one event each", async () => {
+  const [one, two] = await Promise.all([bodyOf("mappings?do=both"), bodyOf("mappings?do=both")]);
+
+  expect(one?.pid).not.toBe(two?.pid);
+});
+
+test.each([
+  ["throws", "do=throw", { error_type: "TypeError", message: "no such luck" }],
+  ["crashes", "do=crash", { error_type: "Runtime.ExitError", message: expect.stringContaining("exit status 7") }],
+])("a function that %s is told of, and answers the next request", async (_, query, logged) => {
+  world.forget();
+
+  const answer = await call(`mappings?${query}`);
+  const after = await bodyOf("mappings");
+
+  expect(answer.status).toBe(500);
+  expect(world.log).toMatchObject([{ ...logged, function: "bridge-dev-list-mappings" }]);
+  expect(after.calls).toBeGreaterThan(0);
+});
+
+test("a function that is out of time is ended, and a new one answers", async () => {
+  world.forget();
+  const before = await bodyOf("config/drift");
+
+  const hanging = world.host.invoke("read-drift", { queryStringParameters: { do: "hang" } });
+  const refused = expect(hanging).rejects.toThrow("Task timed out after 25.00 seconds");
+  await world.functionClock.advance({ seconds: 25 });
+  await refused;
+  const after = await bodyOf("config/drift");
+
+  expect(world.log[0]).toMatchObject({ error_type: "Sandbox.Timedout" });
+  expect(after).toMatchObject({ calls: 1 });
+  expect(() => process.kill(before.pid, 0)).toThrow("ESRCH");
+});
+
+test("a function that cannot start says why", async () => {
+  world.forget();
+
+  const answer = await call("health");
+
+  expect(answer.status).toBe(500);
+  expect(world.log).toMatchObject([{ message: "cannot start", function: "bridge-dev-read-health" }]);
+});
+
+test("a stream crosses the processes whole, or breaks off visibly", async () => {
+  world.forget();
+
+  const whole = await call("audit-log");
+  const text = await whole.text();
+  const broken = call("audit-log?do=break").then((answer) => answer.text());
+
+  expect(whole.headers.get("content-type")).toBe("text/csv");
+  expect(text).toBe(`${"x".repeat(3_000_000)}end`);
+  await expect(broken).rejects.toThrow();
+  expect(world.log).toMatchObject([{ event: "stream broken", message: "the table is gone" }]);
+});
+
+interface Body {
+  readonly pid: number;
+  readonly calls: number;
+  readonly id: string;
+  readonly env: Record<string, string>;
+}
+
+function call(path: string): Promise<Response> {
+  return fetch(`${world.host.baseUrl}/api/v1/t/w/${path}`);
+}
+
+async function bodyOf(path: string): Promise<Body> {
+  const answer = await call(path);
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as Body;
+}
