@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
 
 /** A request that a receiver took. */
 export interface Received {
@@ -10,13 +11,18 @@ export interface Received {
   readonly body: string;
 }
 
-/** What it answers: a status, a status with a body, or nothing ever. */
-export type Answering = number | { readonly status: number; readonly body: string } | "never";
+/** What it answers: a status, a status with a body or after a while, or nothing ever. */
+export type Answering =
+  | number
+  | { readonly status: number; readonly body?: string; readonly afterMilliseconds?: number }
+  | "never";
 
 /** A customer's endpoint on this machine. */
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
+  /** The most requests that were open at once. */
+  mostOpen(): number;
   /** From now on it answers this. */
   answer(answering: Answering): void;
   /** Resolves when it has taken so many requests in all. */
@@ -28,12 +34,24 @@ export async function startReceiver(first: Answering, now: () => Date = () => ne
   let answering = first;
   const received: Received[] = [];
   const waiting = new Set<() => void>();
+  let open = 0;
+  let mostOpen = 0;
   const server = createServer(async (request, response) => {
+    open += 1;
+    mostOpen = Math.max(mostOpen, open);
+    response.once("close", () => {
+      open -= 1;
+    });
     const body = await text(request);
     received.push({ at: now(), headers: request.headers, body });
     for (const look of waiting) look();
     if (answering === "never") return;
-    const { status, body: answer } = typeof answering === "number" ? { status: answering, body: "" } : answering;
+    const {
+      status,
+      body: answer = "",
+      afterMilliseconds = 0,
+    } = typeof answering === "number" ? { status: answering } : answering;
+    if (afterMilliseconds > 0) await pause(afterMilliseconds);
     response.writeHead(status, { "content-type": "text/plain" }).end(answer);
   });
   server.listen(0, "127.0.0.1");
@@ -41,6 +59,7 @@ export async function startReceiver(first: Answering, now: () => Date = () => ne
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
     received,
+    mostOpen: () => mostOpen,
     answer: (next) => {
       answering = next;
     },

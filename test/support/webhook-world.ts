@@ -1,6 +1,6 @@
 import type { SQSEvent, SQSRecord } from "aws-lambda";
 import { handler as createWebhook } from "../../functions/api/create-webhook.ts";
-import { eventQueue, events, now, overdue, wakeUps } from "../../functions/composition.ts";
+import { eventQueue, events, now, overdue, turns, wakeUps } from "../../functions/composition.ts";
 import { handler as deliverWebhook } from "../../functions/workers/deliver-webhook.ts";
 import { handler as dispatchEvents } from "../../functions/workers/dispatch-events.ts";
 import { handler as retryLong } from "../../functions/workers/retry-webhook-long.ts";
@@ -11,6 +11,7 @@ import type { TestClock } from "../../lib/local/clock.ts";
 import { EVENT_TYPES, type Event, type EventType } from "../../lib/model/event.ts";
 import { newId } from "../../lib/model/id.ts";
 import { type QueueName, queueVariable } from "../../lib/model/resources.ts";
+import type { Turns } from "../../lib/webhooks/ports.ts";
 import { resendOverdue } from "../../lib/webhooks/resend-overdue.ts";
 import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
 import { call, type Request, type Response } from "./call.ts";
@@ -42,6 +43,7 @@ export interface WorldWebhook {
 /** Webhooks on an embedded cloud, whose clock is moved by hand. One per process: functions open their adapters once. */
 export interface WebhookWorld {
   readonly cloud: BridgeCloud;
+  readonly turns: Turns;
   /** The workspace of this test. */
   workspace(): TestWorkspace;
   /** Forgets what other tests left, makes a new workspace, and lets times count from here. */
@@ -62,6 +64,8 @@ export interface WebhookWorld {
   after(seconds: number): string;
   /** Forgets a message instead of handing it out. */
   lose(queue: QueueName): Promise<number>;
+  /** Hands everything that can be seen in a queue to its worker, in batches at the same time. */
+  workAtOnce(queue: WorkedQueue): Promise<void>;
   /** Puts a copy of every message that can be seen beside it, as SQS may do. */
   doubleMessages(queue: QueueName): Promise<void>;
   close(): Promise<void>;
@@ -105,6 +109,7 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
 
   return {
     cloud,
+    turns: turns(),
     workspace: () => workspace,
     begin: async () => {
       for (const receiver of receivers.splice(0)) await receiver.close();
@@ -145,6 +150,11 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
       hasLost = true;
       return (await cloud.take(queue)).length;
     },
+    workAtOnce: async (queue) => {
+      const batches: Promise<number>[] = [];
+      for (let count = visible(cloud, queue); count > 0; count -= 10) batches.push(workOn(cloud, queue));
+      await Promise.all(batches);
+    },
     doubleMessages: async (queue) => {
       const QueueUrl = process.env[queueVariable(queue)] ?? "";
       for (const body of await cloud.take(queue)) {
@@ -167,12 +177,20 @@ function inMilliseconds({ days = 0, hours = 0, minutes = 0, seconds = 0, millise
   return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
 }
 
+function counts(cloud: BridgeCloud, queue: WorkedQueue): Readonly<Record<string, string>> {
+  const QueueUrl = process.env[queueVariable(queue)] ?? "";
+  return cloud.sqs.actions.GetQueueAttributes({ QueueUrl, AttributeNames: ["All"] }).Attributes ?? {};
+}
+
+/** Messages of a queue that can be seen now. */
+const visible = (cloud: BridgeCloud, queue: WorkedQueue) => Number(counts(cloud, queue)["ApproximateNumberOfMessages"]);
+
 /** Whether a queue holds messages that can't be seen yet. */
 function isWaiting(cloud: BridgeCloud, queue: WorkedQueue): boolean {
-  const QueueUrl = process.env[queueVariable(queue)] ?? "";
-  const { Attributes } = cloud.sqs.actions.GetQueueAttributes({ QueueUrl, AttributeNames: ["All"] });
-  const { ApproximateNumberOfMessagesDelayed: delayed, ApproximateNumberOfMessagesNotVisible: taken } =
-    Attributes ?? {};
+  const { ApproximateNumberOfMessagesDelayed: delayed, ApproximateNumberOfMessagesNotVisible: taken } = counts(
+    cloud,
+    queue,
+  );
   return Number(delayed) + Number(taken) > 0;
 }
 

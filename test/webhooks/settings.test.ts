@@ -1,0 +1,355 @@
+import { ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { handler as changeWebhook } from "../../functions/api/change-webhook.ts";
+import { handler as createWebhook } from "../../functions/api/create-webhook.ts";
+import { handler as deleteWebhook } from "../../functions/api/delete-webhook.ts";
+import { handler as listDeliveries } from "../../functions/api/list-deliveries.ts";
+import { handler as listWebhooks } from "../../functions/api/list-webhooks.ts";
+import { handler as readDelivery } from "../../functions/api/read-delivery.ts";
+import { handler as readWebhook } from "../../functions/api/read-webhook.ts";
+import { handler as retryDelivery } from "../../functions/api/retry-delivery.ts";
+import { handler as rotateSecret } from "../../functions/api/rotate-webhook-secret.ts";
+import { handler as testWebhook } from "../../functions/api/test-webhook.ts";
+import { addressPolicy, auditLog, database, webhooks } from "../../functions/composition.ts";
+import type { RouteName } from "../../lib/http/routes.ts";
+import { judgeUrl } from "../../lib/model/address.ts";
+import { TABLES, type TableName } from "../../lib/model/resources.ts";
+import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/webhook-world.ts";
+import { createTestWorkspace } from "../support/workspace.ts";
+
+let world: WebhookWorld;
+beforeAll(async () => {
+  world = await startWebhookWorld();
+});
+beforeEach(() => world.begin());
+afterAll(() => world.close());
+
+const URL_HERE = "http://127.0.0.1:9/hooks";
+const create = (body: unknown) => world.call(createWebhook, "create-webhook", { body });
+const at = (webhook: Pick<WorldWebhook, "id">) => ({ path: { webhook_id: webhook.id } });
+
+describe("a webhook", () => {
+  test("is created with a secret that is shown this once, and encrypted where it is kept", async () => {
+    const webhook = await world.webhook({ answers: 200, events: ["record.failed", "sync.broken"] });
+    await world.call(rotateSecret, "rotate-webhook-secret", at(webhook));
+    await world.publish("sync.broken");
+    await world.work();
+
+    const shown = await Promise.all([
+      world.call(listWebhooks, "list-webhooks"),
+      world.call(readWebhook, "read-webhook", at(webhook)),
+    ]);
+    const kept = await everything();
+
+    expect(webhook.secret).toMatch(/^whsec_/);
+    expect(shown[1].json?.data).toEqual({
+      id: webhook.id,
+      url: webhook.receiver.url,
+      events: ["sync.broken", "record.failed"],
+      description: "",
+      active: true,
+      failing_since: null,
+      previous_secret_valid_until: world.after(24 * 3600),
+      created_at: world.after(0),
+      updated_at: world.after(0),
+    });
+    expect(shown[0].json?.data).toEqual([shown[1].json?.data]);
+    for (const { text } of shown) expect(text).not.toContain("whsec_");
+    expect(kept).toContain(webhook.id);
+    expect(kept).not.toContain(webhook.secret);
+    expect(kept).not.toContain("whsec_");
+  });
+
+  test.each([
+    [{ events: ["sync.broken"] }, "body.url"],
+    [{ url: 1, events: ["sync.broken"] }, "body.url"],
+    [{ url: "not a URL", events: ["sync.broken"] }, "body.url"],
+    [{ url: "http://10.0.0.1/", events: ["sync.broken"] }, "body.url"],
+    [{ url: "http://169.254.169.254/latest/", events: ["sync.broken"] }, "body.url"],
+    [{ url: "http://user:password@example.com/", events: ["sync.broken"] }, "body.url"],
+    [{ url: "ftp://example.com/", events: ["sync.broken"] }, "body.url"],
+    [{ url: `http://example.com/${"x".repeat(2048)}`, events: ["sync.broken"] }, "body.url"],
+    [{ url: URL_HERE }, "body.events"],
+    [{ url: URL_HERE, events: [] }, "body.events"],
+    [{ url: URL_HERE, events: ["sync.exploded"] }, "body.events[0]"],
+    [{ url: URL_HERE, events: "sync.broken" }, "body.events"],
+    [{ url: URL_HERE, events: ["sync.broken"], active: "yes" }, "body.active"],
+    [{ url: URL_HERE, events: ["sync.broken"], description: "x".repeat(256) }, "body.description"],
+    [{ url: URL_HERE, events: ["sync.broken"], secret: "whsec_mine" }, "body"],
+    [[], "body"],
+  ])("with %j is refused, naming %s", async (body, path) => {
+    const answer = await create(body);
+
+    expect(answer.status).toBe(400);
+    expect(answer.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path }] });
+    expect(answer.json?.error?.details?.[0]?.message).not.toBe("Invalid input");
+  });
+
+  test("changes what the caller names and keeps the rest", async () => {
+    const webhook = await world.webhook({ answers: 200, events: ["sync.broken"] });
+    const body = { events: ["record.failed", "sync.broken", "record.failed"], description: "the pager" };
+
+    const answer = await world.call(changeWebhook, "change-webhook", { ...at(webhook), body });
+
+    expect(answer.json?.data).toMatchObject({
+      url: webhook.receiver.url,
+      events: ["sync.broken", "record.failed"],
+      description: "the pager",
+      active: true,
+    });
+  });
+
+  test.each([
+    [{}, "body"],
+    [{ secret: "x", active: true }, "body"],
+    [{ url: "http://192.168.0.1/" }, "body.url"],
+  ])("can't be changed by %j", async (body, path) => {
+    const webhook = await world.webhook({ answers: 200 });
+
+    const answer = await world.call(changeWebhook, "change-webhook", { ...at(webhook), body });
+
+    expect(answer.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path }] });
+  });
+
+  test("that was changed by somebody else meanwhile is not overwritten", async () => {
+    const { id } = await world.webhook({ answers: 200 });
+    const stale = await webhooks().read(world.workspace().id, id);
+    if (stale === null) throw new Error("the webhook is gone");
+    const entry = { workspaceId: stale.workspaceId, actor: "a@example.com", resourceId: id, detail: {} };
+    const audit = { ...entry, id: "aud_1", action: "webhook.updated", createdAt: new Date() } as const;
+    const change = (description: string) =>
+      webhooks().change({ ...stale, description, version: stale.version + 1 }, audit);
+
+    const first = await change("first");
+    const second = await change("second");
+
+    expect([first, second]).toEqual([true, false]);
+    expect((await webhooks().read(stale.workspaceId, id))?.description).toBe("first");
+  });
+
+  test("is one of at most fifty", async () => {
+    for (let made = 0; made < 50; made += 1)
+      expect((await create({ url: URL_HERE, events: ["sync.broken"] })).status).toBe(200);
+
+    const answer = await create({ url: URL_HERE, events: ["sync.broken"] });
+
+    expect(answer.status).toBe(409);
+    expect(answer.json?.error?.code).toBe("CONFLICT");
+  });
+});
+
+describe("in production", () => {
+  afterEach(() => {
+    process.env["STAGE"] = "dev";
+  });
+
+  test("only HTTPS to public addresses is taken, in development also plain HTTP and this machine", () => {
+    const development = addressPolicy();
+    process.env["STAGE"] = "prod";
+    const production = addressPolicy();
+
+    expect(judgeUrl("http://localhost:3000/", development).refused).toBeNull();
+    expect(judgeUrl("http://example.com/", production).refused).toBe("must begin with https://");
+    expect(judgeUrl("https://localhost/", production).refused).toBe("points to a loopback address");
+    expect(judgeUrl("https://example.com/", production).refused).toBeNull();
+  });
+});
+
+describe("rotation", () => {
+  const rotate = (webhook: WorldWebhook, overlap?: string) =>
+    world.call(rotateSecret, "rotate-webhook-secret", {
+      ...at(webhook),
+      ...(overlap === undefined ? {} : { query: { overlap_seconds: overlap } }),
+    });
+
+  test("without overlap ends the old secret at once", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+    await rotate(webhook, "0");
+    await world.publish("sync.broken");
+
+    await world.work();
+
+    expect(webhook.receiver.received[0]?.headers).not.toHaveProperty("x-bridge-signature-previous");
+  });
+
+  test("may be repeated while the old secrets sign, five times", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+    const statuses: number[] = [];
+    for (let turn = 0; turn < 6; turn += 1) statuses.push((await rotate(webhook)).status);
+    await world.publish("sync.broken");
+
+    await world.work();
+
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 409]);
+    expect(String(webhook.receiver.received[0]?.headers["webhook-signature"]).split(" ")).toHaveLength(6);
+  });
+
+  test.each(["-1", "1.5", "604801", "soon", ""])("with an overlap of %j is refused", async (overlap) => {
+    const answer = await rotate(await world.webhook({ answers: 200 }), overlap);
+
+    expect(answer.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path: "overlap_seconds" }] });
+  });
+});
+
+describe("a test event", () => {
+  test("reaches this webhook alone, whatever it subscribed to, marked as a test", async () => {
+    const webhook = await world.webhook({ answers: 200, events: ["record.failed"] });
+    const other = await world.webhook({ answers: 200 });
+
+    const answer = await world.call(testWebhook, "test-webhook", { ...at(webhook), query: { event: "sync.broken" } });
+    await world.work();
+
+    const [received] = webhook.receiver.received;
+    expect(answer.json?.data).toMatchObject({ queued: true, event_id: received?.headers["webhook-id"] });
+    expect(JSON.parse(received?.body ?? "")).toMatchObject({ event: "sync.broken", data: { test: true } });
+    expect(other.receiver.received).toHaveLength(0);
+  });
+});
+
+describe("deliveries, endpoint 13", () => {
+  test("come newest first, in pages, with exactly the fields of the contract", async () => {
+    const webhook = await world.webhook({ answers: 204 });
+    for (let published = 0; published < 5; published += 1) {
+      await world.publish("record.failed");
+      await world.pass({ seconds: 10 });
+    }
+
+    const page = (query: Record<string, string>) =>
+      world.call(listDeliveries, "list-deliveries", { ...at(webhook), query });
+    const all = await page({});
+    const middle = await page({ limit: "2", offset: "1" });
+    const beyond = await page({ limit: "1000", offset: "7" });
+
+    const rows = all.json?.data as { id: string; delivered_at: string }[];
+    expect(rows[0]).toEqual({
+      id: expect.stringMatching(/^dlv_/),
+      event: "record.failed",
+      status: "successful",
+      response_code: 204,
+      delivered_at: world.after(40),
+      next_retry_at: null,
+    });
+    expect(rows.map((row) => row.delivered_at)).toEqual([40, 30, 20, 10, 0].map(world.after));
+    expect(all.json?.meta).toEqual({ total: 5, limit: 50, offset: 0 });
+    expect(middle.json).toMatchObject({ data: rows.slice(1, 3), meta: { total: 5, limit: 2, offset: 1 } });
+    expect(beyond.json).toMatchObject({ data: [], meta: { total: 5, limit: 200, offset: 7 } });
+  });
+
+  test("are gone after thirty days", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+    await world.publish("record.failed");
+    await world.work();
+    await world.cloud.clock.advance({ days: 31 });
+
+    const answer = await world.call(listDeliveries, "list-deliveries", at(webhook));
+
+    expect(answer.json).toMatchObject({ data: [], meta: { total: 0 } });
+  });
+
+  test.each([{ limit: "0" }, { limit: "abc" }, { offset: "-1" }, { limit: "1.5" }])("refuse %j", async (query) => {
+    const answer = await world.call(listDeliveries, "list-deliveries", {
+      ...at(await world.webhook({ answers: 200 })),
+      query,
+    });
+
+    expect(answer.status).toBe(400);
+    expect(answer.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path: Object.keys(query)[0] }] });
+  });
+});
+
+describe("who may do what", () => {
+  const HANDLERS = {
+    "read-webhook": readWebhook,
+    "change-webhook": changeWebhook,
+    "delete-webhook": deleteWebhook,
+    "rotate-webhook-secret": rotateSecret,
+    "test-webhook": testWebhook,
+    "list-deliveries": listDeliveries,
+    "read-delivery": readDelivery,
+    "retry-delivery": retryDelivery,
+  } as const;
+  const routes = Object.keys(HANDLERS) as (keyof typeof HANDLERS)[];
+
+  test.each(routes)("%s: a webhook of another workspace is as unknown as one that nobody has", async (route) => {
+    const theirs = await world.webhook({ answers: 200 });
+    const own = await createTestWorkspace();
+    const ask = (webhookId: string) =>
+      world.call(HANDLERS[route], route, {
+        path: { workspace_id: own.id, webhook_id: webhookId, delivery_id: "dlv_1" },
+        token: own.token,
+        ...(route === "change-webhook" ? { body: { active: false } } : {}),
+      });
+
+    const unknown = await ask("whk_nobody");
+    const foreign = await ask(theirs.id);
+
+    expect(unknown.status).toBe(404);
+    expect(unknown.json?.error?.code).toBe("WEBHOOK_NOT_FOUND");
+    expect(foreign.text).toBe(unknown.text.replace("whk_nobody", theirs.id));
+  });
+
+  test("a delivery of another webhook is unknown", async () => {
+    const one = await world.webhook({ answers: 200 });
+    const other = await world.webhook({ answers: 200 });
+    await world.publish("sync.broken");
+    await world.work();
+    const listed = await world.ask<{ id: string }[]>(listDeliveries, "list-deliveries", at(one));
+    const path = { webhook_id: other.id, delivery_id: listed[0]?.id ?? "" };
+
+    const answer = await world.call(retryDelivery, "retry-delivery", { path });
+
+    expect(answer.status).toBe(404);
+    expect(answer.json?.error?.code).toBe("DELIVERY_NOT_FOUND");
+  });
+
+  test("reading the history needs `read`, retrying `operate`, the settings `admin`", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+    await world.publish("sync.broken");
+    await world.work();
+    const [first] = await world.ask<{ id: string }[]>(listDeliveries, "list-deliveries", at(webhook));
+    const path = { webhook_id: webhook.id, delivery_id: first?.id ?? "" };
+    const status = async (scope: "read" | "operate", handler: typeof readWebhook, route: RouteName) =>
+      (await world.call(handler, route, { path, token: await world.workspace().tokenWith([scope]) })).status;
+
+    expect(await status("read", listDeliveries, "list-deliveries")).toBe(200);
+    expect(await status("read", retryDelivery, "retry-delivery")).toBe(403);
+    expect(await status("operate", retryDelivery, "retry-delivery")).toBe(200);
+    expect(await status("operate", readWebhook, "read-webhook")).toBe(403);
+    expect(await status("operate", deleteWebhook, "delete-webhook")).toBe(403);
+  });
+
+  test("everything that changes something is in the audit log with who did it", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+    await world.call(changeWebhook, "change-webhook", { ...at(webhook), body: { description: "x" } });
+    await world.call(rotateSecret, "rotate-webhook-secret", at(webhook));
+    await world.call(testWebhook, "test-webhook", at(webhook));
+    const [first] = await world.ask<{ id: string }[]>(listDeliveries, "list-deliveries", at(webhook));
+    await world.call(retryDelivery, "retry-delivery", {
+      path: { webhook_id: webhook.id, delivery_id: first?.id ?? "" },
+    });
+    await world.call(deleteWebhook, "delete-webhook", at(webhook));
+
+    const filter = { workspaceId: world.workspace().id, actor: null, action: null };
+    const { entries } = await auditLog().page(filter, { limit: 50, offset: 0 });
+
+    const ours = entries.filter(({ resourceId }) => resourceId === webhook.id).reverse();
+    expect(ours.map(({ action }) => action)).toEqual([
+      "webhook.created",
+      "webhook.updated",
+      "webhook.secret_rotated",
+      "webhook.tested",
+      "webhook.delivery_retried",
+      "webhook.deleted",
+    ]);
+    expect(new Set(ours.map(({ actor }) => actor))).toEqual(new Set(["owner@example.com"]));
+  });
+});
+
+/** All items of all tables, as text. */
+async function everything(): Promise<string> {
+  const tables = Object.keys(TABLES) as TableName[];
+  const pages = await Promise.all(
+    tables.map((name) => world.cloud.clients.documents.send(new ScanCommand({ TableName: database().table(name) }))),
+  );
+  return JSON.stringify(pages.map(({ Items }) => Items));
+}

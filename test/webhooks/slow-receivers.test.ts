@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { SLOW_ATTEMPTS } from "../../lib/model/webhook.ts";
+import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/webhook-world.ts";
+
+let world: WebhookWorld;
+beforeAll(async () => {
+  world = await startWebhookWorld();
+});
+beforeEach(() => world.begin());
+afterAll(() => world.close());
+
+const SLOW = { status: 200, afterMilliseconds: 1100 };
+
+/** A webhook whose last attempt was slow. */
+async function slowWebhook(): Promise<WorldWebhook> {
+  const webhook = await world.webhook({ answers: SLOW, events: ["record.failed"] });
+  await world.publish("record.failed");
+  await world.work();
+  return webhook;
+}
+
+async function publishMany(count: number): Promise<void> {
+  for (let published = 0; published < count; published += 1) await world.publish("record.failed");
+}
+
+describe("a slow receiver", () => {
+  test("has at most ten attempts open at once, however many workers there are, and gets everything in the end", async () => {
+    const webhook = await slowWebhook();
+    await publishMany(40);
+    await world.workAtOnce("events");
+
+    await world.workAtOnce("deliveries");
+    const atOnce = webhook.receiver.mostOpen();
+    await world.pass({ minutes: 2 });
+
+    expect(atOnce).toBe(SLOW_ATTEMPTS);
+    expect(webhook.receiver.mostOpen()).toBe(SLOW_ATTEMPTS);
+    expect(webhook.receiver.received).toHaveLength(41);
+  });
+
+  test("holds up no other: their attempts wait for nobody's turn", async () => {
+    await slowWebhook();
+    const quick = await world.webhook({ answers: 200, events: ["record.failed"] });
+    await publishMany(30);
+    await world.workAtOnce("events");
+
+    const delivered = world.workAtOnce("deliveries");
+    const began = performance.now();
+    await quick.receiver.has(30);
+    const quickTook = performance.now() - began;
+    await delivered;
+
+    expect(quickTook).toBeLessThan(1000);
+  });
+
+  test("that is quick again is slow no more after a minute", async () => {
+    const webhook = await slowWebhook();
+    webhook.receiver.answer(200);
+    await world.pass({ minutes: 2 });
+    await publishMany(40);
+    await world.workAtOnce("events");
+
+    await world.workAtOnce("deliveries");
+
+    expect(webhook.receiver.received).toHaveLength(41);
+  });
+
+  test("gets the turns back that a dead worker held", async () => {
+    const webhook = await slowWebhook();
+    for (let holder = 0; holder < SLOW_ATTEMPTS; holder += 1) {
+      expect(await world.turns.take(webhook.id, `dead-${holder}`, new Date(Date.parse(world.after(10))))).toBe(true);
+    }
+    expect(await world.turns.take(webhook.id, "late", new Date(Date.parse(world.after(10))))).toBe(false);
+    await world.publish("record.failed");
+
+    await world.pass({ seconds: 30 });
+
+    expect(webhook.receiver.received).toHaveLength(2);
+  });
+});
