@@ -104,8 +104,15 @@ export const counters = (): Counters => once("counters", () => countersIn(databa
 
 export const connections = (): ConnectionStore => once("connections", () => connectionsIn(database(), vault()));
 
+/** Whoever asks the org writes `counters`, for its calls are counted. */
 export const org = (): Org =>
-  once("org", () => describedOrg((workspaceId) => sessionsOf({ connections: connections(), now }, workspaceId), now));
+  once("org", () =>
+    describedOrg({
+      sessionsOf: (workspaceId) => sessionsOf({ connections: connections(), now }, workspaceId),
+      countCalls: (workspaceId, calls) => counters().addCalls({ workspaceId, apiCalls: { REST: calls } }),
+      now,
+    }),
+  );
 
 export const baselines = (): Baselines => once("baselines", () => baselinesIn(database()));
 

@@ -17,6 +17,12 @@ export interface QueueDepth {
   readonly rows: number;
 }
 
+/** Calls that belong to no mapping's totals, those of the API's own functions, by the label of their API. */
+export interface OtherCalls {
+  readonly workspaceId: string;
+  readonly apiCalls: Readonly<Record<string, number>>;
+}
+
 /** What the metrics endpoint tells, kept by the cycles. */
 export interface Counters {
   /** A new mapping's totals, all zero, so that its series are there before its first row. */
@@ -26,6 +32,14 @@ export interface Counters {
   setQueueDepth(depth: QueueDepth): Promise<void>;
   /** A workspace's rows in state NEW, as last kept; 0 before the first cycle. */
   queueDepth(workspaceId: string): Promise<number>;
+  /** Adds calls that no cycle made. */
+  addCalls(calls: OtherCalls): Promise<void>;
   /** Everything that is kept, of all workspaces. */
-  readAll(): Promise<{ readonly totals: readonly MappingTotals[]; readonly depths: readonly QueueDepth[] }>;
+  readAll(): Promise<KeptCounters>;
+}
+
+export interface KeptCounters {
+  readonly totals: readonly MappingTotals[];
+  readonly depths: readonly QueueDepth[];
+  readonly calls: readonly OtherCalls[];
 }

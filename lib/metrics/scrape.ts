@@ -1,5 +1,5 @@
 import { exposition, type Metric } from "./exposition.ts";
-import type { Counters } from "./ports.ts";
+import type { Counters, KeptCounters } from "./ports.ts";
 
 /** A scrape may show what was true this long ago. */
 const FRESH_MILLISECONDS = 5000;
@@ -18,10 +18,8 @@ export function scraper(counters: Pick<Counters, "readAll">): (at: Date) => Prom
   };
 }
 
-type Kept = Awaited<ReturnType<Counters["readAll"]>>;
-
 /** The four metrics of spec 4.2. What a workspace has several mappings of, deleted ones too, is one series. */
-export function metricsText({ totals, depths }: Kept): string {
+export function metricsText({ totals, depths, calls: others }: KeptCounters): string {
   const synced = new Series();
   const failed = new Series();
   const waiting = new Series();
@@ -31,6 +29,9 @@ export function metricsText({ totals, depths }: Kept): string {
     failed.add([workspaceId, sfObject], rowsFailed);
     waiting.add([workspaceId], 0);
     calls.add([workspaceId, "SOAP"], 0);
+    for (const [api, count] of Object.entries(apiCalls)) calls.add([workspaceId, api], count);
+  }
+  for (const { workspaceId, apiCalls } of others) {
     for (const [api, count] of Object.entries(apiCalls)) calls.add([workspaceId, api], count);
   }
   for (const { workspaceId, rows } of depths) waiting.add([workspaceId], rows);

@@ -70,7 +70,8 @@ describe("an import (spec 4.1.7)", () => {
     );
     const eventId = eventIdOf("mapping.activated", id, 1);
     expect(await cloud.take("events")).toEqual([{ workspace_id: workspace.id, event_id: eventId }]);
-    const { totals } = await counters().readAll();
+    const { totals, calls } = await counters().readAll();
+    expect(calls).toContainEqual({ workspaceId: workspace.id, apiCalls: { REST: 2 } });
     expect(totals).toContainEqual(
       expect.objectContaining({ workspaceId: workspace.id, sfObject: "Contact", rowsSynced: 0, rowsFailed: 0 }),
     );

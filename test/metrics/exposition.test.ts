@@ -19,6 +19,7 @@ test("the four metrics are told as the contract names them, zero series included
       totals("ws_a", "Account", "m2"),
     ],
     depths: [{ workspaceId: "ws_b", rows: 7 }],
+    calls: [{ workspaceId: "ws_b", apiCalls: { REST: 4 } }],
   });
 
   expect(text).toBe(
@@ -38,7 +39,7 @@ test("the four metrics are told as the contract names them, zero series included
       "# HELP bridge_sf_api_calls_total Salesforce API calls made.",
       "# TYPE bridge_sf_api_calls_total counter",
       'bridge_sf_api_calls_total{workspace_id="ws_a",api="SOAP"} 0',
-      'bridge_sf_api_calls_total{workspace_id="ws_b",api="REST"} 2',
+      'bridge_sf_api_calls_total{workspace_id="ws_b",api="REST"} 6',
       'bridge_sf_api_calls_total{workspace_id="ws_b",api="SOAP"} 3',
       "",
     ].join("\n"),
@@ -52,6 +53,7 @@ test("no series stands there twice: mappings of one object, the deleted ones too
       totals("ws_a", "Contact", "m2", { rowsSynced: 2, apiCalls: { SOAP: 4 } }),
     ],
     depths: [],
+    calls: [],
   });
 
   const series = parseExposition(text).flatMap(({ samples }) => samples);
@@ -82,7 +84,7 @@ test("hostile names come back from an independent parser as they were", () => {
     'a\\\nb"',
     "} 5\nfake_total 1",
   ];
-  const text = metricsText({ totals: names.map((name, at) => totals(name, name, `m${at}`)), depths: [] });
+  const text = metricsText({ totals: names.map((name, at) => totals(name, name, `m${at}`)), depths: [], calls: [] });
 
   const [rows] = parseExposition(text);
   expect(rows?.samples.map(({ labels }) => labels["object"]).toSorted()).toEqual(names.toSorted());
@@ -90,7 +92,9 @@ test("hostile names come back from an independent parser as they were", () => {
 });
 
 test("without any workspace the metrics are described all the same", () => {
-  expect(parseExposition(metricsText({ totals: [], depths: [] })).map(({ name, type }) => [name, type])).toEqual([
+  expect(
+    parseExposition(metricsText({ totals: [], depths: [], calls: [] })).map(({ name, type }) => [name, type]),
+  ).toEqual([
     ["bridge_sync_rows_total", "counter"],
     ["bridge_sync_errors_total", "counter"],
     ["bridge_trigger_log_queue_depth", "gauge"],

@@ -1,10 +1,11 @@
 import { GetCommand, paginateScan, UpdateCommand, type UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
-import type { Counters, MappingTotals, QueueDepth } from "../../metrics/ports.ts";
+import type { Counters, KeptCounters, MappingTotals, OtherCalls, QueueDepth } from "../../metrics/ports.ts";
 import type { Database } from "./client.ts";
 
-/** Sort key of a workspace's queue depth. */
+/** Sort keys of a workspace's queue depth, and of the calls that no cycle made. */
 const QUEUE = "queue";
+const CALLS = "calls";
 
 /**
  * Totals as items, one per mapping. A mapping's totals all come from one row and only rise, so their sum says which of
@@ -39,6 +40,19 @@ export function counters(database: Database): Counters {
         ExpressionAttributeNames: { "#rows": "rows" },
         ExpressionAttributeValues: { ":rows": rows },
       }),
+    addCalls: async ({ workspaceId, apiCalls }) => {
+      const labels = Object.entries(apiCalls);
+      if (labels.length === 0) return;
+      await database.client.send(
+        new UpdateCommand({
+          TableName: database.table("counters"),
+          Key: { pk: workspaceId, sk: CALLS },
+          UpdateExpression: `ADD ${labels.map((_, at) => `#label${at} :calls${at}`).join(", ")}`,
+          ExpressionAttributeNames: Object.fromEntries(labels.map(([label], at) => [`#label${at}`, `api#${label}`])),
+          ExpressionAttributeValues: Object.fromEntries(labels.map(([, calls], at) => [`:calls${at}`, calls])),
+        }),
+      );
+    },
     queueDepth: async (workspaceId) => {
       const { Item } = await database.client.send(
         new GetCommand({ TableName: database.table("counters"), Key: { pk: workspaceId, sk: QUEUE } }),
@@ -69,21 +83,30 @@ const totalsItem = z.object({
   api_calls: z.record(z.string(), z.number()),
 });
 
-const depthItem = z.object({ pk: z.string(), sk: z.literal(QUEUE), rows: z.number() });
+const depthItem = z.object({ pk: z.string(), rows: z.number() });
 
-const counterItem = z.union([depthItem, totalsItem]);
-
-async function readAll(database: Database) {
+async function readAll(database: Database): Promise<KeptCounters> {
   const totals: MappingTotals[] = [];
   const depths: QueueDepth[] = [];
+  const calls: OtherCalls[] = [];
   for await (const { Items } of paginateScan({ client: database.client }, { TableName: database.table("counters") })) {
-    for (const stored of Items ?? []) {
-      const item = counterItem.parse(stored);
-      if ("rows" in item) depths.push({ workspaceId: item.pk, rows: item.rows });
-      else totals.push(readTotals(item));
+    for (const item of Items ?? []) {
+      if (item["sk"] === QUEUE) depths.push(readDepth(item));
+      else if (item["sk"] === CALLS) calls.push(readCalls(item));
+      else totals.push(readTotals(totalsItem.parse(item)));
     }
   }
-  return { totals, depths };
+  return { totals, depths, calls };
+}
+
+function readDepth(item: Record<string, unknown>): QueueDepth {
+  const { pk, rows } = depthItem.parse(item);
+  return { workspaceId: pk, rows };
+}
+
+function readCalls({ pk, sk: _, ...labels }: Record<string, unknown>): OtherCalls {
+  const counted = Object.entries(labels).map(([label, calls]) => [label.replace(/^api#/, ""), Number(calls)]);
+  return { workspaceId: String(pk), apiCalls: Object.fromEntries(counted) };
 }
 
 function readTotals(item: z.infer<typeof totalsItem>): MappingTotals {

@@ -6,7 +6,10 @@ import { refusalIn } from "../salesforce/refusal-in.ts";
 
 const DEADLINE_MILLISECONDS = 15_000;
 
-/** One GET below `/services/data/v…`, its JSON; a session that is missing or has ended is renewed once. */
+/**
+ * One GET below `/services/data/v…`, its JSON; a session that is missing or has ended is renewed once, and what is
+ * refused for it is not counted by the org.
+ */
 export async function ask(sessions: Sessions, path: string): Promise<unknown> {
   const connection = await sessions.current();
   const { accessToken } = connection;

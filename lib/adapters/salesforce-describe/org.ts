@@ -11,6 +11,13 @@ const FRESH_MILLISECONDS = 60_000;
 /** Descriptions that are asked for at once: an org bears 25 long requests. */
 const AT_ONCE = 5;
 
+interface Needs {
+  readonly sessionsOf: (workspaceId: string) => Sessions;
+  /** Told of calls that the org counted, all of its REST API. */
+  readonly countCalls: (workspaceId: string, calls: number) => Promise<void>;
+  readonly now: () => Date;
+}
+
 interface Known<Thing> {
   readonly thing: Promise<Thing>;
   readonly until: number;
@@ -20,7 +27,7 @@ interface Known<Thing> {
  * The org by plain fetch: one describeGlobal, one describe per object, remembered for a minute. Its refusals become
  * failures that say what an operator can do.
  */
-export function describedOrg(sessionsOf: (workspaceId: string) => Sessions, now: () => Date): Org {
+export function describedOrg({ sessionsOf, countCalls, now }: Needs): Org {
   const known = new Map<string, Known<unknown>>();
   const remembered = <Thing>(name: string, read: () => Promise<Thing>): Promise<Thing> => {
     const before = known.get(name);
@@ -34,21 +41,30 @@ export function describedOrg(sessionsOf: (workspaceId: string) => Sessions, now:
   };
 
   return {
-    objectNames: ({ id }) => remembered(id, async () => readGlobal(await ask(sessionsOf(id), "/sobjects"))),
+    objectNames: ({ id }) =>
+      remembered(id, async () => {
+        const names = readGlobal(await ask(sessionsOf(id), "/sobjects"));
+        await countCalls(id, 1);
+        return names;
+      }),
 
     describe: async ({ id }, names) => {
       const objects = new Map<string, OrgObject>();
+      let calls = 0;
       for (let at = 0; at < names.length; at += AT_ONCE) {
         const some = names.slice(at, at + AT_ONCE);
         const described = await Promise.all(
           some.map((name) =>
-            remembered(`${id} ${name}`, async () =>
-              readDescription(await ask(sessionsOf(id), `/sobjects/${encodeURIComponent(name)}/describe`)),
-            ),
+            remembered(`${id} ${name}`, async () => {
+              const answer = await ask(sessionsOf(id), `/sobjects/${encodeURIComponent(name)}/describe`);
+              calls += 1;
+              return readDescription(answer);
+            }),
           ),
         );
         for (const object of described) objects.set(object.name, object);
       }
+      if (calls > 0) await countCalls(id, calls);
       return objects;
     },
   };
