@@ -38,6 +38,7 @@ export interface GuardedChild {
  * ends and the shell ends the program. A session of its own keeps a Ctrl-C of the terminal from reaching it before us.
  */
 const GUARD = `
+umask 077
 exec 4<&0
 "$@" </dev/null 3>&- 4<&- &
 child=$!

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DynamoDBClient, GetItemCommand, ListTablesCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { KMSClient, ListAliasesCommand } from "@aws-sdk/client-kms";
@@ -56,6 +56,18 @@ describe("the embedded cloud", () => {
     const { child } = await runUntilKilled("hold-cloud.ts", dataDir);
 
     await expect(startCloud({ dataDir })).rejects.toThrow(`${dataDir} is in use by process ${child.pid}`);
+  });
+
+  test("keeps its files for its owner alone, also in a folder that others may enter", async () => {
+    const dataDir = temporaryFolder();
+    chmodSync(dataDir, 0o755);
+    const cloud = await start(dataDir);
+    await cloud.dynamodb.ensureTable(TABLE);
+    cloud.kms.ensureKey("alias/bridge");
+
+    const readable = readdirSync(dataDir).filter((name) => (statSync(join(dataDir, name)).mode & 0o077) !== 0);
+
+    expect(readable).toEqual(["owner.lock"]);
   });
 
   test("takes over the folder of an owner that was killed, and ends what it left running", {
