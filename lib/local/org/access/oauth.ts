@@ -1,7 +1,6 @@
 import { createHmac } from "node:crypto";
 import { type Call, jsonReply, type Reply } from "../http/call.ts";
 import type { Parts } from "../parts.ts";
-import { secure } from "../rest/root.ts";
 import { grantTo, redeemRefreshToken } from "./grants.ts";
 import { authorizationCode, clientCredentials, jwtBearer } from "./oauth-flows.ts";
 
@@ -60,7 +59,7 @@ function useBasic(call: Call, form: URLSearchParams): void {
 }
 
 function tokenAnswer({ identity, sessions, clock }: Parts, origin: string, { userId, refreshToken }: Granted) {
-  const id = `${secure(origin)}/id/${identity.organizationId}/${userId}`;
+  const id = `${origin}/id/${identity.organizationId}/${userId}`;
   const issuedAt = String(clock.now().getTime());
   return {
     access_token: sessions.open(userId),

@@ -1,10 +1,12 @@
 import { authorize, identityOf, revoke, userInfo } from "../access/identity.ts";
 import { token } from "../access/oauth.ts";
 import type { Session } from "../access/sessions.ts";
+import { answerFirstVersion } from "../bulk/first-version.ts";
 import type { Parts } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
 import { Rest, refusalReply } from "../rest/rest.ts";
 import { versions } from "../rest/root.ts";
+import { answerMetadata } from "../soap/metadata.ts";
 import { answerSoap } from "../soap/soap.ts";
 import { type Call, jsonReply, type Reply } from "./call.ts";
 
@@ -31,6 +33,10 @@ export class Door {
     if (path.startsWith("/id/")) return this.#known(call, () => identityOf(this.#parts, call) ?? NOT_FOUND);
     if (/^\/services\/Soap\/u\//i.test(path))
       return await answerSoap(this.#parts, call, (sessionId) => this.#admit(sessionId));
+    if (/^\/services\/Soap\/m\//i.test(path))
+      return answerMetadata(this.#parts, call, (sessionId) => this.#admit(sessionId));
+    if (path.startsWith("/services/async/"))
+      return await answerFirstVersion(this.#parts, call, (sessionId) => this.#admit(sessionId));
     if (path.startsWith("/services/data/v")) return await this.#answerRest(call);
     return NOT_FOUND;
   }

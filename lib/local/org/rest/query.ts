@@ -2,6 +2,7 @@ import { isNumeric } from "../metadata/field.ts";
 import { Refusal } from "../refusal.ts";
 import type { Output } from "../soql/outputs.ts";
 import type { Page } from "../soql/query.ts";
+import { noteViewed } from "./recent.ts";
 import { ok, param, type RestCall, type RestReply } from "./rest-call.ts";
 import { restStyle } from "./style.ts";
 
@@ -17,12 +18,18 @@ function run(call: RestCall, includeDeleted: boolean): RestReply {
   const soql = call.query.get("q");
   if (soql === null) throw new Refusal("MALFORMED_QUERY", "A query string has to be specified");
   if (call.query.get("columns") === "true") return describeColumns(call, soql);
-  return ok(
-    pageBody(
-      call,
-      call.parts.queries.first(soql, { includeDeleted, batchSize: batchSize(call), style: restStyle(call.base) }),
-    ),
-  );
+  const page = call.parts.queries.first(soql, {
+    includeDeleted,
+    batchSize: batchSize(call),
+    style: restStyle(call.base),
+  });
+  if (page.plan.isView)
+    noteViewed(
+      call.parts,
+      page.plan.object,
+      page.records.map((record) => String(record["Id"])),
+    );
+  return ok(pageBody(call, page));
 }
 
 /** `GET /query/{locator}`: the next page. */

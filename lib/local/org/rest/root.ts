@@ -35,10 +35,10 @@ export function resources({ base, parts, session, origin }: RestCall): RestReply
     "recent",
   ];
   const listed = Object.fromEntries(names.map((name) => [name, `${base}/${name}`]));
-  return ok({ ...listed, identity: `${secure(origin)}/id/${parts.identity.organizationId}/${session.userId}` });
+  return ok({ ...listed, identity: `${origin}/id/${parts.identity.organizationId}/${session.userId}` });
 }
 
-/** Identity addresses begin with https:// even where the org itself is reached without (reference 13). */
+/** What identifies a user begins with https:// even where the org itself is reached without (reference 13). */
 export function secure(origin: string): string {
   return origin.replace(/^http:/, "https:");
 }

@@ -5,6 +5,7 @@ import { composite, type RunInner } from "./composite.ts";
 import { graph } from "./graph.ts";
 import { limits, recordCount } from "./limits.ts";
 import { query, queryAll, queryMore } from "./query.ts";
+import { recent, tabs, theme } from "./recent.ts";
 import { deleted, updated } from "./replication.ts";
 import type { RestCall, RestReply } from "./rest-call.ts";
 import { resources } from "./root.ts";
@@ -36,6 +37,9 @@ export function routes(runInner: RunInner): readonly Route[] {
     ["queryAll", { GET: queryAll }],
     ["query/:locator", { GET: queryMore }],
     ["queryAll/:locator", { GET: queryMore }],
+    ["recent", { GET: recent }],
+    ["tabs", { GET: tabs }],
+    ["theme", { GET: theme }],
     ["search", { GET: search }],
     ["limits", { GET: limits }],
     ["limits/recordCount", { GET: recordCount }],

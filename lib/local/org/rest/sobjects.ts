@@ -8,6 +8,7 @@ import type { Draft } from "../saving/draft.ts";
 import type { Row } from "../store/database.ts";
 import { normalizeId } from "../store/ids.ts";
 import { draftOf, objectAt } from "./draft.ts";
+import { viewedOf } from "./recent.ts";
 import { jsonObject, noContent, ok, param, type RestCall, type RestReply } from "./rest-call.ts";
 import { restStyle } from "./style.ts";
 
@@ -25,16 +26,11 @@ export function describeObject(call: RestCall): RestReply {
   return ok(describe(call.parts.catalog, object, call.version));
 }
 
-/** `GET /sobjects/X`: the object in brief and what was changed last. */
+/** `GET /sobjects/X`: the object in brief and what was looked at last. */
 export function aboutObject(call: RestCall): RestReply {
   const object = objectAt(call.parts.catalog, param(call, "object"));
-  const soql = `SELECT Id FROM ${object.name} ORDER BY SystemModstamp DESC LIMIT 20`;
-  const { records } = call.parts.queries.first(soql, {
-    includeDeleted: false,
-    batchSize: 200,
-    style: restStyle(call.base),
-  });
-  return ok({ objectDescribe: describeBriefly(object, call.version), recentItems: records });
+  const recentItems = viewedOf(call, object, 200).map(({ record }) => record);
+  return ok({ objectDescribe: describeBriefly(object, call.version), recentItems });
 }
 
 /** `POST /sobjects/X` (reference 2.5). */

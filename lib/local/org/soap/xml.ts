@@ -20,7 +20,7 @@ const parser = new XMLParser({
 
 /** The header and the one operation of a SOAP envelope. */
 export function parseEnvelope(xml: string): { header: Element; operation: string; input: Element } {
-  const document = parsed(xml);
+  const document = parseXml(xml);
   const envelope = child(document, "Envelope");
   const body = child(envelope, "Body");
   const entry =
@@ -31,7 +31,8 @@ export function parseEnvelope(xml: string): { header: Element; operation: string
   return { header: child(envelope, "Header"), operation: entry, input: child(body, entry) };
 }
 
-function parsed(xml: string): Element {
+/** A document as its elements; refuses what is no XML. */
+export function parseXml(xml: string): Element {
   try {
     return parser.parse(xml) as Element;
   } catch (error) {

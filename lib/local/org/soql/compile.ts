@@ -39,6 +39,8 @@ export interface Plan {
   readonly isAggregate: boolean;
   /** `SELECT COUNT()`: only the number is asked for. */
   readonly isCount: boolean;
+  /** `FOR VIEW`: whoever asks looks at the records. */
+  readonly isView: boolean;
 }
 
 interface Context {
@@ -107,6 +109,7 @@ class Compiler {
       offset: query.offset ?? 0,
       isAggregate: this.#aggregates,
       isCount,
+      isView: query.for === "VIEW",
     };
   }
 
