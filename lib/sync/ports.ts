@@ -66,6 +66,8 @@ export type Begun =
       readonly lastPullAt: Date | null;
       /** What the cycle has to do, so that an idle one asks nothing more. */
       readonly waiting: { readonly changes: boolean; readonly unfinished: boolean; readonly outbox: boolean };
+      /** Records to read again by Id, because their rows were held when they were to be written; at most 200. */
+      readonly rereads: readonly string[];
     }
   | { readonly held: false; readonly why: "slot taken" | "running" | "config changed" | "not provisioned" | "paused" };
 

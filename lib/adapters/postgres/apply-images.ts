@@ -6,8 +6,9 @@ import { type Conflict, dropColumns, recordConflicts } from "./conflicts.ts";
 import { deleteRows } from "./delete-rows.ts";
 import { imagesInDoubt } from "./doubtful-inserts.ts";
 import { fenced, type Workbench } from "./fence.ts";
-import { clearInboundErrors, hasMarks, writeInboundErrors, writeMarks } from "./inbound-errors.ts";
+import { clearInboundErrors, writeInboundErrors } from "./inbound-errors.ts";
 import type { MappedTable } from "./layout.ts";
+import { movesPulls, writeMarks } from "./marks.ts";
 import { type LockedRow, lockByUpsertField, lockRows, readAround, readSides } from "./page-rows.ts";
 import { type RefusedChange, refuseChanges } from "./refuse-changes.ts";
 import { insertRows, type RowToWrite, updateRows } from "./write-rows.ts";
@@ -32,7 +33,7 @@ export async function applyImages(
   page: Page,
   { lockMilliseconds, skipsLocked }: Patience,
 ): Promise<Applied> {
-  const settings = { silent: true, lockMilliseconds, changesState: hasMarks(page.marks) };
+  const settings = { silent: true, lockMilliseconds, changesState: movesPulls(page.marks) };
   return await fenced(bench, lease, settings, async () => {
     const applied = page.images.length === 0 ? null : await applyAll(bench, lease, page, skipsLocked);
     await writeMarks(bench, lease, page.marks);

@@ -7,19 +7,31 @@ import { writeOwedRows } from "./owed-rows.ts";
 import type { Row } from "./session.ts";
 import { name, qualified } from "./sql.ts";
 
+/** What one claim gave. */
+export interface Claimed {
+  readonly changes: readonly ClaimedChange[];
+  /** Up to this id of the log nothing is left that could be claimed now. */
+  readonly upTo: number;
+}
+
 /**
  * NEW changes that are due, in log order, as PENDING, and with them what failed before on the same rows, since a newer
  * change of a record gives it another try (design section 6). A row with a change in doubt, one that waits for its
- * retry, or one whose last result is not written yet, holds back itself and nothing else.
+ * retry, or one whose last result is not written yet, holds back itself and nothing else. The search begins behind
+ * `after`, so that a long backlog is not searched from its start each time.
  */
-export async function claim(bench: Workbench, lease: Lease, limit: number, after: number): Promise<ClaimedChange[]> {
+export async function claim(bench: Workbench, lease: Lease, limit: number, after: number): Promise<Claimed> {
   const { session, now } = bench;
   const mapped = bench.mapped(lease);
   return await fenced(bench, lease, { silent: true }, async () => {
     await writeOwedRows(bench, mapped);
     const table = mapped.shape.table;
-    const rows = await session.query(claimStatement(bench, mapped), [table, now(), limit, lease.fence, after]);
-    return rows.map(changeOf);
+    const search = (from: number) =>
+      session.query(claimStatement(bench, mapped), [table, now(), limit, lease.fence, from]);
+    const behind = await search(after);
+    const rows = behind.length === 0 && after > 0 ? await search(0) : behind;
+    const chosen = rows.filter((row) => row["chosen"] === true).map((row) => Number(row["id"]));
+    return { changes: rows.map(changeOf), upTo: Math.max(0, ...chosen) };
   });
 }
 
@@ -55,14 +67,14 @@ function claimStatement({ tables }: Workbench, mapped: MappedTable): string {
       FROM locked JOIN complete USING (record_id) WHERE l.id = locked.id
       RETURNING l.*
     )
-    ${changesFrom("claimed", mapped)}`;
+    ${changesFrom("claimed", mapped, ", l.id IN (SELECT id FROM candidates) AS chosen")}`;
 }
 
 /** The changes of a part named `l`, with the sfid of their row as it is now. */
-function changesFrom(part: string, { shape, layout }: MappedTable): string {
+function changesFrom(part: string, { shape, layout }: MappedTable, more = ""): string {
   return `SELECT l.id, l.action, l.record_id, l.old, l."values", l.attempts, l.batch_id,
       ${iso("l.created_at")} AS captured_at, ${iso("l.sent_at")} AS sent_at,
-      CASE WHEN l.action = 'DELETE' THEN l.sfid ELSE coalesce(t.sfid, l.sfid) END AS sfid
+      CASE WHEN l.action = 'DELETE' THEN l.sfid ELSE coalesce(t.sfid, l.sfid) END AS sfid${more}
     FROM ${part} l LEFT JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = l.record_id
     ORDER BY l.id`;
 }
@@ -89,12 +101,13 @@ function withoutNulls(values: ColumnValues): ColumnValues {
 
 /**
  * PENDING changes that cycles before this one left behind. Those that were never marked sent are NEW again; the others
- * become this cycle's, one doubt for each row's part of a batch.
+ * become this cycle's, one doubt for each row's part of a batch. Rows that could not be told their result are told now.
  */
 export async function recover(bench: Workbench, lease: Lease): Promise<Doubt[]> {
   const { session, tables, now } = bench;
   const mapped = bench.mapped(lease);
-  return await fenced(bench, lease, {}, async () => {
+  return await fenced(bench, lease, { silent: true }, async () => {
+    await writeOwedRows(bench, mapped);
     const rows = await session.query(
       `WITH unsent AS (
          UPDATE ${tables.log} l SET state = 'NEW', fence = NULL, updated_at = $3

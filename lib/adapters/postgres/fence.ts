@@ -1,4 +1,4 @@
-import { type Lease, LeaseLost, type Marks } from "../../sync/ports.ts";
+import { type Lease, LeaseLost } from "../../sync/ports.ts";
 import type { MappedTable } from "./layout.ts";
 import type { Row, Session } from "./session.ts";
 import { literal, type Metadata } from "./sql.ts";
@@ -53,25 +53,6 @@ export async function fenced<T>(
 
 const lockState = (tables: Metadata, lease: Lease) =>
   `SELECT FROM ${tables.state} WHERE mapping_id = ${literal(lease.mappingId)} FOR NO KEY UPDATE`;
-
-/** `SET` clauses for the marks that are given, their values as parameters after the first `after`. */
-export function marksToSet(
-  marks: Partial<Marks>,
-  after: number,
-): { readonly set: string[]; readonly values: unknown[] } {
-  const given = Object.entries(marks).filter(([, mark]) => mark !== undefined);
-  return {
-    set: given.map(([column], index) => `${MARK_COLUMNS[column as keyof Marks]} = $${after + index + 1}`),
-    values: given.map(([column, mark]) => (column === "load" ? mark && JSON.stringify(mark) : mark)),
-  };
-}
-
-const MARK_COLUMNS: Readonly<Record<keyof Marks, string>> = {
-  position: "position",
-  slow: "slow",
-  deleted: "deleted",
-  load: "load",
-};
 
 /** An instant as ISO 8601 text whatever the session's date style; `instant` reads it back. */
 export const iso = (expression: string): string => `to_json(${expression}) #>> '{}'`;

@@ -1,5 +1,6 @@
 import type { Lease, Marks } from "../../sync/ports.ts";
-import { fenced, marksToSet, type Workbench } from "./fence.ts";
+import { fenced, type Workbench } from "./fence.ts";
+import { movesPulls, writeMarks } from "./marks.ts";
 
 /** A record that could not become a row. */
 export interface InboundError {
@@ -17,7 +18,7 @@ export async function keepInboundErrors(
   marks: Partial<Marks>,
   errors: readonly InboundError[],
 ): Promise<void> {
-  await fenced(bench, lease, { changesState: hasMarks(marks) }, async () => {
+  await fenced(bench, lease, { changesState: movesPulls(marks) }, async () => {
     await writeInboundErrors(bench, lease, errors);
     await writeMarks(bench, lease, marks);
   });
@@ -58,17 +59,4 @@ export async function clearInboundErrors(
     mappingId,
     sfids,
   ]);
-}
-
-export const hasMarks = (marks: Partial<Marks>): boolean => Object.values(marks).some((mark) => mark !== undefined);
-
-/** Writes where the pulls stand, in the caller's transaction. */
-export async function writeMarks(
-  { session, tables }: Workbench,
-  { mappingId }: Lease,
-  marks: Partial<Marks>,
-): Promise<void> {
-  if (!hasMarks(marks)) return;
-  const { set, values } = marksToSet(marks, 1);
-  await session.query(`UPDATE ${tables.state} SET ${set.join(", ")} WHERE mapping_id = $1`, [mappingId, ...values]);
 }

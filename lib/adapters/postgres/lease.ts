@@ -1,16 +1,9 @@
 import { FAILURE_SPIKE_ROWS } from "../../model/failure-spike.ts";
 import type { TableShape } from "../../model/shape.ts";
-import {
-  type BeginRequest,
-  type Begun,
-  type CycleEnd,
-  type Lease,
-  LeaseLost,
-  type LoadMark,
-  type Totals,
-} from "../../sync/ports.ts";
-import { instant, iso, leaseTable, marksToSet, type Workbench } from "./fence.ts";
+import { type BeginRequest, type Begun, type CycleEnd, type Lease, LeaseLost, type Totals } from "../../sync/ports.ts";
+import { instant, iso, leaseTable, type Workbench } from "./fence.ts";
 import type { Layout, MappedTable } from "./layout.ts";
+import { loadMark, pullMarksToSet } from "./marks.ts";
 import { sqlState } from "./patience.ts";
 import { pruneSettled } from "./retention.ts";
 import type { Row } from "./session.ts";
@@ -47,6 +40,7 @@ export async function begin(
       unfinished: row["unfinished"] === true,
       outbox: row["outbox"] === true,
     },
+    rereads: (row["rereads"] ?? []) as readonly string[],
     mapped: { shape, layout: row["layout"] as Layout },
   };
 }
@@ -54,12 +48,6 @@ export async function begin(
 function whyNot(row: Row): "config changed" | "slot taken" | "running" {
   if (row["same_version"] !== true) return "config changed";
   return row["slot_taken"] === true ? "slot taken" : "running";
-}
-
-function loadMark(load: unknown): LoadMark | null {
-  if (load === null || typeof load !== "object") return null;
-  const { startedAt, afterId } = load as { startedAt: string; afterId: string | null };
-  return { startedAt: new Date(startedAt), afterId };
 }
 
 /** A schema or a table that is not there yet means that nothing was provisioned. */
@@ -71,6 +59,8 @@ export async function unlessUnprovisioned<T>(rows: Promise<readonly T[]>): Promi
     throw error;
   }
 }
+
+const REREADS_AT_ONCE = 200;
 
 /**
  * A row that a running transaction holds is skipped, not waited for: whoever holds it has the lease. The next holder of
@@ -94,16 +84,20 @@ function beginStatement(tables: Metadata, work: Lease["work"]): string {
     )${work === "cycle" ? `, spike AS (${spike(tables, "free")})` : ""}
     SELECT s.mapping_id IS NOT NULL AS known, l.config_version = $2 AS same_version, l.slot >= $3::bigint AS slot_taken,
       taken.fence, s.shape, s.layout, ${iso("s.position")} AS position, ${iso("s.slow")} AS slow,
-      ${iso("s.deleted")} AS deleted, s.load, ${iso("s.last_pull_at")} AS last_pull_at,
+      ${iso("s.deleted")} AS deleted, lo.load, ${iso("s.last_pull_at")} AS last_pull_at,
       EXISTS (SELECT FROM ${tables.log} c WHERE c.table_name = s.table_name AND c.processed_at IS NULL
         AND c.state = 'NEW' AND NOT c.held AND (c.due_at IS NULL OR c.due_at <= $6)) AS changes,
       EXISTS (SELECT FROM ${tables.log} c WHERE c.table_name = s.table_name AND c.processed_at IS NULL
-        AND c.state = 'PENDING') AS unfinished,
+        AND c.state = 'PENDING')
+        OR EXISTS (SELECT FROM ${tables.log} o WHERE o.table_name = s.table_name AND o.row_owed) AS unfinished,
+      (SELECT jsonb_agg(e.sfid) FROM (SELECT sfid FROM ${tables.inboundErrors}
+        WHERE mapping_id = $1 AND retry_at <= $6 ORDER BY retry_at LIMIT ${REREADS_AT_ONCE}) e) AS rereads,
       EXISTS (SELECT FROM ${tables.outbox})
         ${work === "cycle" ? `OR (taken.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox
     FROM (SELECT $1::text AS mapping_id) asked
     LEFT JOIN ${tables.state} s ON s.mapping_id = asked.mapping_id
     LEFT JOIN ${leases} l ON l.mapping_id = asked.mapping_id
+    LEFT JOIN ${tables.loads} lo ON lo.mapping_id = asked.mapping_id
     LEFT JOIN taken ON true`;
 }
 
@@ -130,7 +124,7 @@ export async function renew({ session, tables }: Bench, lease: Lease, leaseSecon
 /** Ends the cycle: marks, calls, spike, a little retention, and the lease is free; one round trip. */
 export async function finish(bench: Bench, lease: Lease, end: CycleEnd): Promise<Totals> {
   const { session, tables, now } = bench;
-  const marks = marksToSet(end.marks, 7);
+  const marks = pullMarksToSet(end.marks, 7);
   const [row] = await session.query<{ still_ours: boolean; totals: Totals }>(
     finishStatement(tables, lease, marks.set),
     [
@@ -153,7 +147,7 @@ function finishStatement(tables: Metadata, lease: Lease, marks: readonly string[
   const isCycle = lease.work === "cycle";
   const released = isCycle
     ? `SELECT *, config_version = $3 AS same_version FROM ${tables.state} WHERE ${ours} FOR NO KEY UPDATE`
-    : `UPDATE ${tables.loads} SET lease_until = NULL WHERE ${ours} RETURNING *, config_version = $3 AS same_version`;
+    : `UPDATE ${tables.loads} SET lease_until = NULL, last_error = $6 WHERE ${ours} RETURNING *, config_version = $3 AS same_version`;
   return `
     WITH released AS (${released}),
     ended AS (

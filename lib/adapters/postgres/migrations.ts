@@ -65,7 +65,6 @@ function firstVersion(schema: string, tables: Metadata): string {
       position timestamptz,
       slow timestamptz,
       deleted timestamptz,
-      load jsonb,
       last_pull_at timestamptz,
       last_run_at timestamptz,
       last_error text,
@@ -79,7 +78,9 @@ function firstVersion(schema: string, tables: Metadata): string {
     CREATE TABLE ${tables.loads} (
       mapping_id text PRIMARY KEY REFERENCES ${tables.state} ON DELETE CASCADE,
       config_version bigint NOT NULL,
-      ${LEASE_COLUMNS}
+      ${LEASE_COLUMNS},
+      load jsonb,
+      last_error text
     );
     COMMENT ON TABLE ${tables.loads} IS 'The lease of first loads, backfills and sweeps, which run beside the cycles.';
 

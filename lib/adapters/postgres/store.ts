@@ -6,7 +6,7 @@ import { claim, markSent, recover, release } from "./claim.ts";
 import { instant, iso, type Workbench } from "./fence.ts";
 import { isZoneless, type MappedTable } from "./layout.ts";
 import { begin, finish, renew, unlessUnprovisioned } from "./lease.ts";
-import { openSession } from "./session.ts";
+import { openSession, type Session } from "./session.ts";
 import { settle } from "./settle.ts";
 import { metadata, qualified } from "./sql.ts";
 
@@ -15,14 +15,18 @@ export async function openCycleStore(
   connection: PostgresConnection,
   { now = () => new Date() }: { readonly now?: () => Date } = {},
 ): Promise<CycleStore> {
-  const session = await openSession(connection);
-  const tables = metadata(connection.schema);
+  return cycleStoreOn(await openSession(connection), connection.schema, now);
+}
+
+/** The store of one cycle over a connection that is open. */
+export function cycleStoreOn(session: Session, schema: string, now: () => Date): CycleStore {
+  const tables = metadata(schema);
   const known = new Map<string, MappedTable>();
-  /** Up to here this lease has claimed, so that a long backlog is not searched from its start each time. */
+  /** Up to which id of the log this lease has claimed. */
   const claimedUpTo = new Map<string, number>();
   const bench: Workbench = {
     session,
-    schema: connection.schema,
+    schema,
     tables,
     now,
     mapped: ({ mappingId }) => {
@@ -41,9 +45,8 @@ export async function openCycleStore(
     renew: (lease, leaseSeconds) => renew(bench, lease, leaseSeconds),
     recover: (lease) => recover(bench, lease),
     async claim(lease, limit) {
-      const changes = await claim(bench, lease, limit, claimedUpTo.get(nameOf(lease)) ?? 0);
-      const last = changes.at(-1);
-      if (last) claimedUpTo.set(nameOf(lease), last.id);
+      const { changes, upTo } = await claim(bench, lease, limit, claimedUpTo.get(nameOf(lease)) ?? 0);
+      claimedUpTo.set(nameOf(lease), upTo);
       return changes;
     },
     markSent: (lease, batchId, changeIds) => markSent(bench, lease, batchId, changeIds),

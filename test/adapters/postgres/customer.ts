@@ -1,6 +1,7 @@
 import { Client } from "pg";
 import { createProvisioner } from "../../../lib/adapters/postgres/provision.ts";
-import { openCycleStore } from "../../../lib/adapters/postgres/store.ts";
+import { openSession, type Session } from "../../../lib/adapters/postgres/session.ts";
+import { cycleStoreOn } from "../../../lib/adapters/postgres/store.ts";
 import type { Mapping } from "../../../lib/model/mapping.ts";
 import type { Image } from "../../../lib/model/record.ts";
 import type { TableShape } from "../../../lib/model/shape.ts";
@@ -20,11 +21,13 @@ export interface Customer {
   sql(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** Another connection of the application, for a transaction of its own. */
   connect(as?: { readonly user: string; readonly password: string }): Promise<Client>;
-  store(): Promise<CycleStore>;
+  /** `before` is awaited before every statement of the store. */
+  store(before?: (statement: string) => Promise<void>): Promise<CycleStore>;
   /** A store that holds a cycle's lease. */
   cycle(more?: {
     readonly work?: Lease["work"];
     readonly leaseSeconds?: number;
+    readonly before?: (statement: string) => Promise<void>;
   }): Promise<{ store: CycleStore; lease: Lease; begun: Held }>;
   provision(
     more?: Partial<TableShape>,
@@ -36,6 +39,16 @@ export interface Customer {
 }
 
 export type Row = Record<string, unknown>;
+
+/** Resolves once some connection to this database waits for a lock. */
+export async function untilSomebodyWaits(observer: Client): Promise<void> {
+  for (;;) {
+    const { rows } = await observer.query(
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    );
+    if (rows.length > 0) return;
+  }
+}
 
 /** Makes the database; the table is provisioned unless told otherwise. */
 export async function createCustomer({
@@ -68,13 +81,21 @@ export async function createCustomer({
     now: new Date("2026-11-20T12:00:00Z"),
     connect,
     sql: async (text, values = []) => (await application.query<Row>(text, [...values])).rows,
-    async store() {
-      const store = await openCycleStore(connection, { now: () => customer.now });
+    async store(before = async () => undefined) {
+      const session = await openSession(connection);
+      const stepwise: Session = {
+        ...session,
+        query: async (text, values) => {
+          await before(text);
+          return await session.query(text, values);
+        },
+      };
+      const store = cycleStoreOn(stepwise, shape.schema, () => customer.now);
       stores.push(store);
       return store;
     },
-    async cycle({ work = "cycle", leaseSeconds = 30 } = {}) {
-      const store = await customer.store();
+    async cycle({ work = "cycle", leaseSeconds = 30, before } = {}) {
+      const store = await customer.store(before);
       const version = await customer.sql(
         `SELECT config_version FROM ${shape.schema}._bridge_state WHERE mapping_id = $1`,
         [shape.mappingId],

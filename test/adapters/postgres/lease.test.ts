@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type BeginRequest, LeaseLost } from "../../../lib/sync/ports.ts";
+import { column } from "../../support/shapes.ts";
+import { type Customer, createCustomer, image, page } from "./customer.ts";
+
+let customer: Customer;
+beforeEach(async () => {
+  customer = await createCustomer();
+});
+afterEach(() => customer.close());
+
+const END = { marks: {}, pulledAt: null, apiCalls: {}, error: null };
+const request = (more: Partial<BeginRequest> = {}): BeginRequest => ({
+  mappingId: "map_contact",
+  work: "cycle",
+  configVersion: 1,
+  owner: "a test",
+  slot: null,
+  leaseSeconds: 30,
+  ...more,
+});
+
+test("one cycle of a mapping runs at a time, and a slot is taken once", async () => {
+  const store = await customer.store();
+  const first = await store.begin(request({ slot: 100 }));
+  const during = await store.begin(request({ slot: 110 }));
+  if (first.held) await store.finish(first.lease, END);
+
+  const doubled = await store.begin(request({ slot: 100 }));
+  const late = await store.begin(request({ slot: 90 }));
+  const next = await store.begin(request({ slot: 110 }));
+
+  expect(first.held).toBe(true);
+  expect(during).toEqual({ held: false, why: "running" });
+  expect([doubled, late]).toEqual([
+    { held: false, why: "slot taken" },
+    { held: false, why: "slot taken" },
+  ]);
+  expect(next.held).toBe(true);
+});
+
+test("a poll takes the lease whatever the slot, and leaves the slots as they were", async () => {
+  const store = await customer.store();
+  const beat = await store.begin(request({ slot: 100 }));
+  if (beat.held) await store.finish(beat.lease, END);
+  const poll = await store.begin(request());
+  if (poll.held) await store.finish(poll.lease, END);
+
+  expect(poll.held).toBe(true);
+  expect(await store.begin(request({ slot: 100 }))).toMatchObject({ why: "slot taken" });
+});
+
+test("many that ask at once get one lease", async () => {
+  const stores = await Promise.all(Array.from({ length: 8 }, () => customer.store()));
+
+  const begun = await Promise.all(stores.map((store) => store.begin(request({ slot: 100 }))));
+
+  expect(begun.filter(({ held }) => held)).toHaveLength(1);
+});
+
+test("long work runs beside a cycle, and a page of it never holds the beat back", async () => {
+  const beat = await customer.store();
+  let during: Awaited<ReturnType<typeof beat.begin>> | undefined;
+  const load = await customer.cycle({
+    work: "load",
+    before: async (statement) => {
+      if (statement.includes("INSERT INTO")) during = await beat.begin(request({ slot: 100 }));
+    },
+  });
+
+  await load.store.apply(
+    load.lease,
+    page([image(1, 1, { lastname: "Curie" })], {
+      lane: "load",
+      marks: { load: { startedAt: new Date(0), afterId: null } },
+    }),
+  );
+
+  expect(during).toMatchObject({ held: true, lease: { work: "cycle" } });
+});
+
+test("a lease that ran out goes to the next, and nothing of the first is written any more", async () => {
+  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  const first = await customer.cycle();
+  const [change] = await first.store.claim(first.lease, 1);
+  const id = Number(change?.id);
+  await customer.sql("UPDATE salesforce._bridge_state SET lease_until = now()");
+  await customer.cycle();
+  const { store, lease } = first;
+
+  expect(await store.renew(lease, 30)).toBe("lost");
+  await expect(store.claim(lease, 1)).rejects.toBeInstanceOf(LeaseLost);
+  await expect(store.markSent(lease, "batch", [id])).rejects.toBeInstanceOf(LeaseLost);
+  await expect(store.apply(lease, page([image(1, 1, { lastname: "stale" })]))).rejects.toBeInstanceOf(LeaseLost);
+  await expect(store.recover(lease)).rejects.toBeInstanceOf(LeaseLost);
+  await expect(store.settle(lease, [{ kind: "settled", changeIds: [id], recordId: 1 }])).rejects.toBeInstanceOf(
+    LeaseLost,
+  );
+  await expect(store.finish(lease, END)).rejects.toBeInstanceOf(LeaseLost);
+  expect(await customer.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: "Curie" }]);
+});
+
+test("a lease that is renewed outlives its first time", async () => {
+  const { store, lease } = await customer.cycle({ leaseSeconds: 0 });
+
+  const renewed = await store.renew(lease, 30);
+
+  expect(renewed).toBe("held");
+  expect(await store.begin(request())).toEqual({ held: false, why: "running" });
+});
+
+test("a change of configuration ends the running cycle, whose results still count", async () => {
+  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  const { store, lease } = await customer.cycle();
+  const [change] = await store.claim(lease, 1);
+  await store.markSent(lease, "batch", [Number(change?.id)]);
+
+  await customer.provision({ configVersion: 2, columns: [...customer.shape.columns, column("Phone")] });
+  await store.settle(lease, [
+    { kind: "refused", changeIds: [Number(change?.id)], recordId: 1, action: "INSERT", error: "X: no" },
+  ]);
+
+  expect(await store.renew(lease, 30)).toBe("lost");
+  await expect(store.apply(lease, page([image(2, 1, { lastname: "x" })]))).rejects.toBeInstanceOf(LeaseLost);
+  await expect(store.finish(lease, END)).rejects.toBeInstanceOf(LeaseLost);
+  expect(await store.begin(request())).toEqual({ held: false, why: "config changed" });
+  expect(await store.begin(request({ configVersion: 2 }))).toMatchObject({ held: true });
+  expect(await customer.sql("SELECT state FROM salesforce._trigger_log")).toEqual([{ state: "FAILED" }]);
+});
+
+test("an unknown mapping, or an empty database, is told as not provisioned", async () => {
+  const store = await customer.store();
+  const unknown = await store.begin(request({ mappingId: "map_other" }));
+  await customer.sql("DROP SCHEMA salesforce CASCADE");
+  const empty = await store.begin(request());
+
+  expect([unknown, empty]).toEqual([
+    { held: false, why: "not provisioned" },
+    { held: false, why: "not provisioned" },
+  ]);
+  expect(await store.pulses(["map_contact"])).toEqual([]);
+});
+
+test("a cycle's idle beat makes two round trips, each without waiting for anybody", async () => {
+  let statements = 0;
+  const { store, lease } = await customer.cycle({
+    before: async () => {
+      statements++;
+    },
+  });
+
+  await store.finish(lease, END);
+
+  expect(statements).toBe(2);
+});

@@ -1,0 +1,285 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { ClaimedChange, CycleStore, Lease, PushOutcome } from "../../../lib/sync/ports.ts";
+import { type Customer, createCustomer, orgTime, pushAll, sfidOf } from "./customer.ts";
+
+let customer: Customer;
+let store: CycleStore;
+let lease: Lease;
+beforeEach(async () => {
+  customer = await createCustomer();
+  ({ store, lease } = await customer.cycle());
+});
+afterEach(() => customer.close());
+
+const insert = (lastname: string) => customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ($1)", [lastname]);
+const states = async () =>
+  (await customer.sql("SELECT state FROM salesforce._trigger_log ORDER BY id")).map(({ state }) => state);
+const idsOf = (changes: readonly ClaimedChange[]) => changes.map(({ id }) => id);
+
+function outcome<Kind extends PushOutcome["kind"]>(change: ClaimedChange | undefined, kind: Kind, more: object = {}) {
+  if (!change) throw new Error("nothing was claimed");
+  const common = { changeIds: [change.id], recordId: change.recordId, action: change.action };
+  return { ...common, kind, sfid: change.sfid, answeredAt: orgTime(1), error: "X: no", ...more } as PushOutcome;
+}
+
+const laterBy = (seconds: number) => {
+  customer.now = new Date(customer.now.getTime() + seconds * 1000);
+};
+
+test("changes are claimed in the order in which they happened, each once", async () => {
+  for (const lastname of ["a", "b", "c"]) await insert(lastname);
+  await customer.sql("UPDATE salesforce.contact SET lastname = 'A' WHERE lastname = 'a'");
+
+  const first = await store.claim(lease, 2);
+  const second = await store.claim(lease, 10);
+
+  expect(first.map(({ action, recordId }) => [action, recordId])).toEqual([
+    ["INSERT", 1],
+    ["INSERT", 2],
+    ["UPDATE", 1],
+  ]);
+  expect(second).toMatchObject([{ recordId: 3 }]);
+  expect(await store.claim(lease, 10)).toEqual([]);
+});
+
+test("a change made while its row is being sent waits for the answer, and then knows the sfid", async () => {
+  await insert("Curie");
+  const [sent] = await store.claim(lease, 10);
+  await store.markSent(lease, "batch", [Number(sent?.id)]);
+  await customer.sql("UPDATE salesforce.contact SET lastname = 'Sklodowska'");
+  const meanwhile = await store.claim(lease, 10);
+
+  await store.settle(lease, [outcome(sent, "accepted", { sfid: sfidOf(1) })]);
+  const [after] = await store.claim(lease, 10);
+
+  expect(meanwhile).toEqual([]);
+  expect(await customer.sql("SELECT sfid, _ab_lastop FROM salesforce.contact")).toEqual([
+    { sfid: sfidOf(1), _ab_lastop: "PENDING" },
+  ]);
+  expect(after).toMatchObject({ action: "UPDATE", sfid: sfidOf(1) });
+});
+
+test("a row deleted while it is being inserted is deleted in Salesforce too", async () => {
+  await insert("Curie");
+  const [sent] = await store.claim(lease, 10);
+  await customer.sql("DELETE FROM salesforce.contact");
+
+  await store.settle(lease, [outcome(sent, "accepted", { sfid: sfidOf(1) })]);
+
+  expect(await store.claim(lease, 10)).toMatchObject([{ action: "DELETE", sfid: sfidOf(1) }]);
+});
+
+test("a change that is to be tried again waits for its time, and holds back its own row only", async () => {
+  await insert("a");
+  await insert("b");
+  const [a, b] = await store.claim(lease, 10);
+  await store.settle(lease, [
+    outcome(a, "retry", { afterSeconds: 60, counts: true }),
+    outcome(b, "accepted", { sfid: sfidOf(2) }),
+  ]);
+  await customer.sql("UPDATE salesforce.contact SET email = 'new@example.com'");
+
+  const early = await store.claim(lease, 10);
+  laterBy(60);
+  const due = await store.claim(lease, 10);
+
+  expect(early).toMatchObject([{ recordId: 2, sfid: sfidOf(2) }]);
+  expect(due).toMatchObject([
+    { recordId: 1, action: "INSERT", attempts: 1 },
+    { recordId: 1, action: "UPDATE", attempts: 0 },
+  ]);
+});
+
+test("a newer change of a row gives what failed on it another try", async () => {
+  await insert("Curie");
+  const [failed] = await store.claim(lease, 10);
+  await store.settle(lease, [outcome(failed, "refused")]);
+  const alone = await store.claim(lease, 10);
+  await customer.sql("UPDATE salesforce.contact SET email = 'm@example.com'");
+
+  const again = await store.claim(lease, 10);
+  await store.settle(
+    lease,
+    again.map((change) => outcome(change, "accepted", { sfid: sfidOf(1) })),
+  );
+
+  expect(alone).toEqual([]);
+  expect(again).toMatchObject([{ action: "INSERT", values: { lastname: "Curie" } }, { action: "UPDATE" }]);
+  expect(await customer.sql("SELECT sfid, _ab_err FROM salesforce.contact")).toEqual([
+    { sfid: sfidOf(1), _ab_err: null },
+  ]);
+  expect(await customer.sql("SELECT success::int, failed::int FROM salesforce._bridge_totals")).toEqual([
+    { success: 2, failed: 0 },
+  ]);
+});
+
+test("what a lost cycle had claimed is NEW again unless it was marked sent", async () => {
+  for (const lastname of ["a", "b", "c"]) await insert(lastname);
+  const [a, b] = await store.claim(lease, 10);
+  await store.markSent(lease, "batch", idsOf([a, b].filter((change) => change !== undefined)));
+  await customer.sql("UPDATE salesforce._bridge_state SET lease_until = now()");
+  const next = await customer.cycle();
+
+  const doubts = await next.store.recover(next.lease);
+  const claimed = await next.store.claim(next.lease, 10);
+
+  expect(next.begun.waiting.unfinished).toBe(true);
+  expect(doubts).toMatchObject([
+    { batchId: "batch", sentAt: customer.now, changes: [{ recordId: 1 }] },
+    { batchId: "batch", sentAt: customer.now, changes: [{ recordId: 2 }] },
+  ]);
+  expect(claimed).toMatchObject([{ recordId: 3 }]);
+  await expect(store.settle(lease, [outcome(a, "accepted")])).rejects.toThrow(/lost its lease/);
+});
+
+test("released changes are claimed again at once", async () => {
+  await insert("a");
+  await insert("b");
+  const claimed = await store.claim(lease, 10);
+
+  await store.release(lease, idsOf(claimed));
+
+  expect(await states()).toEqual(["NEW", "NEW"]);
+  expect(idsOf(await store.claim(lease, 10))).toEqual(idsOf(claimed));
+});
+
+test("a result is kept although a transaction holds its row, and the row is told afterwards", async () => {
+  await insert("Curie");
+  const [sent] = await store.claim(lease, 10);
+  const user = await customer.connect();
+  await user.query("BEGIN");
+  await user.query("UPDATE salesforce.contact SET email = 'user@example.com'");
+
+  await store.settle(lease, [outcome(sent, "accepted", { sfid: sfidOf(1) })]);
+  const while_held = await store.claim(lease, 10);
+  await user.query("COMMIT");
+  const after = await store.claim(lease, 10);
+
+  expect(await states()).toEqual(["SUCCESS", "PENDING"]);
+  expect(while_held).toEqual([]);
+  expect(after).toMatchObject([{ action: "UPDATE", sfid: sfidOf(1) }]);
+  expect(await customer.sql("SELECT sfid, _ab_lastop FROM salesforce.contact")).toEqual([
+    { sfid: sfidOf(1), _ab_lastop: "PENDING" },
+  ]);
+});
+
+test("a row that waits to be told is told by the next cycle, though nothing else waits", async () => {
+  await insert("Curie");
+  const [sent] = await store.claim(lease, 10);
+  const user = await customer.connect();
+  await user.query("BEGIN");
+  await user.query("SELECT FROM salesforce.contact FOR UPDATE");
+  await store.settle(lease, [outcome(sent, "accepted", { sfid: sfidOf(1) })]);
+  await user.query("COMMIT");
+  await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+
+  const next = await customer.cycle();
+  await next.store.recover(next.lease);
+
+  expect(next.begun.waiting).toMatchObject({ changes: false, unfinished: true });
+  expect(await customer.sql("SELECT sfid, _ab_lastop FROM salesforce.contact")).toEqual([
+    { sfid: sfidOf(1), _ab_lastop: "INSERTED" },
+  ]);
+});
+
+test("totals tell exactly how many settled changes there are, also after old ones have gone", async () => {
+  await customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || i FROM generate_series(1, 30) i");
+  const changes = await store.claim(lease, 100);
+  await store.settle(
+    lease,
+    changes.map((change, index) => outcome(change, index < 10 ? "refused" : "accepted", { sfid: sfidOf(index) })),
+  );
+  const totals = () => customer.sql("SELECT success::int, failed::int FROM salesforce._bridge_totals");
+  const full = await totals();
+  await customer.sql(
+    "UPDATE salesforce._trigger_log SET processed_at = processed_at - interval '32 days' WHERE id <= 15",
+  );
+
+  const end = await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+
+  expect(full).toEqual([{ success: 20, failed: 10 }]);
+  expect(end).toEqual({ rowsSynced: 20, rowsFailed: 10, apiCalls: {}, queueDepth: 0 });
+  expect(await totals()).toEqual([{ success: 15, failed: 0 }]);
+  expect(await customer.sql("SELECT FROM salesforce._trigger_log")).toHaveLength(15);
+});
+
+test("ten failed rows of one cycle are one event, though the cycle never came to its end", async () => {
+  await customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || i FROM generate_series(1, 10) i");
+  const changes = await store.claim(lease, 100);
+  await store.settle(
+    lease,
+    changes.map((change) => outcome(change, "refused")),
+  );
+  await customer.sql("UPDATE salesforce._bridge_state SET lease_until = now()");
+
+  const next = await customer.cycle();
+  await next.store.finish(next.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+  await customer.cycle();
+
+  const spikes = (await next.store.outbox(100)).filter(({ event }) => event === "sync.failure_spike");
+  expect(next.begun.waiting.outbox).toBe(true);
+  expect(spikes.map(({ detail }) => detail)).toEqual([
+    { failed_count: 10, mapping_id: "map_contact", sf_object: "Contact" },
+  ]);
+});
+
+test("events leave the outbox oldest first and are gone once they are forgotten", async () => {
+  await insert("a");
+  await insert("b");
+  await store.settle(
+    lease,
+    (await store.claim(lease, 10)).map((change) => outcome(change, "refused")),
+  );
+
+  const events = await store.outbox(10);
+  await store.forget(events.map(({ id }) => id));
+
+  expect(events.map(({ detail }) => detail["record_id"])).toEqual([1, 2]);
+  expect(await store.outbox(10)).toEqual([]);
+});
+
+test("calls add up under their labels", async () => {
+  await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: { SOAP: 2 }, error: null });
+  const second = await customer.cycle();
+  const load = await customer.cycle({ work: "load" });
+
+  await load.store.finish(load.lease, { marks: {}, pulledAt: null, apiCalls: { Bulk: 7 }, error: null });
+  const end = await second.store.finish(second.lease, {
+    marks: {},
+    pulledAt: null,
+    apiCalls: { SOAP: 1, REST: 3 },
+    error: null,
+  });
+
+  expect(end.apiCalls).toEqual({ SOAP: 3, REST: 3, Bulk: 7 });
+});
+
+test("a backlog of many claims is sent whole and in order", async () => {
+  await customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || i FROM generate_series(1, 1000) i");
+  const claimed: number[] = [];
+
+  for (let changes = await store.claim(lease, 300); changes.length > 0; changes = await store.claim(lease, 300)) {
+    claimed.push(...changes.map(({ recordId }) => recordId));
+    await store.settle(
+      lease,
+      changes.map((change) => outcome(change, "accepted", { sfid: sfidOf(change.recordId) })),
+    );
+  }
+
+  expect(claimed).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1));
+  const [rows] = await customer.sql(
+    "SELECT count(DISTINCT sfid)::int AS told FROM salesforce.contact WHERE _ab_lastop = 'INSERTED'",
+  );
+  expect(rows).toEqual({ told: 1000 });
+});
+
+test("pushed rows of before tell their later selves", async () => {
+  await insert("Curie");
+  await pushAll({ store, lease }, () => sfidOf(1), orgTime(1));
+  await customer.sql("UPDATE salesforce.contact SET lastname = 'Sklodowska'");
+
+  const changes = await pushAll({ store, lease }, () => null, orgTime(2));
+
+  expect(changes).toMatchObject([{ action: "UPDATE", sfid: sfidOf(1), old: { lastname: "Curie" } }]);
+  expect(await customer.sql("SELECT _ab_lastop FROM salesforce.contact")).toEqual([{ _ab_lastop: "UPDATED" }]);
+});
