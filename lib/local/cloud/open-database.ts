@@ -4,7 +4,7 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 /** A statement whose rows have a known shape; the schema next to it is what vouches for it. */
 export interface Statement<Row> {
   get(...values: SQLInputValue[]): Row | undefined;
-  all(...values: SQLInputValue[]): Row[];
+  all(...values: SQLInputValue[] | [named: Record<string, SQLInputValue>]): Row[];
   /** Row by row, for more rows than should be held at once. */
   iterate(...values: SQLInputValue[]): Iterable<Row>;
   run(...values: SQLInputValue[]): number;
@@ -35,7 +35,7 @@ export function openDatabase(file: string, schema: string): Database {
       const statement = database.prepare(sql);
       return {
         get: (...values) => statement.get(...values) as Row | undefined,
-        all: (...values) => statement.all(...values) as Row[],
+        all: (...values) => statement.all(...(values as SQLInputValue[])) as Row[],
         iterate: (...values) => statement.iterate(...values) as Iterable<Row>,
         run: (...values) => Number(statement.run(...values).changes),
       };

@@ -112,33 +112,31 @@ function routeGroup(needs: Needs, method: string, url: URL, name: string, query:
   return oncePerToken(needs, clientToken, ["DELETE group", name], () => deleteGroup(needs, name)) ?? {};
 }
 
+/** One row more than the page is asked for: it tells whether there is a next page. */
 function listSchedules(needs: Needs, query: unknown) {
   const { ScheduleGroup, State, NamePrefix, MaxResults, NextToken } = parsed(inputs.listSchedulesInput, query);
-  const found = needs.store.schedules
-    .all()
-    .filter(({ group_name, name }) => name.startsWith(NamePrefix) && (ScheduleGroup ?? group_name) === group_name)
-    .map((row) => summaryOf(needs, row))
-    .filter((summary) => (State ?? summary.State) === summary.State);
-  const { page, next } = pageOf(found, MaxResults, NextToken);
-  return { Schedules: page, ...next };
+  const [afterGroup = "", afterName = ""] = NextToken.split("/");
+  const found = needs.store.schedules.all({
+    afterGroup,
+    afterName,
+    prefix: NamePrefix,
+    group: ScheduleGroup ?? null,
+    state: State ?? null,
+    most: MaxResults + 1,
+  });
+  const page = found.slice(0, MaxResults);
+  const last = page.at(-1);
+  const next = found.length > MaxResults && last ? { NextToken: `${last.group_name}/${last.name}` } : {};
+  return { Schedules: page.map((row) => summaryOf(needs, row)), ...next };
 }
 
 function listGroups(needs: Needs, query: unknown) {
   const { NamePrefix, MaxResults, NextToken } = parsed(inputs.listGroupsInput, query);
-  const found = needs.store.groups.all().filter(({ name }) => name.startsWith(NamePrefix));
-  const { page, next } = pageOf(
-    found.map((row) => groupSummary(needs, row)),
-    MaxResults,
-    NextToken,
-  );
-  return { ScheduleGroups: page, ...next };
-}
-
-function pageOf<Item extends { readonly Arn: string }>(found: Item[], most: number, after: string) {
-  const rest = found.filter(({ Arn }) => Arn > after);
-  const page = rest.slice(0, most);
+  const found = needs.store.groups.all().filter(({ name }) => name.startsWith(NamePrefix) && name > NextToken);
+  const page = found.slice(0, MaxResults);
   const last = page.at(-1);
-  return { page, next: rest.length > most && last ? { NextToken: last.Arn } : {} };
+  const next = found.length > MaxResults && last ? { NextToken: last.name } : {};
+  return { ScheduleGroups: page.map((row) => groupSummary(needs, row)), ...next };
 }
 
 function parsed<Schema extends z.ZodMiniType>(schema: Schema, value: unknown, parameter = ""): z.output<Schema> {

@@ -75,7 +75,11 @@ export function openSchedulerStore(file: string): SchedulerStore {
     transaction: database.transaction,
     close: database.close,
     schedule: database.prepare("SELECT * FROM schedules WHERE group_name = ? AND name = ?"),
-    schedules: database.prepare("SELECT * FROM schedules ORDER BY group_name, name"),
+    schedules: database.prepare(
+      `SELECT * FROM schedules WHERE (group_name, name) > (:afterGroup, :afterName) AND name GLOB :prefix || '*'
+         AND group_name = coalesce(:group, group_name) AND definition ->> 'State' = coalesce(:state, definition ->> 'State')
+       ORDER BY group_name, name LIMIT :most`,
+    ),
     putSchedule: database.prepare("INSERT OR REPLACE INTO schedules VALUES (?, ?, ?, ?, ?, ?, ?)"),
     advance: database.prepare("UPDATE schedules SET occurrence = ?, fire_at = ? WHERE group_name = ? AND name = ?"),
     deleteSchedule: database.prepare("DELETE FROM schedules WHERE group_name = ? AND name = ?"),
