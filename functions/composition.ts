@@ -5,6 +5,7 @@ import type { Vault } from "../lib/access/vault.ts";
 import { auditLog as auditLogIn } from "../lib/adapters/dynamodb/audit.ts";
 import { baselines as baselinesIn } from "../lib/adapters/dynamodb/baselines.ts";
 import { type Database, openDatabase } from "../lib/adapters/dynamodb/client.ts";
+import { connectionSettings as connectionSettingsIn } from "../lib/adapters/dynamodb/connection-settings.ts";
 import { connections as connectionsIn } from "../lib/adapters/dynamodb/connections.ts";
 import { counters as countersIn } from "../lib/adapters/dynamodb/counters.ts";
 import { deliveries as deliveriesIn } from "../lib/adapters/dynamodb/deliveries.ts";
@@ -21,6 +22,7 @@ import { webhooks as webhooksIn } from "../lib/adapters/dynamodb/webhooks.ts";
 import { workspaces as workspacesIn } from "../lib/adapters/dynamodb/workspaces.ts";
 import { postgresMonitoring } from "../lib/adapters/postgres/monitoring.ts";
 import { sessionsOf } from "../lib/adapters/salesforce/sessions.ts";
+import { orgCatalog, usageReader } from "../lib/adapters/salesforce-describe/catalog.ts";
 import { describedOrg } from "../lib/adapters/salesforce-describe/org.ts";
 import { orgReach } from "../lib/adapters/salesforce-describe/reach.ts";
 import { kmsDataKeys } from "../lib/adapters/secrets/data-keys.ts";
@@ -42,6 +44,9 @@ import { queueVariable, tableVariable } from "../lib/model/resources.ts";
 import { SLOW_ATTEMPTS } from "../lib/model/webhook.ts";
 import type { CycleQueue } from "../lib/monitoring/poll-now.ts";
 import type { Monitoring } from "../lib/monitoring/ports.ts";
+import type { OrgCatalog } from "../lib/settings/catalog.ts";
+import type { ConnectionSettings, HostGuard } from "../lib/settings/ports.ts";
+import type { CallUsage } from "../lib/settings/test-salesforce.ts";
 import type { ConnectionStore } from "../lib/sync/sessions.ts";
 import type {
   Deliveries,
@@ -105,14 +110,19 @@ export const counters = (): Counters => once("counters", () => countersIn(databa
 export const connections = (): ConnectionStore => once("connections", () => connectionsIn(database(), vault()));
 
 /** Whoever asks the org writes `counters`, for its calls are counted. */
-export const org = (): Org =>
-  once("org", () =>
-    describedOrg({
-      sessionsOf: (workspaceId) => sessionsOf({ connections: connections(), now }, workspaceId),
-      countCalls: (workspaceId, calls) => counters().addCalls({ workspaceId, apiCalls: { REST: calls } }),
-      now,
-    }),
-  );
+export const org = (): Org => once("org", () => describedOrg({ ...askingOrgs(), now }));
+
+export const catalog = (): OrgCatalog => once("catalog", () => orgCatalog(askingOrgs()));
+
+/** Reads an org's own count of its API calls. */
+export const usage = (): ((workspaceId: string) => Promise<CallUsage>) =>
+  once("usage", () => usageReader(askingOrgs()));
+
+/** Sessions with the customers' orgs, and where the calls are counted that the API itself makes. */
+const askingOrgs = () => ({
+  sessionsOf: (workspaceId: string) => sessionsOf({ connections: connections(), now }, workspaceId),
+  countCalls: (workspaceId: string, calls: number) => counters().addCalls({ workspaceId, apiCalls: { REST: calls } }),
+});
 
 export const baselines = (): Baselines => once("baselines", () => baselinesIn(database()));
 
@@ -176,3 +186,10 @@ export function addressPolicy(): AddressPolicy {
   if (process.env["STAGE"] !== "dev") return { ...PRODUCTION, opened };
   return { ...DEVELOPMENT, opened, loopback: process.env["AWS_ENDPOINT_URL_SQS"] !== undefined };
 }
+
+export const connectionSettings = (): ConnectionSettings =>
+  once("connectionSettings", () => connectionSettingsIn(database(), vault()));
+
+/** Where databases and orgs of customers may be: any port, else what holds for webhooks. */
+export const hostGuard = (): HostGuard =>
+  once("hostGuard", () => urlGuardBy({ ...addressPolicy(), ports: null }, resolveByDns()));

@@ -6,11 +6,22 @@ import { refusalIn } from "../salesforce/refusal-in.ts";
 
 const DEADLINE_MILLISECONDS = 15_000;
 
+/** What the org answered, and its time by the answer's `Date`. */
+interface Answered {
+  readonly content: unknown;
+  readonly at: Date;
+}
+
 /**
  * One GET below `/services/data/v…`, its JSON; a session that is missing or has ended is renewed once, and what is
  * refused for it is not counted by the org.
  */
 export async function ask(sessions: Sessions, path: string): Promise<unknown> {
+  return (await askDated(sessions, path)).content;
+}
+
+/** The same, with the org's time. */
+export async function askDated(sessions: Sessions, path: string): Promise<Answered> {
   const connection = await sessions.current();
   const { accessToken } = connection;
   if (accessToken === null) return get(await sessions.renew(null), path);
@@ -23,16 +34,20 @@ export async function ask(sessions: Sessions, path: string): Promise<unknown> {
   }
 }
 
-async function get({ instanceUrl, apiVersion, accessToken }: SalesforceConnection, path: string): Promise<unknown> {
-  const { status, body } = await fetch(`${instanceUrl.replace(/\/+$/, "")}/services/data/v${apiVersion}${path}`, {
+async function get({ instanceUrl, apiVersion, accessToken }: SalesforceConnection, path: string): Promise<Answered> {
+  const { status, body, date } = await fetch(`${instanceUrl.replace(/\/+$/, "")}/services/data/v${apiVersion}${path}`, {
     headers: { authorization: `Bearer ${accessToken}`, accept: "application/json" },
     redirect: "manual",
     signal: AbortSignal.timeout(DEADLINE_MILLISECONDS),
   })
-    .then(async (response) => ({ status: response.status, body: await response.text() }))
+    .then(async (response) => ({
+      status: response.status,
+      body: await response.text(),
+      date: response.headers.get("date") ?? "",
+    }))
     .catch((error: unknown) => {
       throw lost(error);
     });
   if (status >= 300) throw refusalIn(status, body);
-  return JSON.parse(body);
+  return { content: JSON.parse(body), at: new Date(date) };
 }

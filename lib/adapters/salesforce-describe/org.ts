@@ -70,7 +70,8 @@ export function describedOrg({ sessionsOf, countCalls, now }: Needs): Org {
   };
 }
 
-function asFailure(error: unknown): unknown {
+/** A refusal of the org as a failure that says what an operator can do; anything else as it was. */
+export function asFailure(error: unknown): unknown {
   if (!(error instanceof SalesforceRefusal)) return error;
   const { kind, code, message } = error.refusal;
   if (code === "NOT_CONNECTED") {

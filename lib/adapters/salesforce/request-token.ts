@@ -6,7 +6,7 @@ import { lost } from "./lost-request.ts";
 import { refusalIn } from "./refusal-in.ts";
 
 /** What the token endpoint gave. */
-interface Granted {
+export interface Granted {
   readonly accessToken: string;
   readonly instanceUrl: string;
   /** Null unless the org rotates refresh tokens: then the old one has ended. */
@@ -23,10 +23,16 @@ const DEADLINE_MILLISECONDS = 15_000;
  * was authorised at. Rejects with a `session` refusal when the org says no, else as any lost request.
  */
 export async function requestToken({ loginUrl, credentials }: SalesforceConnection, at: Date): Promise<Granted> {
-  const answer = await post(
-    `${loginUrl.replace(/\/+$/, "")}/services/oauth2/token`,
-    grantOf(credentials, loginUrl, at),
-  );
+  try {
+    return await requestGrant(loginUrl, grantOf(credentials, loginUrl, at));
+  } catch (error) {
+    throw error instanceof SalesforceRefusal ? asSessionRefusal(error) : error;
+  }
+}
+
+/** A session for a grant, in the form of the org's token endpoint; its refusals as they came. */
+export async function requestGrant(loginUrl: string, grant: Readonly<Record<string, string>>): Promise<Granted> {
+  const answer = await post(`${loginUrl.replace(/\/+$/, "")}/services/oauth2/token`, grant);
   const { access_token, instance_url, refresh_token, id } = granted.parse(JSON.parse(answer));
   const [organizationId, userId] = (id ?? "").split("/").slice(-2);
   return {
@@ -39,7 +45,7 @@ export async function requestToken({ loginUrl, credentials }: SalesforceConnecti
 }
 
 /** By plain fetch, without jsforce: the API's functions ask for sessions too. */
-async function post(url: string, form: Record<string, string>): Promise<string> {
+async function post(url: string, form: Readonly<Record<string, string>>): Promise<string> {
   const request = fetch(url, {
     method: "POST",
     body: new URLSearchParams(form),
@@ -51,7 +57,7 @@ async function post(url: string, form: Record<string, string>): Promise<string> 
     .catch((error: unknown) => {
       throw lost(error);
     });
-  if (status >= 300) throw asSessionRefusal(refusalIn(status, body));
+  if (status >= 300) throw refusalIn(status, body);
   return body;
 }
 
@@ -62,7 +68,8 @@ const granted = z.object({
   id: z.optional(z.string()),
 });
 
-function grantOf(credentials: SalesforceCredentials, loginUrl: string, at: Date): Record<string, string> {
+/** The form that asks for a session by these credentials. */
+export function grantOf(credentials: SalesforceCredentials, loginUrl: string, at: Date): Record<string, string> {
   switch (credentials.kind) {
     case "refresh_token":
       return {

@@ -1,0 +1,28 @@
+import * as z from "zod/mini";
+import { orgLogin } from "../../lib/adapters/salesforce-login/log-in.ts";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { completeSignIn } from "../../lib/settings/connect-salesforce.ts";
+import { completeBody } from "../../lib/settings/connection-input.ts";
+import { connectedView, viewConnected } from "../../lib/settings/connection-view.ts";
+import { connectionSettings, hostGuard, mappings } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** Ends a sign-in with what the browser brought back. */
+export const completeSalesforce = endpoint({
+  route: "complete-salesforce",
+  summary: "Ends a sign-in by browser with the state and the code that it brought back. It works once.",
+  input: z.object({ body: completeBody }),
+  output: connectedView,
+  services: () => ({
+    login: orgLogin,
+    hostGuard: hostGuard(),
+    connections: connectionSettings(),
+    mappings: mappings(),
+  }),
+  run: async ({ input, workspace, services, actor, at }) => {
+    const { state, code } = input.body;
+    return viewConnected(await completeSignIn(services, { workspace, actor, at }, state, code));
+  },
+});
+
+export const handler = onLambda(completeSalesforce);

@@ -1,0 +1,31 @@
+import * as z from "zod/mini";
+import { databases } from "../../lib/adapters/postgres/look.ts";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { flag } from "../../lib/http/input.ts";
+import { connectPostgres } from "../../lib/settings/connect-postgres.ts";
+import { postgresBody } from "../../lib/settings/connection-input.ts";
+import { checked } from "../../lib/settings/findings.ts";
+import { connectionSettings, hostGuard, mappings, provisioningQueue } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** Connects the workspace to a database after a look into it; `?dry_run=true` only looks. */
+export const setPostgres = endpoint({
+  route: "set-postgres",
+  summary: "Connects the workspace to a PostgreSQL database after a look into it; ?dry_run=true only looks.",
+  input: z.object({ dry_run: flag(), body: postgresBody }),
+  output: checked,
+  services: () => ({
+    databases,
+    hostGuard: hostGuard(),
+    connections: connectionSettings(),
+    mappings: mappings(),
+    provisioning: provisioningQueue(),
+  }),
+  run: ({ input, workspace, services, actor, at }) => {
+    const { url, schema, take_over: takeOver } = input.body;
+    const connection = { url, schema };
+    return connectPostgres(services, { workspace, actor, at, connection, takeOver, dryRun: input.dry_run });
+  },
+});
+
+export const handler = onLambda(setPostgres);

@@ -1,0 +1,34 @@
+import * as z from "zod/mini";
+import { orgLogin } from "../../lib/adapters/salesforce-login/log-in.ts";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { connectByCredentials } from "../../lib/settings/connect-salesforce.ts";
+import { credentialsOf, salesforceBody } from "../../lib/settings/connection-input.ts";
+import { connectedView, viewConnected } from "../../lib/settings/connection-view.ts";
+import { connectionSettings, hostGuard, mappings } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** Connects the workspace to an org by credentials for machines, after a login with them. */
+export const setSalesforce = endpoint({
+  route: "set-salesforce",
+  summary: "Connects the workspace to an org by credentials for machines, after a login with them.",
+  input: z.object({ body: salesforceBody }),
+  output: connectedView,
+  services: () => ({
+    login: orgLogin,
+    hostGuard: hostGuard(),
+    connections: connectionSettings(),
+    mappings: mappings(),
+  }),
+  run: async ({ input, workspace, services, actor, at }) => {
+    const { login_url: loginUrl, credentials } = input.body;
+    const connected = await connectByCredentials(
+      services,
+      { workspace, actor, at },
+      loginUrl,
+      credentialsOf(credentials),
+    );
+    return viewConnected(connected);
+  },
+});
+
+export const handler = onLambda(setSalesforce);

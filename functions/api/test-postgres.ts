@@ -1,0 +1,17 @@
+import { databases } from "../../lib/adapters/postgres/look.ts";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { testPostgres as test } from "../../lib/settings/connect-postgres.ts";
+import { checked } from "../../lib/settings/findings.ts";
+import { hostGuard } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** Looks at the database as it is connected. */
+export const testPostgres = endpoint({
+  route: "test-postgres",
+  summary: "Looks at the database as it is connected, and says what to do about what is not as it must be.",
+  output: checked,
+  services: () => ({ databases, hostGuard: hostGuard() }),
+  run: ({ workspace, services }) => test(services, workspace),
+});
+
+export const handler = onLambda(testPostgres);

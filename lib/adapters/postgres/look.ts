@@ -1,0 +1,105 @@
+import type { PostgresConnection } from "../../model/workspace.ts";
+import { type DatabaseFacts, type Databases, NoConnection } from "../../settings/ports.ts";
+import { openSession, type Session } from "./session.ts";
+import { metadata } from "./sql.ts";
+
+/** Looks into databases that are to be connected. */
+export const databases: Databases = {
+  look: (connection) => withSession(connection, (session) => readFacts(session, connection.schema)),
+
+  takeOver: (connection, workspaceId) =>
+    withSession(connection, async (session) => {
+      const { meta } = metadata(connection.schema);
+      if (await isThere(session, meta)) await session.query(`UPDATE ${meta} SET workspace_id = $1`, [workspaceId]);
+    }),
+};
+
+async function withSession<Answer>(
+  connection: PostgresConnection,
+  work: (session: Session) => Promise<Answer>,
+): Promise<Answer> {
+  let session: Session;
+  try {
+    session = await openSession(connection);
+  } catch (error) {
+    throw noConnection(error);
+  }
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
+}
+
+const FACTS = `
+  SELECT current_setting('server_version_num')::int AS version,
+    coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS encrypted,
+    current_user::text AS "user", current_database()::text AS database,
+    pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS "readOnly",
+    has_database_privilege(current_database(), 'CREATE') AS "mayCreateSchema",
+    s.oid IS NOT NULL AS "schemaExists",
+    coalesce(has_schema_privilege(s.oid, 'USAGE'), false) AS "maySeeSchema",
+    coalesce(has_schema_privilege(s.oid, 'CREATE'), false) AS "mayCreateTables"
+  FROM (SELECT (SELECT oid FROM pg_namespace WHERE nspname = $1) AS oid) AS s`;
+
+async function readFacts(session: Session, schema: string): Promise<DatabaseFacts> {
+  const [facts] = await session.query<Omit<DatabaseFacts, "workspaceId">>(FACTS, [schema]);
+  if (!facts) throw new Error("PostgreSQL answered a query of one row with none");
+  const { meta } = metadata(schema);
+  const known = facts.maySeeSchema && (await isThere(session, meta));
+  const [row] = known ? await session.query<{ workspace_id: string }>(`SELECT workspace_id FROM ${meta}`) : [];
+  return { ...facts, workspaceId: row?.workspace_id ?? null };
+}
+
+async function isThere(session: Session, table: string): Promise<boolean> {
+  const [row] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [table]);
+  return row?.made ?? false;
+}
+
+const UNVERIFIED = "install one from a public authority, or give up verification with ?sslmode=no-verify";
+
+type Told = readonly [message: string, remedy: string];
+
+/** By SQLSTATE, by the code of Node, or by the little that the driver says in words. */
+const TROUBLE: Readonly<Record<string, Told>> = {
+  "28P01": [
+    "the database refuses this user and password",
+    "check both in the URL; special characters must be %-encoded",
+  ],
+  "28000": ["the database does not let this user in from here", "look at pg_hba.conf, or add ?sslmode=verify-full"],
+  "3D000": ["the server has no database of this name", "check the part after the host in the URL"],
+  "53300": ["the server has no connection left", "raise max_connections, or connect through a pooler"],
+  "57P03": ["the server is starting up or shutting down", "try again in a minute"],
+  ECONNREFUSED: ["nobody listens at this host and port", "check both, and whether the server takes remote connections"],
+  ENOTFOUND: ["the host name does not exist", "check the host in the URL"],
+  ETIMEDOUT: ["the host does not answer", "check host, port and firewall"],
+  EHOSTUNREACH: ["the host cannot be reached", "check host, port and firewall"],
+  ECONNRESET: ["the server closed the connection", "check host and port; is it PostgreSQL?"],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ["the server's certificate is self-signed", UNVERIFIED],
+  SELF_SIGNED_CERT_IN_CHAIN: ["the server's certificate comes from an unknown authority", UNVERIFIED],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ["the server's certificate comes from an unknown authority", UNVERIFIED],
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ["the server's certificate comes from an unknown authority", UNVERIFIED],
+  CERT_HAS_EXPIRED: ["the server's certificate has expired", "renew it"],
+  ERR_TLS_CERT_ALTNAME_INVALID: ["the server's certificate is for another host name", "use that name in the URL"],
+};
+
+function noConnection(error: unknown): NoConnection {
+  const code = codeOf(error);
+  const words = error instanceof Error ? error.message : "";
+  const [message, remedy] = TROUBLE[code] ?? saidInWords(words) ?? ["no connection came about", "check the URL"];
+  return new NoConnection(code === "" ? message : `${message} (${code})`, remedy, error);
+}
+
+function saidInWords(words: string): Told | null {
+  if (/does not support SSL/i.test(words)) {
+    return ["the server does not speak TLS", "turn TLS on, or give it up with ?sslmode=disable"];
+  }
+  if (/timeout|timed out/i.test(words)) return ["the host does not answer", "check host, port and firewall"];
+  return null;
+}
+
+/** A failure to connect to several addresses carries one error for each. */
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}

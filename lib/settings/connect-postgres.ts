@@ -1,0 +1,106 @@
+import type { SealedWorkspace } from "../access/ports.ts";
+import type { Mappings, ProvisioningQueue } from "../config/ports.ts";
+import { Failure } from "../model/failure.ts";
+import { newId } from "../model/id.ts";
+import type { PostgresConnection } from "../model/workspace.ts";
+import { type Checked, type Finding, judged, together } from "./findings.ts";
+import { describeEncryption, judgeDatabase } from "./judge-database.ts";
+import { type ConnectionSettings, type Databases, type HostGuard, NoConnection } from "./ports.ts";
+
+interface LookNeeds {
+  readonly databases: Databases;
+  readonly hostGuard: HostGuard;
+}
+
+interface Needs extends LookNeeds {
+  readonly connections: ConnectionSettings;
+  readonly mappings: Pick<Mappings, "list">;
+  readonly provisioning: ProvisioningQueue;
+}
+
+interface Asked {
+  readonly workspace: SealedWorkspace;
+  readonly actor: string;
+  readonly at: Date;
+  readonly connection: PostgresConnection;
+  /** Take a schema over that another workspace had. */
+  readonly takeOver: boolean;
+  /** Only look. */
+  readonly dryRun: boolean;
+}
+
+/**
+ * Connects a workspace to its database after a look into it; every mapping's tables are made there then. Refuses with
+ * everything that is not as it must be.
+ */
+export async function connectPostgres(needs: Needs, asked: Asked): Promise<Checked> {
+  const { workspace, connection } = asked;
+  const found = await lookAt(needs, connection, workspace.id);
+  const open = found.findings.filter(({ check, ok }) => !ok && !(asked.takeOver && check === "owner"));
+  if (asked.dryRun) return found;
+  if (open.length > 0) throw refused(open);
+  if (asked.takeOver) await needs.databases.takeOver(connection, workspace.id);
+  await needs.connections.setPostgres(workspace.id, connection, {
+    id: newId("aud"),
+    workspaceId: workspace.id,
+    actor: asked.actor,
+    action: "connection.postgres_changed",
+    resourceId: workspace.id,
+    detail: { ...placeOf(connection), taken_over: asked.takeOver },
+    createdAt: asked.at,
+  });
+  const { mappings } = await needs.mappings.list(workspace.id);
+  const wakeUps = mappings.map(({ id }) => ({ workspace_id: workspace.id, mapping_id: id, import_id: null }));
+  await needs.provisioning.send(wakeUps, 0);
+  return together(found.findings.filter(({ ok }) => ok));
+}
+
+/** Looks at the database of a workspace as it is connected. */
+export async function testPostgres(needs: LookNeeds, workspace: SealedWorkspace): Promise<Checked> {
+  const { postgres } = await workspace.open();
+  if (postgres === null) {
+    throw new Failure("CONFLICT", "this workspace is not connected to a PostgreSQL database yet: connect one first");
+  }
+  return lookAt(needs, postgres, workspace.id);
+}
+
+async function lookAt(
+  { databases, hostGuard }: LookNeeds,
+  connection: PostgresConnection,
+  workspaceId: string,
+): Promise<Checked> {
+  const { host, port } = placeOf(connection);
+  const refusal = await hostGuard(`https://${host}:${port}`);
+  if (refusal !== null) {
+    const remedy = "use a public address, or ask the operator of this service to open your network's range";
+    return together([judged("address", false, `the database's host ${refusal}`, remedy)]);
+  }
+  try {
+    const facts = await databases.look(connection);
+    const reached = judged("connection", true, `connected to ${facts.database} as ${facts.user}`, "");
+    return together([reached, describeEncryption(facts), ...judgeDatabase(facts, connection.schema, workspaceId)]);
+  } catch (error) {
+    if (!(error instanceof NoConnection)) throw error;
+    return together([judged("connection", false, error.message, error.remedy)]);
+  }
+}
+
+/** Where a connection leads, without its password. */
+export function placeOf({ url, schema }: PostgresConnection) {
+  const { hostname, port, pathname, username } = new URL(url);
+  return {
+    host: hostname,
+    port: port === "" ? 5432 : Number(port),
+    database: decodeURIComponent(pathname.slice(1)) || decodeURIComponent(username),
+    user: decodeURIComponent(username),
+    schema,
+  };
+}
+
+function refused(findings: readonly Finding[]): Failure {
+  const details = findings.map(({ message, remedy }) => ({
+    path: "body.url",
+    message: remedy === null ? message : `${message}; ${remedy}`,
+  }));
+  return new Failure("VALIDATION_ERROR", `nothing was connected: ${details[0]?.message}`, { details });
+}

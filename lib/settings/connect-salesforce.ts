@@ -1,0 +1,163 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { SealedWorkspace } from "../access/ports.ts";
+import type { Mappings } from "../config/ports.ts";
+import { Failure } from "../model/failure.ts";
+import { newId } from "../model/id.ts";
+import { SalesforceRefusal } from "../model/refusal.ts";
+import type { SalesforceConnection, SalesforceCredentials } from "../model/workspace.ts";
+import { explainRefusal } from "./explain-refusal.ts";
+import type { ConnectionSettings, HostGuard, Identity, OrgLogin, PendingAuthorization, Session } from "./ports.ts";
+import { provenInstance } from "./prove-instance.ts";
+
+interface Needs {
+  readonly login: OrgLogin;
+  readonly hostGuard: HostGuard;
+  readonly connections: ConnectionSettings;
+  readonly mappings: Pick<Mappings, "list">;
+}
+
+interface Who {
+  readonly workspace: SealedWorkspace;
+  readonly actor: string;
+  readonly at: Date;
+}
+
+/** What a connected org is told as. */
+export interface Connected {
+  readonly organizationId: string;
+  readonly instanceUrl: string;
+  readonly username: string;
+  readonly apiVersion: string;
+}
+
+/** The newest API version that this service was proven with. */
+const NEWEST_VERSION = 66;
+
+/** How long a browser may take. */
+const SIGN_IN_MINUTES = 15;
+
+/** Connects an org by credentials for machines, after a login with them. */
+export async function connectByCredentials(
+  needs: Needs,
+  who: Who,
+  loginUrl: string,
+  credentials: SalesforceCredentials,
+): Promise<Connected> {
+  await guard(needs.hostGuard, loginUrl, "body.login_url");
+  const session = await asked("body.credentials", () => needs.login.logIn(loginUrl, credentials, who.at));
+  const rotated = credentials.kind === "refresh_token" && session.refreshToken !== null;
+  const kept = rotated ? { ...credentials, refreshToken: session.refreshToken } : credentials;
+  return keep(needs, who, loginUrl, kept as SalesforceCredentials, session);
+}
+
+/** Begins a sign-in by browser: where to send it, and the word by which its return is known. */
+export async function beginSignIn(
+  needs: Pick<Needs, "hostGuard" | "connections">,
+  { workspace, at }: Who,
+  wanted: Omit<PendingAuthorization, "codeVerifier">,
+): Promise<{ readonly authorizeUrl: string; readonly state: string }> {
+  await guard(needs.hostGuard, wanted.loginUrl, "body.login_url");
+  const codeVerifier = randomBytes(48).toString("base64url");
+  const state = randomBytes(24).toString("base64url");
+  const until = new Date(at.getTime() + SIGN_IN_MINUTES * 60_000);
+  await needs.connections.keepAuthorization(workspace.id, state, { ...wanted, codeVerifier }, until);
+  const url = new URL("/services/oauth2/authorize", wanted.loginUrl);
+  url.search = new URLSearchParams({
+    response_type: "code",
+    client_id: wanted.clientId,
+    redirect_uri: wanted.redirectUri,
+    scope: "api refresh_token",
+    state,
+    code_challenge: createHash("sha256").update(codeVerifier).digest("base64url"),
+    code_challenge_method: "S256",
+  }).toString();
+  return { authorizeUrl: url.href, state };
+}
+
+/** Ends a sign-in with the code that the browser brought. It works once. */
+export async function completeSignIn(needs: Needs, who: Who, state: string, code: string): Promise<Connected> {
+  const pending = await needs.connections.takeAuthorization(who.workspace.id, state, who.at);
+  if (pending === null) {
+    throw new Failure("NOT_FOUND", "no sign-in waits for this state: it was used, or is too old. Begin again");
+  }
+  const session = await asked("body.code", () => needs.login.exchangeCode(pending, code));
+  if (session.refreshToken === null) {
+    const message = "the org gave no refresh token: give the app the scope 'refresh_token, offline_access'";
+    throw new Failure("VALIDATION_ERROR", message, { details: [{ path: "body.code", message }] });
+  }
+  const { clientId, clientSecret, loginUrl } = pending;
+  const { refreshToken } = session;
+  return keep(needs, who, loginUrl, { kind: "refresh_token", clientId, clientSecret, refreshToken }, session);
+}
+
+/** Keeps a connection once the instance has proven to be the org's. */
+async function keep(
+  needs: Needs,
+  who: Who,
+  loginUrl: string,
+  credentials: SalesforceCredentials,
+  session: Session,
+): Promise<Connected> {
+  const instanceUrl = provenInstance(loginUrl, session.instanceUrl);
+  await guard(needs.hostGuard, instanceUrl, "body.login_url");
+  const at = { ...session, instanceUrl };
+  const identity = await asked("body.login_url", () => needs.login.identify(at));
+  const apiVersion = newest(await asked("body.login_url", () => needs.login.versions(instanceUrl)));
+  await refuseOtherOrg(needs, who, identity);
+  const { organizationId, userId, username } = identity;
+  const { accessToken } = session;
+  const connection = { loginUrl, instanceUrl, organizationId, userId, apiVersion, credentials, accessToken };
+  await needs.connections.setSalesforce(who.workspace.id, connection, entryOf(who, connection, username));
+  return { organizationId, instanceUrl, username, apiVersion };
+}
+
+/** The rows of an org's records mean nothing in another one. */
+async function refuseOtherOrg({ mappings }: Needs, { workspace }: Who, { organizationId }: Identity): Promise<void> {
+  const { salesforce } = await workspace.open();
+  if (salesforce === null || salesforce.organizationId.slice(0, 15) === organizationId.slice(0, 15)) return;
+  const listing = await mappings.list(workspace.id);
+  if (listing.mappings.length === 0) return;
+  throw new Failure(
+    "CONFLICT",
+    `this workspace's rows belong to org ${salesforce.organizationId}, this is ${organizationId}: delete its mappings first, or connect another workspace`,
+  );
+}
+
+function entryOf({ workspace, actor, at }: Who, connection: SalesforceConnection, username: string) {
+  const { organizationId, instanceUrl, credentials } = connection;
+  return {
+    id: newId("aud"),
+    workspaceId: workspace.id,
+    actor,
+    action: "connection.salesforce_authorized",
+    resourceId: workspace.id,
+    detail: { organization_id: organizationId, instance_url: instanceUrl, username, flow: credentials.kind },
+    createdAt: at,
+  } as const;
+}
+
+async function guard(hostGuard: HostGuard, url: string, path: string): Promise<void> {
+  const refusal = await hostGuard(url);
+  if (refusal === null) return;
+  const message = `the URL ${refusal}`;
+  throw new Failure("VALIDATION_ERROR", message, { details: [{ path, message }] });
+}
+
+/** What the org refuses is the caller's to mend. */
+async function asked<Answer>(path: string, ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof SalesforceRefusal)) throw error;
+    const message = explainRefusal(error.refusal);
+    throw new Failure("VALIDATION_ERROR", message, { details: [{ path, message }] });
+  }
+}
+
+/** The newest version that both sides know. */
+function newest(versions: readonly string[]): string {
+  const known = versions.map(Number).filter((version) => version <= NEWEST_VERSION);
+  if (known.length === 0)
+    throw new Failure("VALIDATION_ERROR", "the org speaks no API version that this service knows");
+  return Math.max(...known).toFixed(1);
+}

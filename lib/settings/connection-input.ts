@@ -1,0 +1,105 @@
+import * as z from "zod/mini";
+import { tableNameProblem } from "../config/identifiers.ts";
+import type { SalesforceCredentials } from "../model/workspace.ts";
+import { body } from "./shapes.ts";
+
+const text = (longest: number) =>
+  z.string({ error: "must be a text" }).check(
+    z.minLength(1, { error: "must not be empty" }),
+    z.maxLength(longest, { error: `must be at most ${longest} characters` }),
+    z.refine((value) => !value.includes("\u0000"), { error: "must not hold a NUL character" }),
+  );
+
+const httpUrl = () =>
+  text(2048).check(
+    z.refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), {
+      error: "must be a URL like https://login.salesforce.com",
+    }),
+  );
+
+/** A schema's name has a table's rules. */
+const schemaName = () =>
+  text(63).check(
+    z.refine((value) => tableNameProblem(value) === null && !/^(pg_|information_schema$)/.test(value), {
+      error: "must be a schema name: lower-case letters, digits and underscores",
+    }),
+  );
+
+/** What a person says of a database. */
+export const postgresBody = body({
+  url: text(2048).check(
+    z.refine(isDatabaseUrl, {
+      error: "must look like postgres://user:password@host:5432/database?sslmode=verify-full",
+    }),
+  ),
+  schema: z._default(schemaName(), "salesforce"),
+  take_over: z._default(z.boolean({ error: "must be true or false" }), false),
+});
+
+function isDatabaseUrl(value: string): boolean {
+  const url = URL.parse(value);
+  return url !== null && ["postgres:", "postgresql:"].includes(url.protocol) && url.hostname !== "";
+}
+
+const clientId = () => text(512);
+const secret = () => text(512);
+
+const credentials = z.discriminatedUnion(
+  "kind",
+  [
+    z.strictObject({
+      kind: z.literal("refresh_token"),
+      client_id: clientId(),
+      client_secret: z.nullable(secret()),
+      refresh_token: text(2048),
+    }),
+    z.strictObject({
+      kind: z.literal("password"),
+      client_id: clientId(),
+      client_secret: secret(),
+      username: text(255),
+      password: text(512),
+    }),
+    z.strictObject({ kind: z.literal("client_credentials"), client_id: clientId(), client_secret: secret() }),
+    z.strictObject({
+      kind: z.literal("jwt_bearer"),
+      client_id: clientId(),
+      username: text(255),
+      private_key: text(16_384).check(
+        z.refine((value) => value.includes("PRIVATE KEY-----"), { error: "must be a private key in PEM form" }),
+      ),
+    }),
+  ],
+  { error: "must name its kind: refresh_token, password, client_credentials or jwt_bearer, and what belongs to it" },
+);
+
+/** Credentials for machines. */
+export const salesforceBody = body({ login_url: httpUrl(), credentials });
+
+/** The same in the model's words. */
+export function credentialsOf(given: z.infer<typeof credentials>): SalesforceCredentials {
+  const clientId = given.client_id;
+  switch (given.kind) {
+    case "refresh_token":
+      return { kind: given.kind, clientId, clientSecret: given.client_secret, refreshToken: given.refresh_token };
+    case "password": {
+      const { kind, client_secret: clientSecret, username, password } = given;
+      return { kind, clientId, clientSecret, username, password };
+    }
+    case "client_credentials":
+      return { kind: given.kind, clientId, clientSecret: given.client_secret };
+    case "jwt_bearer":
+      return { kind: given.kind, clientId, username: given.username, privateKey: given.private_key };
+  }
+}
+
+/** What begins a sign-in by browser. */
+export const authorizeBody = body({
+  login_url: httpUrl(),
+  client_id: clientId(),
+  client_secret: z._default(z.nullable(secret()), null),
+  redirect_uri: httpUrl(),
+});
+
+/** What the browser brought back. */
+export const completeBody = body({ state: text(128), code: text(2048) });

@@ -1,0 +1,52 @@
+import { type Finding, judged } from "./findings.ts";
+import type { DatabaseFacts } from "./ports.ts";
+
+/** The oldest PostgreSQL that has what capture needs (`server_version_num`). */
+const LEAST_VERSION = 130_000;
+
+/** What a database must be and allow, with the very GRANT that is missing (design section 4). */
+export function judgeDatabase(facts: DatabaseFacts, schema: string, workspaceId: string): readonly Finding[] {
+  const { user, database } = facts;
+  const name = quoted(schema);
+  return [
+    judged(
+      "version",
+      facts.version >= LEAST_VERSION,
+      `PostgreSQL ${Math.floor(facts.version / 10_000)}.${facts.version % 10_000}`,
+      "Bridge needs PostgreSQL 13 or later: upgrade the server",
+    ),
+    judged(
+      "writable",
+      !facts.readOnly,
+      facts.readOnly ? "the server takes no writes" : "the server takes writes",
+      "connect to the primary: a standby cannot be written",
+    ),
+    facts.schemaExists
+      ? judged(
+          "rights",
+          facts.maySeeSchema && facts.mayCreateTables,
+          `${user} ${facts.mayCreateTables ? "may" : "may not"} make tables in schema ${schema}`,
+          `as its owner run: GRANT USAGE, CREATE ON SCHEMA ${name} TO ${quoted(user)};`,
+        )
+      : judged(
+          "rights",
+          facts.mayCreateSchema,
+          `schema ${schema} is not there, and ${user} ${facts.mayCreateSchema ? "may" : "may not"} make it`,
+          `as the database's owner run: GRANT CREATE ON DATABASE ${quoted(database)} TO ${quoted(user)};`,
+        ),
+    judged(
+      "owner",
+      facts.workspaceId === null || facts.workspaceId === workspaceId,
+      facts.workspaceId === null ? `schema ${schema} is free` : `schema ${schema} belongs to ${facts.workspaceId}`,
+      "choose another schema, or take this one over (take_over) once the other workspace has ended",
+    ),
+  ];
+}
+
+/** TLS is told and never refused here: the connection's own URL decides what is verified. */
+export function describeEncryption({ encrypted }: DatabaseFacts): Finding {
+  const message = encrypted ? "the connection is encrypted" : "the connection is not encrypted";
+  return { check: "tls", ok: true, message, remedy: encrypted ? null : "use ?sslmode=verify-full in the URL" };
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,0 +1,84 @@
+import type { AuditEntry } from "../model/audit.ts";
+import type { PostgresConnection, SalesforceConnection } from "../model/workspace.ts";
+
+/** What a look into a database found out. */
+export interface DatabaseFacts {
+  /** `server_version_num`: 170004 is 17.4. */
+  readonly version: number;
+  readonly encrypted: boolean;
+  readonly user: string;
+  readonly database: string;
+  /** A standby, or a database that was set read-only. */
+  readonly readOnly: boolean;
+  readonly mayCreateSchema: boolean;
+  readonly schemaExists: boolean;
+  readonly maySeeSchema: boolean;
+  readonly mayCreateTables: boolean;
+  /** Workspace that the schema belongs to; null: none yet. */
+  readonly workspaceId: string | null;
+}
+
+/** Why a database could not be looked into, by class, with what can be done about it; never the driver's words. */
+export class NoConnection extends Error {
+  readonly remedy: string;
+
+  constructor(message: string, remedy: string, cause: unknown) {
+    super(message, { cause });
+    this.name = "NoConnection";
+    this.remedy = remedy;
+  }
+}
+
+/** A customer's database, before it is connected. */
+export interface Databases {
+  /** Rejects with `NoConnection`. */
+  look(connection: PostgresConnection): Promise<DatabaseFacts>;
+  /** Makes a schema that another workspace had this workspace's. */
+  takeOver(connection: PostgresConnection, workspaceId: string): Promise<void>;
+}
+
+/** What an org's token endpoint gave. */
+export interface Session {
+  readonly accessToken: string;
+  readonly instanceUrl: string;
+  readonly refreshToken: string | null;
+}
+
+/** Who a session speaks for, as its own instance says. */
+export interface Identity {
+  readonly organizationId: string;
+  readonly userId: string;
+  readonly username: string;
+}
+
+/** An org before it is connected. Rejects with `SalesforceRefusal`. */
+export interface OrgLogin {
+  /** A session by the credentials of a connection. */
+  logIn(loginUrl: string, credentials: SalesforceConnection["credentials"], at: Date): Promise<Session>;
+  /** A session for the code that a browser brought back (web-server flow with PKCE). */
+  exchangeCode(pending: PendingAuthorization, code: string): Promise<Session>;
+  identify(session: Session): Promise<Identity>;
+  /** API versions that the instance speaks, `66.0`. */
+  versions(instanceUrl: string): Promise<readonly string[]>;
+}
+
+/** A sign-in that was begun and waits for its browser. */
+export interface PendingAuthorization {
+  readonly loginUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string | null;
+  readonly redirectUri: string;
+  readonly codeVerifier: string;
+}
+
+/** Where connections are kept, encrypted. */
+export interface ConnectionSettings {
+  setPostgres(workspaceId: string, connection: PostgresConnection, entry: AuditEntry): Promise<void>;
+  setSalesforce(workspaceId: string, connection: SalesforceConnection, entry: AuditEntry): Promise<void>;
+  keepAuthorization(workspaceId: string, state: string, pending: PendingAuthorization, until: Date): Promise<void>;
+  /** Gives it once; null: unknown, used, or too old. */
+  takeAuthorization(workspaceId: string, state: string, at: Date): Promise<PendingAuthorization | null>;
+}
+
+/** Why a host must not be connected to, to follow "the URL …"; null when nothing speaks against it. */
+export type HostGuard = (url: string) => Promise<string | null>;

@@ -1,0 +1,55 @@
+import type { SealedWorkspace } from "../access/ports.ts";
+import { Failure } from "../model/failure.ts";
+import { SalesforceRefusal } from "../model/refusal.ts";
+import { explainRefusal } from "./explain-refusal.ts";
+import { type Checked, type Finding, judged, together } from "./findings.ts";
+
+/** What the org says of its API calls in the last 24 hours, at its own time. */
+export interface CallUsage {
+  readonly used: number;
+  readonly limit: number;
+  readonly at: Date;
+}
+
+interface Needs {
+  /** One API call. Rejects with `SalesforceRefusal`. */
+  readonly readUsage: (workspaceId: string) => Promise<CallUsage>;
+  readonly now: () => Date;
+}
+
+/** Share of the org's calls from which pulls are stretched (design section 5, the call budget). */
+const STRETCHED_FROM = 0.7;
+
+const MAX_CLOCK_SECONDS = 60;
+
+/** Looks at the org of a workspace as it is connected: session, allowance, clock. Costs one API call. */
+export async function testSalesforce(needs: Needs, workspace: SealedWorkspace): Promise<Checked> {
+  const { salesforce } = await workspace.open();
+  if (salesforce === null) {
+    throw new Failure("CONFLICT", "this workspace is not connected to Salesforce yet: connect an org first");
+  }
+  try {
+    const usage = await needs.readUsage(workspace.id);
+    const { organizationId, instanceUrl, apiVersion } = salesforce;
+    return together([
+      judged("session", true, `connected to org ${organizationId} at ${instanceUrl}, API ${apiVersion}`, ""),
+      allowanceFinding(usage),
+      clockFinding(usage.at, needs.now()),
+    ]);
+  } catch (error) {
+    if (!(error instanceof SalesforceRefusal)) throw error;
+    const remedy = "connect the workspace to Salesforce again";
+    return together([judged("session", false, explainRefusal(error.refusal), remedy)]);
+  }
+}
+
+function allowanceFinding({ used, limit }: CallUsage): Finding {
+  const message = `${used} of ${limit} API calls of the last 24 hours are used`;
+  return judged("allowance", used < limit * STRETCHED_FROM, message, "raise sf_polling_seconds, or buy calls");
+}
+
+function clockFinding(orgTime: Date, now: Date): Finding {
+  const apart = Math.round(Math.abs(orgTime.getTime() - now.getTime()) / 1000);
+  const message = `the service's clock and the org's differ by ${apart} s`;
+  return judged("clock", apart <= MAX_CLOCK_SECONDS, message, "set the service's clock by NTP");
+}

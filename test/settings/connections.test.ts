@@ -1,0 +1,289 @@
+import { generateKeyPairSync } from "node:crypto";
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { handler as authorizeSalesforce } from "../../functions/api/authorize-salesforce.ts";
+import { handler as completeSalesforce } from "../../functions/api/complete-salesforce.ts";
+import { handler as createMapping } from "../../functions/api/create-mapping.ts";
+import { handler as listObjects } from "../../functions/api/list-objects.ts";
+import { handler as readConnections } from "../../functions/api/read-connections.ts";
+import { handler as readObject } from "../../functions/api/read-object.ts";
+import { handler as setPostgres } from "../../functions/api/set-postgres.ts";
+import { handler as setSalesforce } from "../../functions/api/set-salesforce.ts";
+import { handler as testPostgres } from "../../functions/api/test-postgres.ts";
+import { handler as testSalesforce } from "../../functions/api/test-salesforce.ts";
+import { auditLog } from "../../functions/composition.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { call, type Request } from "../support/call.ts";
+import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
+import { dataOf } from "../support/data-of.ts";
+import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+
+let cloud: BridgeCloud;
+let org: ConnectedOrg;
+let database: TestDatabase;
+let workspace: TestWorkspace;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+  // The org's clock is the service's, for it judges when an assertion was signed.
+  org = await startConnectedOrg({ clock: { now: () => new Date(cloud.clock.now()), sleep: () => Promise.resolve() } });
+  database = await createTestDatabase();
+  workspace = await createTestWorkspace();
+});
+afterAll(async () => {
+  await database.close();
+  await org.close();
+  await cloud.close();
+});
+
+const request = (more: Request = {}): Request => ({
+  token: workspace.token,
+  ...more,
+  path: { workspace_id: workspace.id, ...more.path },
+});
+
+interface Checked {
+  readonly ok: boolean;
+  readonly findings: readonly { readonly check: string; readonly ok: boolean; readonly remedy: string | null }[];
+}
+
+const bad = ({ findings }: Checked) => findings.filter(({ ok }) => !ok);
+
+describe("PostgreSQL", () => {
+  const put = (body: object, query: Record<string, string> = {}) =>
+    call(setPostgres, "set-postgres", request({ body, query }));
+  const look = async (body: object): Promise<Checked> => dataOf(await put(body, { dry_run: "true" }));
+  const asUser = (url: string, username: string, password: string): string => {
+    const other = new URL(url);
+    other.username = username;
+    other.password = password;
+    return other.href;
+  };
+
+  test("a database is connected after a look into it, and its password is never told again", async () => {
+    const answer = await put({ url: database.url });
+
+    expect(answer.json?.data).toMatchObject({ ok: true });
+    const told = await call(readConnections, "read-connections", request());
+    const { username, password, port, pathname } = new URL(database.url);
+    expect(told.json?.data).toMatchObject({
+      postgres: { host: "127.0.0.1", port: Number(port), database: pathname.slice(1), user: username },
+    });
+    if (password !== "") expect(told.text).not.toContain(password);
+    expect(dataOf<Checked>(await call(testPostgres, "test-postgres", request())).ok).toBe(true);
+  });
+
+  test("a dry run tells what is wrong and connects nothing", async () => {
+    const other = await createTestWorkspace();
+    const url = new URL(database.url);
+    url.pathname = "/not_there";
+
+    const refused = await call(setPostgres, "set-postgres", {
+      path: { workspace_id: other.id },
+      token: other.token,
+      body: { url: url.href },
+      query: { dry_run: "true" },
+    });
+
+    expect(bad(dataOf(refused))).toMatchObject([{ check: "connection", remedy: expect.stringContaining("URL") }]);
+    const told = await call(readConnections, "read-connections", {
+      path: { workspace_id: other.id },
+      token: other.token,
+    });
+    expect(told.json?.data).toEqual({ postgres: null, salesforce: null });
+  });
+
+  test("a user without rights is refused with the very GRANT that is missing", async () => {
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(`CREATE SCHEMA crm; CREATE ROLE "o'malley" LOGIN PASSWORD 'secret'`);
+    await client.end();
+    const url = asUser(database.url, "o'malley", "secret");
+
+    const withSchema = await put({ url, schema: "crm" });
+    const withoutSchema = await put({ url, schema: "other" });
+
+    expect(withSchema.status).toBe(400);
+    expect(withSchema.json?.error?.details?.[0]?.message).toContain(
+      `GRANT USAGE, CREATE ON SCHEMA "crm" TO "o'malley";`,
+    );
+    expect(withoutSchema.json?.error?.message).toContain(`GRANT CREATE ON DATABASE`);
+  });
+
+  test("a schema of another workspace is refused, unless it is taken over", async () => {
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(`CREATE SCHEMA theirs;
+      CREATE TABLE theirs._bridge_meta (workspace_id text, schema_version int);
+      INSERT INTO theirs._bridge_meta VALUES ('ws_theirs', 1)`);
+
+    const refused = await put({ url: database.url, schema: "theirs" });
+    const taken = await put({ url: database.url, schema: "theirs", take_over: true });
+    const { rows } = await client.query("SELECT workspace_id FROM theirs._bridge_meta");
+    await client.end();
+    await put({ url: database.url });
+
+    expect(refused.json?.error?.message).toContain("belongs to ws_theirs");
+    expect(taken.status).toBe(200);
+    expect(rows).toEqual([{ workspace_id: workspace.id }]);
+  });
+
+  test.each([
+    ["nobody listens there", "postgres://u:p@127.0.0.1:1/d", "connection"],
+    ["a private address", "postgres://u:p@10.0.0.1/d", "address"],
+    ["the cloud's metadata address", "postgres://u:p@169.254.169.254/d", "address"],
+    ["a private address in another spelling", "postgres://u:p@[::ffff:10.0.0.1]/d", "address"],
+  ])("%s: the finding names it", async (_, url, check) => {
+    expect(bad(await look({ url }))).toMatchObject([{ check }]);
+  });
+
+  test.each(["mysql://u:p@h/d", "not a url", "postgres://", "postgres://u:p@h/d\u0000"])(
+    "%j is refused as no database URL",
+    async (url) => {
+      const refused = await put({ url });
+
+      expect(refused.status).toBe(400);
+      expect(refused.json?.error?.details?.[0]?.path).toBe("body.url");
+    },
+  );
+});
+
+describe("Salesforce", () => {
+  const passwordOf = () => {
+    const { credentials } = org.connection;
+    if (credentials.kind !== "password") throw new Error("the local org is connected by password");
+    return credentials;
+  };
+  const connect = (credentials: object, loginUrl = org.connection.loginUrl) =>
+    call(setSalesforce, "set-salesforce", request({ body: { login_url: loginUrl, credentials } }));
+  const authorize = (redirect_uri = "http://localhost:1717/callback") =>
+    call(
+      authorizeSalesforce,
+      "authorize-salesforce",
+      request({ body: { login_url: org.connection.loginUrl, client_id: passwordOf().clientId, redirect_uri } }),
+    );
+  const complete = (body: object) => call(completeSalesforce, "complete-salesforce", request({ body }));
+
+  test("a person signs in by browser, with PKCE and without the secret leaving the service", async () => {
+    const { authorize_url, state } = dataOf<{ authorize_url: string; state: string }>(await authorize());
+    const sent = new URL(authorize_url).searchParams;
+    const landed = await fetch(authorize_url, { redirect: "manual" });
+    const back = new URL(landed.headers.get("location") ?? "");
+
+    const answer = await complete({ state, code: back.searchParams.get("code") });
+
+    expect(sent.get("code_challenge_method")).toBe("S256");
+    expect(sent.get("code_challenge")).toMatch(/^[\w-]{43}$/);
+    expect(back.searchParams.get("state")).toBe(state);
+    expect(answer.json?.data).toMatchObject({
+      organization_id: org.connection.organizationId,
+      instance_url: org.connection.loginUrl,
+      username: "admin@bridge.example",
+    });
+    expect(dataOf<Checked>(await call(testSalesforce, "test-salesforce", request())).findings).toHaveLength(3);
+  });
+
+  test("a sign-in works once, in its own workspace, and for fifteen minutes", async () => {
+    const begun = async () => dataOf<{ authorize_url: string; state: string }>(await authorize());
+    const codeOf = async (url: string) =>
+      new URL((await fetch(url, { redirect: "manual" })).headers.get("location") ?? "").searchParams.get("code");
+    const used = await begun();
+    const code = await codeOf(used.authorize_url);
+    const other = await createTestWorkspace();
+    const elsewhere = await call(completeSalesforce, "complete-salesforce", {
+      path: { workspace_id: other.id },
+      token: other.token,
+      body: { state: used.state, code },
+    });
+    const stale = await begun();
+    await complete({ state: used.state, code });
+
+    expect(elsewhere.status).toBe(404);
+    expect((await complete({ state: used.state, code })).status).toBe(404);
+    await cloud.clock.advance({ seconds: 15 * 60 });
+    expect((await complete({ state: stale.state, code: await codeOf(stale.authorize_url) })).status).toBe(404);
+  });
+
+  test("machines sign in by password, client credentials, and a signed assertion", async () => {
+    const { clientId: client_id, clientSecret: client_secret, username, password } = passwordOf();
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const private_key = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+    const flows = [
+      { kind: "password", client_id, client_secret, username, password },
+      { kind: "client_credentials", client_id, client_secret },
+      { kind: "jwt_bearer", client_id, username, private_key },
+    ];
+
+    for (const credentials of flows) {
+      expect((await connect(credentials)).json).toMatchObject({ data: { username: "admin@bridge.example" } });
+      const told = await call(readConnections, "read-connections", request());
+      expect(told.json?.data).toMatchObject({ salesforce: { flow: credentials.kind, api_version: "66.0" } });
+      for (const secret of [client_secret, password, private_key]) expect(told.text).not.toContain(secret);
+    }
+  });
+
+  test.each([
+    ["a wrong consumer key", { client_id: "x" }, "invalid_client_id", "consumer key"],
+    ["a wrong secret", { client_secret: "x" }, "invalid_client", "consumer secret"],
+    ["a wrong password", { password: "x" }, "invalid_grant", "security token"],
+  ])("%s is refused with what to do about it", async (_, wrong, code, remedy) => {
+    const { clientId, clientSecret, username, password } = passwordOf();
+    const right = { kind: "password", client_id: clientId, client_secret: clientSecret, username, password };
+
+    const refused = await connect({ ...right, ...wrong });
+
+    expect(refused.status).toBe(400);
+    expect(refused.json?.error?.message).toContain(code);
+    expect(refused.json?.error?.message).toContain(remedy);
+  });
+
+  test.each(["http://169.254.169.254/", "https://10.0.0.1", "http://[fd00::1]/"])(
+    "nothing is sent to %s",
+    async (loginUrl) => {
+      const refused = await connect({ kind: "client_credentials", client_id: "a", client_secret: "b" }, loginUrl);
+
+      expect(refused.json?.error?.details?.[0]?.path).toBe("body.login_url");
+    },
+  );
+
+  test("a workspace with mappings is not moved to another org, where its rows would mean nothing", async () => {
+    const made = await call(
+      createMapping,
+      "create-mapping",
+      request({ body: { sf_object: "Contact", fields: ["LastName"] } }),
+    );
+    const other = await startConnectedOrg();
+    const { credentials, loginUrl } = other.connection;
+    if (credentials.kind !== "client_credentials" && credentials.kind !== "password") throw new Error("another flow");
+    const { clientId: client_id, clientSecret: client_secret } = credentials;
+
+    const refused = await connect({ kind: "client_credentials", client_id, client_secret }, loginUrl);
+    await other.close();
+
+    expect(made.status).toBe(200);
+    expect(refused.status).toBe(409);
+    expect(refused.json?.error?.message).toContain(org.connection.organizationId);
+  });
+
+  test("the org's objects and fields are told for pickers, with what cannot be mapped", async () => {
+    const listed = await call(listObjects, "list-objects", request());
+    const read = (object_name: string) => call(readObject, "read-object", request({ path: { object_name } }));
+    const contact = dataOf<{ fields: readonly { name: string }[] }>(await read("contact"));
+
+    expect(dataOf<readonly { name: string }[]>(listed).map(({ name }) => name)).toContain("Contact");
+    const field = (name: string) => contact.fields.find((one) => one.name === name);
+    expect(field("LastName")).toMatchObject({ type: "string", length: 80, required: true, mappable: true });
+    expect(field("MailingAddress")).toMatchObject({ type: "address", mappable: false });
+    expect((await read("Nothing__c")).status).toBe(404);
+    expect((await read("../limits")).status).toBe(404);
+  });
+
+  test("every connection stands in the audit log, without its secrets", async () => {
+    const filter = { workspaceId: workspace.id, actor: null, action: "connection.salesforce_authorized" };
+    const { entries } = await auditLog().page(filter, { limit: 10, offset: 0 });
+
+    expect(entries[0]?.detail).toMatchObject({ flow: "jwt_bearer", username: "admin@bridge.example" });
+    const { clientSecret, password } = passwordOf();
+    for (const secret of [clientSecret, password, "PRIVATE KEY"]) expect(JSON.stringify(entries)).not.toContain(secret);
+  });
+});
