@@ -2,6 +2,7 @@ import type { LoadMessage } from "../model/messages.ts";
 import type { Invocation } from "./answer-message.ts";
 import { loadMapping } from "./load-mapping.ts";
 import type { MessageNeeds } from "./service-ports.ts";
+import { sharedBy } from "./shared.ts";
 
 /** Somebody else is at it: whoever comes a little later finds it done, or takes it up. */
 const LOOK_AGAIN_SECONDS = 30;
@@ -15,7 +16,10 @@ export async function answerLoad(needs: MessageNeeds, message: LoadMessage, invo
   const store = await needs.connections.openStore(mapping.workspaceId);
   try {
     const { salesforce, userId } = await needs.connections.connectOrg(mapping.workspaceId, stopReading.signal);
-    const report = await loadMapping({ ...needs, store, salesforce }, { mapping, userId, ...invocation });
+    const report = await loadMapping(
+      { ...needs, store, salesforce, shared: sharedBy(needs, mapping.workspaceId) },
+      { mapping, userId, ...invocation },
+    );
     if (report.outcome === "more") await again(needs, message, 0);
     if (report.outcome === "busy") await again(needs, message, LOOK_AGAIN_SECONDS);
     needs.log({

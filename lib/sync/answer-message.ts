@@ -1,17 +1,20 @@
 import { LATE_MILLISECONDS } from "../model/beat.ts";
-import { allowance } from "../model/budget.ts";
 import type { Mapping } from "../model/mapping.ts";
 import type { CycleMessage } from "../model/messages.ts";
 import type { CycleStore } from "./ports.ts";
 import { reportCycle, reportUnbegun } from "./report-cycle.ts";
 import { type CycleReport, runCycle } from "./run-cycle.ts";
 import type { ConnectedOrg, KeptEngine, MessageNeeds } from "./service-ports.ts";
+import { sharedBy } from "./shared.ts";
 
 /** The invocation that answers: its name, and when it ends (epoch milliseconds). */
 export interface Invocation {
   readonly owner: string;
   readonly deadline: number;
 }
+
+/** A poll or a pull that meets a running cycle comes back after this long. */
+const AGAIN_SECONDS = 3;
 
 /** Runs the cycle that a message asks for, tells what came of it, and remembers how it ended. */
 export async function answerMessage(needs: MessageNeeds, message: CycleMessage, invocation: Invocation): Promise<void> {
@@ -27,12 +30,14 @@ export async function answerMessage(needs: MessageNeeds, message: CycleMessage, 
   const stopReading = new AbortController();
   const begun = await begin(needs, mapping, stopReading.signal, (store, { salesforce, userId }) =>
     runCycle(
-      { ...needs, store, salesforce },
-      { ...order, userId, allowance: allowance(budget, mapping.pollingSeconds, now) },
+      { ...needs, store, salesforce, shared: sharedBy(needs, mapping.workspaceId) },
+      { ...order, userId, budget },
     ),
   );
   try {
     if ("error" in begun) await reportUnbegun(needs, reported, begun.error);
+    else if (isInTheWay(message, begun.report))
+      await needs.queues.sendCycles([{ message, delaySeconds: AGAIN_SECONDS }]);
     else await reportCycle(needs, { ...reported, ...begun }, begun.report);
   } finally {
     stopReading.abort();
@@ -66,6 +71,11 @@ async function begin(
   } catch (error) {
     return { error, store };
   }
+}
+
+/** A beat comes again by itself; who was asked to pull comes back when the running cycle has ended. */
+function isInTheWay({ kind }: CycleMessage, report: CycleReport): boolean {
+  return kind !== "beat" && !report.ran && report.why === "running";
 }
 
 /** Inactive, or its tables are not made for this version yet: its provisioning sends the first minute itself. */

@@ -12,12 +12,23 @@ export interface Cycle {
   readonly hold: Hold;
   readonly store: CycleStore;
   readonly salesforce: Salesforce;
+  /** What the mappings of the workspace share. */
+  readonly shared: Shared;
   /** Id of the Salesforce user that we write as. */
   readonly userId: () => Promise<string>;
   readonly clock: Clock;
   /** In [0, 1); spreads retries. */
   readonly random: () => number;
   readonly tally: Tally;
+}
+
+/** What the mappings of a workspace share: the probe, and a way to wake each other's cycles. */
+export interface Shared {
+  /** True for the first cycle of a slot that asks for the workspace's probe. */
+  claimProbe(slot: number): Promise<boolean>;
+  activeMappings(): Promise<readonly Mapping[]>;
+  /** Wakes cycles that pull. */
+  sendPulls(mappingIds: readonly string[]): Promise<void>;
 }
 
 /** What a cycle did, for its line in the log. */
@@ -36,6 +47,9 @@ export interface Tally {
   retried: number;
   settled: number;
   saves: number;
+  /** Mappings that the workspace's probe asked about, and those that had changed. */
+  probed: number;
+  changed: number;
   /** Doubts of earlier cycles that were settled, or that must still wait. */
   doubtsSettled: number;
   doubtsWaiting: number;
@@ -57,6 +71,8 @@ export function newTally(): Tally {
     retried: 0,
     settled: 0,
     saves: 0,
+    probed: 0,
+    changed: 0,
     doubtsSettled: 0,
     doubtsWaiting: 0,
     notes: [],

@@ -158,6 +158,8 @@ export interface CycleStore {
   owned(lease: Lease, sfids: readonly string[]): Promise<readonly string[]>;
   /** Where the pulls of these mappings stand, for the workspace's probe; one round trip, unprovisioned ones left out. */
   pulses(mappingIds: readonly string[]): Promise<readonly Pulse[]>;
+  /** A probe at this time (the org's) saw nothing new of these mappings, which is as good as a pull. */
+  notePulled(mappingIds: readonly string[], at: Date): Promise<void>;
   /** Commits marks, calls and the cycle's end, reports a spike, releases the lease; one round trip. */
   finish(lease: Lease, end: CycleEnd): Promise<Totals>;
   /** Events that wait to leave, oldest first; `forget` ends them once they are in the service's own store. */

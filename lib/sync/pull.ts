@@ -31,6 +31,11 @@ interface Fast {
   readonly at: Date;
 }
 
+/** Whether the lanes are due that a probe cannot stand for. */
+export function areLateLanesDue({ slow, deleted }: Marks, now: Date): boolean {
+  return [slow, deleted].some((mark) => !mark || now.getTime() - mark.getTime() >= LATE_EVERY_MILLISECONDS);
+}
+
 /** Page by page in the order of stamps; each page commits as far as it is safe to start from next time. */
 async function fastLane(cycle: Cycle, start: Date): Promise<Fast> {
   const position = createPosition(start);

@@ -1,17 +1,19 @@
-import { type Allowance, isPullDue } from "../model/budget.ts";
+import { allowance, type Budget, isPullDue } from "../model/budget.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping.ts";
 import type { CycleMessage } from "../model/messages.ts";
 import type { Clock } from "./clock.ts";
-import { type Cycle, newTally, type Tally } from "./cycle.ts";
+import { type Cycle, newTally, type Shared, type Tally } from "./cycle.ts";
 import { type End, holdLease, LEASE_SECONDS, type StopReason, untilItEnds } from "./hold-lease.ts";
 import type { Begun, CycleStore, Marks, Salesforce, Totals } from "./ports.ts";
-import { pull } from "./pull.ts";
+import { probe } from "./probe.ts";
+import { areLateLanesDue, pull } from "./pull.ts";
 import { push } from "./push.ts";
 import { settleDoubts } from "./settle-doubts.ts";
 
 export interface CycleNeeds {
   readonly store: CycleStore;
   readonly salesforce: Salesforce;
+  readonly shared: Shared;
   readonly clock: Clock;
   readonly random: () => number;
 }
@@ -23,7 +25,7 @@ export interface CycleOrder {
   readonly slot: number | null;
   /** Id of the Salesforce user that we write as. */
   readonly userId: () => Promise<string>;
-  readonly allowance: Allowance;
+  readonly budget: Budget;
   /** Names the invocation in `_bridge_state`. */
   readonly owner: string;
   /** Epoch milliseconds when the invocation ends. */
@@ -32,6 +34,7 @@ export interface CycleOrder {
 
 type Held = Extract<Begun, { readonly held: true }>;
 
+/** What a cycle came to. */
 export type CycleReport =
   | { readonly ran: false; readonly why: Extract<Begun, { readonly held: false }>["why"] }
   | {
@@ -58,8 +61,8 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   const done: Done = { marks: {}, pulledAt: null };
   const end = await untilItEnds(async () => {
     if (begun.waiting.unfinished) await settleDoubts(cycle);
-    if (isPulling(order, begun, needs.clock)) Object.assign(done, await pull(cycle, begun.marks));
-    if (isPushing(order, begun)) await push(cycle);
+    if (await hasToPull(cycle, order, begun)) Object.assign(done, await pull(cycle, begun.marks));
+    if (isPushing(order, begun, needs.clock)) await push(cycle);
   });
   return finish(cycle, begun, done, end);
 }
@@ -74,16 +77,21 @@ function cycleOf(needs: CycleNeeds, { mapping, userId, deadline }: CycleOrder, {
   return { ...needs, mapping, userId, lease, shape, hold, tally: newTally() };
 }
 
-/** A mapping whose first load has not ended has no position to pull from. */
-function isPulling({ mapping, kind, allowance }: CycleOrder, { marks, lastPullAt }: Held, clock: Clock): boolean {
+/** Whoever was asked to pull does; a beat asks the workspace's probe first, which knows of all mappings for one call. */
+async function hasToPull(cycle: Cycle, { mapping, kind, slot, budget }: CycleOrder, begun: Held): Promise<boolean> {
+  const { marks, lastPullAt } = begun;
+  // Without a position the first load has not ended.
   if (!pulls(mapping.syncDirection) || marks.position === null) return false;
-  if (kind !== "beat") return true;
-  const { pullEverySeconds } = allowance;
-  return pullEverySeconds !== null && isPullDue(pullEverySeconds, lastPullAt, new Date(clock.now()));
+  if (kind !== "beat" || slot === null) return true;
+  const now = new Date(cycle.clock.now());
+  const { pullEverySeconds } = allowance(budget, mapping.pollingSeconds, now);
+  if (pullEverySeconds === null || !isPullDue(pullEverySeconds, lastPullAt, now)) return false;
+  return areLateLanesDue(marks, now) || probe(cycle, budget, slot);
 }
 
-function isPushing({ mapping, kind, allowance }: CycleOrder, { waiting }: Held): boolean {
-  return pushes(mapping.syncDirection) && waiting.changes && (allowance.pushes || kind === "poll");
+function isPushing({ mapping, kind, budget }: CycleOrder, { waiting }: Held, clock: Clock): boolean {
+  if (!pushes(mapping.syncDirection) || !waiting.changes) return false;
+  return kind === "poll" || allowance(budget, mapping.pollingSeconds, new Date(clock.now())).pushes;
 }
 
 /** Whatever happened, calls were made and marks may have moved; a lost lease leaves its end to the next holder. */

@@ -4,7 +4,7 @@ import type { CycleStore, Lease, OutboxEvent, Pulse, RecordStamp } from "../../s
 import { apply } from "./apply.ts";
 import { claim, markSent, recover, release } from "./claim.ts";
 import { instant, iso, type Workbench } from "./fence.ts";
-import { isZoneless, type MappedTable } from "./layout.ts";
+import { isZoneless, type Layout, type MappedTable } from "./layout.ts";
 import { begin, finish, renew, unlessUnprovisioned } from "./lease.ts";
 import { openSession, type Session } from "./session.ts";
 import { settle } from "./settle.ts";
@@ -58,7 +58,18 @@ export function cycleStoreOn(session: Session, schema: string, now: () => Date):
     apply: (lease, page) => apply(bench, lease, page),
     unseen: (mappingId, stamps) => unseen(bench, mappingId, stamps),
     owned: (lease, sfids) => owned(bench, lease, sfids),
-    pulses: (mappingIds) => pulses(bench, mappingIds),
+    async pulses(mappingIds) {
+      const found = await pulses(bench, mappingIds);
+      for (const { mappingId, mapped } of found) if (!known.has(mappingId)) known.set(mappingId, mapped);
+      return found.map(({ mapped: _, ...pulse }) => pulse);
+    },
+    async notePulled(mappingIds, at) {
+      await session.query(
+        `UPDATE ${tables.state} SET last_pull_at = $2
+         WHERE mapping_id = ANY ($1::text[]) AND position IS NOT NULL AND last_pull_at < $2`,
+        [mappingIds, at],
+      );
+    },
     finish: (lease, end) => finish(bench, lease, end),
     outbox: (limit) => outbox(bench, limit),
     async forget(eventIds) {
@@ -99,10 +110,13 @@ async function owned({ session, mapped }: Workbench, lease: Lease, sfids: readon
   return rows.map(({ sfid }) => sfid);
 }
 
-async function pulses({ session, tables }: Workbench, mappingIds: readonly string[]): Promise<Pulse[]> {
+async function pulses(
+  { session, tables }: Workbench,
+  mappingIds: readonly string[],
+): Promise<(Pulse & { readonly mapped: MappedTable })[]> {
   const rows = await unlessUnprovisioned(
     session.query(
-      `SELECT mapping_id, shape, ${iso("position")} AS position, ${iso("last_pull_at")} AS last_pull_at
+      `SELECT mapping_id, shape, layout, ${iso("position")} AS position, ${iso("last_pull_at")} AS last_pull_at
        FROM ${tables.state} WHERE mapping_id = ANY ($1::text[])`,
       [mappingIds],
     ),
@@ -112,6 +126,7 @@ async function pulses({ session, tables }: Workbench, mappingIds: readonly strin
     shape: row["shape"] as TableShape,
     position: instant(row, "position"),
     lastPullAt: instant(row, "last_pull_at"),
+    mapped: { shape: row["shape"] as TableShape, layout: row["layout"] as Layout },
   }));
 }
 

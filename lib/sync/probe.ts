@@ -1,0 +1,69 @@
+import { allowance, type Budget, isPullDue } from "../model/budget.ts";
+import { sfidOf, stampOf } from "../model/incoming.ts";
+import { pulls } from "../model/mapping.ts";
+import { PAGE_SIZE, stampsSince } from "../model/soql.ts";
+import type { Cycle } from "./cycle.ts";
+import type { Pulse, QueryPage, RequestRefusal } from "./ports.ts";
+
+/** Queries that one composite call takes. */
+const QUERIES_PER_CALL = 5;
+
+/**
+ * Asks for the whole workspace which mappings have changed, five for one call, and wakes them. True when the mapping of
+ * this cycle has to pull. A cycle whose slot is claimed by another leaves it to that one.
+ */
+export async function probe(cycle: Cycle, budget: Budget, slot: number): Promise<boolean> {
+  if (!(await cycle.shared.claimProbe(slot))) return false;
+  const due = await duePulses(cycle, budget);
+  // To ask about one costs as much as to pull it.
+  if (due.length <= 1) return true;
+
+  const changed: string[] = [];
+  const unchanged: string[] = [];
+  let at = new Date(0);
+  for (let start = 0; start < due.length; start += QUERIES_PER_CALL) {
+    const some = due.slice(start, start + QUERIES_PER_CALL);
+    const answers = await ask(cycle, some);
+    for (const [index, pulse] of some.entries()) {
+      const answer = answers[index];
+      if (answer && "readAt" in answer) at = answer.readAt;
+      const isNew = await hasNews(cycle, pulse, answer);
+      (isNew ? changed : unchanged).push(pulse.mappingId);
+    }
+  }
+  cycle.tally.changed += changed.length;
+  await cycle.shared.sendPulls(changed.filter((mappingId) => mappingId !== cycle.mapping.id));
+  if (unchanged.length > 0) await cycle.store.notePulled(unchanged, at);
+  return changed.includes(cycle.mapping.id);
+}
+
+async function duePulses({ shared, store, clock }: Cycle, budget: Budget): Promise<Pulse[]> {
+  const now = new Date(clock.now());
+  const pulling = (await shared.activeMappings()).filter(({ syncDirection }) => pulls(syncDirection));
+  const seconds = new Map(pulling.map(({ id, pollingSeconds }) => [id, pollingSeconds]));
+  const pulses = await store.pulses([...seconds.keys()]);
+  return pulses.filter(({ mappingId, position, lastPullAt }) => {
+    const { pullEverySeconds } = allowance(budget, seconds.get(mappingId) ?? 0, now);
+    return position !== null && pullEverySeconds !== null && isPullDue(pullEverySeconds, lastPullAt, now);
+  });
+}
+
+async function ask(cycle: Cycle, pulses: readonly Pulse[]): Promise<readonly (QueryPage | RequestRefusal)[]> {
+  await cycle.hold.mayRead();
+  const soqls = pulses.map(({ shape, position }) => stampsSince(shape, position ?? new Date(0), null));
+  return cycle.hold.during(() => cycle.salesforce.queryTogether(soqls));
+}
+
+/** What a row holds already was read by the last pull, whose last minute is always asked for again. */
+async function hasNews(
+  { store }: Cycle,
+  { mappingId }: Pulse,
+  answer: QueryPage | RequestRefusal | undefined,
+): Promise<boolean> {
+  // The mapping's own cycle meets the refusal, and tells it.
+  if (!answer || "kind" in answer) return true;
+  if (answer.records.length === 0) return false;
+  if (!answer.complete || answer.records.length >= PAGE_SIZE) return true;
+  const stamps = answer.records.map((record) => ({ sfid: sfidOf(record), systemModstamp: stampOf(record) }));
+  return (await store.unseen(mappingId, stamps)).length > 0;
+}

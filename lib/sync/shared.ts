@@ -1,0 +1,17 @@
+import type { Shared } from "./cycle.ts";
+import type { MessageNeeds } from "./service-ports.ts";
+
+/** What the mappings of one workspace share, by the service's own stores and queues. */
+export function sharedBy({ engine, mappings, queues }: MessageNeeds, workspaceId: string): Shared {
+  return {
+    claimProbe: (slot) => engine.claimProbe(workspaceId, slot),
+    activeMappings: () => mappings.listActive(workspaceId),
+    sendPulls: (mappingIds) =>
+      queues.sendCycles(
+        mappingIds.map((mappingId) => ({
+          message: { workspace_id: workspaceId, mapping_id: mappingId, kind: "pull", slot: null },
+          delaySeconds: 0,
+        })),
+      ),
+  };
+}
