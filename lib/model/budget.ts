@@ -34,7 +34,7 @@ const STEPS: readonly [Step, ...Step[]] = [
 const HYSTERESIS = 0.03;
 
 /** While everything waits, one cycle in so many seconds may still ask, for the count comes with the answers only. */
-const ASK_AGAIN_SECONDS = 600;
+const ASK_AGAIN_SECONDS = 300;
 
 /** The budget after an answer that told the org's count. */
 export function afterAnswer(before: Budget, usage: Usage): Budget {

@@ -90,7 +90,8 @@ async function hasToPull(cycle: Cycle, { mapping, kind, slot, budget }: CycleOrd
 }
 
 function isPushing({ mapping, kind, budget }: CycleOrder, { waiting }: Held, clock: Clock): boolean {
-  if (!pushes(mapping.syncDirection) || !waiting.changes) return false;
+  // What was unfinished may wait again by now.
+  if (!pushes(mapping.syncDirection) || !(waiting.changes || waiting.unfinished)) return false;
   return kind === "poll" || allowance(budget, mapping.pollingSeconds, new Date(clock.now())).pushes;
 }
 

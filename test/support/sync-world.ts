@@ -3,18 +3,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { importConfig } from "../../functions/api/import-config.ts";
-import { mappings, now, workspaces } from "../../functions/composition.ts";
+import { eventRows, mappings, now, workspaces } from "../../functions/composition.ts";
 import { cycleServices } from "../../functions/cycle-services.ts";
 import { provisioningServices } from "../../functions/provisioning-services.ts";
 import { importConfig as importDocument } from "../../lib/config/import-config.ts";
 import { type Org, startOrg } from "../../lib/local/org/start-org.ts";
+import type { Event } from "../../lib/model/event.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import type { LoadMessage, ProvisioningMessage } from "../../lib/model/messages.ts";
+import type { CycleMessage, LoadMessage, ProvisioningMessage } from "../../lib/model/messages.ts";
 import { answerLoad } from "../../lib/sync/answer-load.ts";
 import { answerMessage } from "../../lib/sync/answer-message.ts";
 import { provisionMapping } from "../../lib/sync/provision-mapping.ts";
 import type { MessageNeeds } from "../../lib/sync/service-ports.ts";
-import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
+import type { BridgeCloud } from "./bridge-cloud.ts";
+import { type Interference, interferedWith } from "./interference.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { createTestWorkspace } from "./workspace.ts";
 
@@ -42,22 +44,36 @@ export interface SyncWorld {
   soql(query: string): Promise<Row[]>;
   /** A REST call of somebody else than us; counts like ours. */
   rest(method: string, path: string, body?: unknown): Promise<unknown>;
-  /** The org's own count of calls, itself not counted. */
+  /** The org's own count of calls, those of this test left out. */
   calls(): Promise<number>;
+  /** How many requests the org has seen. */
+  requests(): Promise<number>;
+  /** Events that were announced, by their ids. */
+  events(ids: readonly string[]): Promise<readonly Event[]>;
+  /** Orders the org to go wrong (its `/_sim/faults`). */
+  fault(fault: Row): Promise<void>;
+  /** A control of the org, `DELETE /_sim/sessions`; not counted. */
+  control(method: string, path: string, body?: unknown): Promise<unknown>;
   /** Imports mappings and carries everything out that follows: tables, loads. */
   map(...asked: readonly Asked[]): Promise<Mapping[]>;
   /** One cycle of a mapping, as after a poll; the time moves on a second first, so that stamps differ. */
   cycle(mapping: Mapping, kind?: "beat" | "poll" | "pull"): Promise<void>;
+  /** Cycles of several mappings, or several of one, at once. */
+  cyclesAtOnce(...mappings: readonly Mapping[]): Promise<void>;
   pass(seconds: number): Promise<void>;
+  /** Stands between the cycles and the outside, until it is taken away with null. */
+  interfere(interference: Interference | null): void;
   close(): Promise<void>;
 }
 
-/** Starts it all, empty. */
-export async function createSyncWorld(options: { readonly dailyApiRequests?: number } = {}): Promise<SyncWorld> {
-  const cloud = await startBridgeCloud();
+/** Starts it all, empty, in a cloud that a test file starts once: the service keeps to the first that it meets. */
+export async function createSyncWorld(
+  cloud: BridgeCloud,
+  options: { readonly dailyApiRequests?: number } = {},
+): Promise<SyncWorld> {
   const folder = mkdtempSync(join(tmpdir(), "bridge-org-"));
   const clock = { now: () => new Date(cloud.clock.now()), sleep: (ms: number) => sleep(cloud, ms) };
-  const org = await startOrg({ dataDir: folder, clock, ...options });
+  const org = await startOrg({ dataDir: folder, clock, controls: true, ...options });
   const database = await createTestDatabase();
   const application = new Client({ connectionString: database.url });
   await application.connect();
@@ -66,9 +82,23 @@ export async function createSyncWorld(options: { readonly dailyApiRequests?: num
     salesforce: connectionOf(org),
   });
   const log: Row[] = [];
-  const services: MessageNeeds = { ...cycleServices(), log: (line) => log.push(line), random: () => 0 };
+  let interference: Interference | null = null;
+  const real = cycleServices();
+  const services: MessageNeeds = {
+    ...real,
+    connections: interferedWith(real.connections, () => interference),
+    log: (line) => log.push(line),
+    random: () => 0,
+  };
   const rest = (method: string, path: string, body?: unknown) => ask(org, method, path, body);
-  let before = 0;
+  const control = (method: string, path: string, body?: unknown) => request(org, method, `/_sim${path}`, body);
+  let foreign = 0;
+
+  const answer = (mapping: Mapping, kind: CycleMessage["kind"]) => {
+    const slot = kind === "beat" ? Math.floor(cloud.clock.now() / 1000) : null;
+    const message = { workspace_id: workspace.id, mapping_id: mapping.id, kind, slot };
+    return answerMessage(services, message, { owner: "test", deadline: cloud.clock.now() + 180_000 });
+  };
 
   const world: SyncWorld = {
     cloud,
@@ -78,21 +108,24 @@ export async function createSyncWorld(options: { readonly dailyApiRequests?: num
     log,
     sql: async (text, values = []) => (await application.query<Row>(text, [...values])).rows,
     soql: async (query) => {
-      before += 1;
+      foreign += 1;
       const { records } = (await rest("GET", `/query?q=${encodeURIComponent(query)}`)) as { records: Row[] };
       return records.map(({ attributes: _, ...record }) => record);
     },
     rest: (method, path, body) => {
-      before += 1;
+      foreign += 1;
       return rest(method, path, body);
     },
-    calls: async () => {
-      before += 1;
-      const { DailyApiRequests } = (await rest("GET", "/limits")) as {
-        DailyApiRequests: { Max: number; Remaining: number };
-      };
-      return DailyApiRequests.Max - DailyApiRequests.Remaining - before;
+    calls: async () => ((await control("GET", "/calls")) as { used: number }).used - foreign,
+    requests: async () => ((await control("GET", "/requests")) as unknown[]).length,
+    events: async (ids) => {
+      const found = await eventRows().read(ids.map((eventId) => ({ workspaceId: workspace.id, eventId })));
+      return ids.flatMap((id) => found.find((event) => event.id === id) ?? []);
     },
+    fault: async (fault) => {
+      await control("POST", "/faults", fault);
+    },
+    control,
     map: async (...asked) => {
       await importAll(workspace.id, asked);
       await carryOut(cloud, services, org);
@@ -100,21 +133,25 @@ export async function createSyncWorld(options: { readonly dailyApiRequests?: num
     },
     cycle: async (mapping, kind = "poll") => {
       await cloud.clock.advance({ seconds: 1 });
-      const slot = kind === "beat" ? Math.floor(cloud.clock.now() / 1000) : null;
-      const message = { workspace_id: workspace.id, mapping_id: mapping.id, kind, slot };
-      await answerMessage(services, message, { owner: "test", deadline: cloud.clock.now() + 180_000 });
+      await answer(mapping, kind);
+    },
+    cyclesAtOnce: async (...all) => {
+      await cloud.clock.advance({ seconds: 1 });
+      await Promise.all(all.map((mapping) => answer(mapping, "poll")));
+    },
+    interfere: (next) => {
+      interference = next;
     },
     pass: (seconds) => cloud.clock.advance({ seconds }),
-    close: () => closeAll(application, org, database, cloud, folder),
+    close: () => closeAll(application, org, database, folder),
   };
   return world;
 }
 
-async function closeAll(application: Client, org: Org, database: TestDatabase, cloud: BridgeCloud, folder: string) {
+async function closeAll(application: Client, org: Org, database: TestDatabase, folder: string) {
   await application.end();
   await org.close();
   await database.close();
-  await cloud.close();
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -134,8 +171,12 @@ function connectionOf({ url, organizationId, clientId, clientSecret, username, p
   } as const;
 }
 
-async function ask({ url, accessToken }: Org, method: string, path: string, body?: unknown): Promise<unknown> {
-  const response = await fetch(`${url}/services/data/v66.0${path}`, {
+function ask(org: Org, method: string, path: string, body?: unknown): Promise<unknown> {
+  return request(org, method, `/services/data/v66.0${path}`, body);
+}
+
+async function request({ url, accessToken }: Org, method: string, path: string, body?: unknown): Promise<unknown> {
+  const response = await fetch(`${url}${path}`, {
     method,
     headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json" },
     ...(body !== undefined && { body: JSON.stringify(body) }),

@@ -1,22 +1,28 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
 
 const FIELDS = ["AccountId", "Birthdate", "Email", "External_Id__c", "FirstName", "LastName", "Name"];
 
+let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
 /** Calls that others made before the first cycle, the import's describes among them. */
 let foreignCalls: number;
 beforeAll(async () => {
-  world = await createSyncWorld();
+  cloud = await startBridgeCloud();
+  world = await createSyncWorld(cloud);
   await world.rest("POST", "/sobjects/Contact", { LastName: "Loaded", Email: "first@example.com" });
   const [mapping] = await world.map({ object: "Contact", fields: FIELDS });
   if (!mapping) throw new Error("the mapping was not made");
   contact = mapping;
   foreignCalls = (await world.calls()) - (await countedCalls());
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  await world.close();
+  await cloud.close();
+});
 
 const countedCalls = async () => {
   const [kept] = await world.sql("SELECT api_calls FROM salesforce._bridge_state");

@@ -1,0 +1,159 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Mapping } from "../../lib/model/mapping.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let contact: Mapping;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+});
+afterAll(() => cloud.close());
+beforeEach(async () => {
+  world = await createSyncWorld(cloud);
+  const [mapping] = await world.map({ object: "Contact", fields: ["Birthdate", "Email", "LastName"] });
+  if (!mapping) throw new Error("the mapping was not made");
+  contact = mapping;
+});
+afterEach(() => world.close());
+
+const states = async () =>
+  (await world.sql("SELECT state FROM salesforce._trigger_log ORDER BY id")).map(({ state }) => state);
+const told = async () => {
+  const events = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
+  const mine = events.filter(({ workspace_id }) => workspace_id === world.workspaceId);
+  return (await world.events(mine.map(({ event_id }) => event_id))).map(({ event }) => event);
+};
+
+describe("a session that has ended", () => {
+  test("is renewed once in the middle of a cycle, which goes on", async () => {
+    await world.cycle(contact);
+    await world.control("DELETE", "/sessions");
+    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+
+    await world.cycle(contact);
+
+    expect(await states()).toEqual(["SUCCESS"]);
+    expect(world.log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  test("is broken at once when the org refuses another one, told once, and told again when it is mended", async () => {
+    await world.fault({ kind: "expiredSession", times: 0 });
+
+    for (let i = 0; i < 4; i++) await world.cycle(contact);
+    expect(await told()).toEqual(["mapping.activated", "sync.broken"]);
+    await world.control("DELETE", "/faults");
+    await world.cycle(contact);
+    await world.cycle(contact);
+
+    expect(await told()).toEqual(["sync.recovered"]);
+  });
+});
+
+test("an outage of Salesforce fails no row, breaks after three cycles, and recovers with the first good one", async () => {
+  await told();
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  await world.fault({ kind: "unavailable", times: 0 });
+
+  await world.cycle(contact);
+  await world.cycle(contact);
+  expect(await told()).toEqual([]);
+  await world.cycle(contact);
+  await world.cycle(contact);
+  expect(await told()).toEqual(["sync.broken"]);
+  expect(await states()).toEqual(["NEW"]);
+  await world.control("DELETE", "/faults");
+  await world.cycle(contact);
+
+  expect(await states()).toEqual(["SUCCESS"]);
+  expect(await told()).toEqual(["sync.recovered"]);
+});
+
+test("calls that are used up fail no row, and beats rest until there may be some again", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  await world.control("PUT", "/calls", { used: 15_000 });
+
+  await world.cycle(contact);
+  const asked = await world.requests();
+  await world.pass(10);
+  await world.cycle(contact, "beat");
+
+  expect(await states()).toEqual(["NEW"]);
+  expect(await world.requests()).toBe(asked);
+  await world.control("PUT", "/calls", { used: 0 });
+  await world.pass(300);
+  await world.cycle(contact, "beat");
+  expect(await states()).toEqual(["SUCCESS"]);
+});
+
+test("a record that is locked is sent again a minute later, and the others do not wait for it", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Locked'), ('Free')");
+  await world.fault({ kind: "lockedRow", record: "Locked" });
+
+  await world.cycle(contact);
+  expect(await states()).toEqual(["NEW", "SUCCESS"]);
+  await world.pass(30);
+  await world.cycle(contact);
+  expect(await states()).toEqual(["NEW", "SUCCESS"]);
+  await world.pass(31);
+  await world.cycle(contact);
+
+  expect(await states()).toEqual(["SUCCESS", "SUCCESS"]);
+});
+
+test("ten rows that fail in one cycle are told one by one and as one spike", async () => {
+  await told();
+  await world.sql(
+    "INSERT INTO salesforce.contact (lastname, birthdate) SELECT 'Unborn', '2099-01-01' FROM generate_series(1, 10)",
+  );
+
+  await world.cycle(contact);
+
+  const events = await told();
+  expect(events.filter((event) => event === "record.failed")).toHaveLength(10);
+  expect(events.filter((event) => event === "sync.failure_spike")).toHaveLength(1);
+});
+
+test("a record that was committed late, under a stamp that the pull had passed, arrives within five minutes", async () => {
+  await world.fault({ kind: "heldCommit", object: "Contact", milliseconds: 120_000 });
+  const saving = world.rest("POST", "/sobjects/Contact", { LastName: "Late" });
+  for (let i = 0; i < 11; i++) {
+    await world.pass(10);
+    await world.cycle(contact, "beat");
+  }
+  expect(await world.sql("SELECT FROM salesforce.contact")).toEqual([]);
+  await world.pass(20);
+  await saving;
+
+  for (let i = 0; i < 31; i++) {
+    await world.pass(10);
+    await world.cycle(contact, "beat");
+  }
+
+  expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: "Late" }]);
+});
+
+test("a record that was deleted for good is deleted from the table within ten minutes", async () => {
+  const { id } = (await world.rest("POST", "/sobjects/Contact", { LastName: "Gone" })) as { id: string };
+  await world.cycle(contact);
+  expect(await world.sql("SELECT FROM salesforce.contact")).toHaveLength(1);
+  await world.rest("DELETE", `/sobjects/Contact/${id}`);
+  await world.control("DELETE", "/recycle-bin");
+
+  for (let i = 0; i < 60; i++) {
+    await world.pass(10);
+    await world.cycle(contact, "beat");
+  }
+
+  expect(await world.sql("SELECT FROM salesforce.contact")).toEqual([]);
+});
+
+test("two messages for one mapping run one cycle at a time and send each row once", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Crowd' FROM generate_series(1, 300)");
+
+  await world.cyclesAtOnce(contact, contact);
+
+  expect(await world.soql("SELECT count(Id) n FROM Contact")).toEqual([{ n: 300 }]);
+  expect(await states()).toEqual(Array(300).fill("SUCCESS"));
+});
