@@ -12,6 +12,7 @@ export const OWNER = "bridge";
 export async function createClusterOnce(
   home: string,
   programs: Programs,
+  isDurable: boolean,
 ): Promise<{ folder: string; password: string }> {
   const folder = join(home, "cluster");
   const passwordFile = join(home, "password");
@@ -24,17 +25,17 @@ export async function createClusterOnce(
   rmSync(aside, { recursive: true, force: true });
   mkdirSync(aside, { mode: 0o700 });
   if (programs.user) for (const path of [passwordFile, aside]) chownSync(path, programs.user.uid, programs.user.gid);
-  await initialise(aside, passwordFile, programs);
+  await initialise(aside, [`--pwfile=${passwordFile}`, isDurable ? "--sync-method=fsync" : "--no-sync"], programs);
   renameSync(aside, folder);
   return { folder, password };
 }
 
 /** The built-in locale sorts by code point, knows all of Unicode, and is the same on every system. */
-async function initialise(folder: string, passwordFile: string, { initdb, user }: Programs): Promise<void> {
+async function initialise(folder: string, more: readonly string[], { initdb, user }: Programs): Promise<void> {
   const locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--encoding=UTF8"];
-  const access = [`--username=${OWNER}`, "--auth=scram-sha-256", `--pwfile=${passwordFile}`];
+  const access = [`--username=${OWNER}`, "--auth=scram-sha-256"];
   try {
-    await promisify(execFile)(initdb, ["--pgdata", folder, "--no-instructions", ...locale, ...access], {
+    await promisify(execFile)(initdb, ["--pgdata", folder, "--no-instructions", ...locale, ...access, ...more], {
       cwd: folder,
       env: { ...process.env, LC_ALL: "C" },
       ...user,

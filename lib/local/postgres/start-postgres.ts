@@ -48,7 +48,7 @@ export async function startPostgres({ dataDir, port, settings = {} }: PostgresSe
   const lock = lockFolder(join(home, "lock"));
   try {
     const programs = findPrograms(home);
-    const { folder, password } = await createClusterOnce(home, programs);
+    const { folder, password } = await createClusterOnce(home, programs, settings["fsync"] !== "off");
     await endOrphan(folder);
     const [child, used] = await started(home, folder, programs, port, settings);
     const urlOf = (database: string) => `postgresql://${OWNER}:${password}@127.0.0.1:${used}/${database}`;

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Postgres, type PostgresSettings, startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
 import { usePostgres } from "../../../lib/local/postgres/use-postgres.ts";
 import { identityOf } from "../../../lib/local/process-identity.ts";
@@ -9,6 +10,16 @@ import { canKillGuards, killGuard } from "../../support/kill-guard.ts";
 import { createTestDatabase } from "../../support/postgres.ts";
 import { runUntilKilled } from "../../support/run-until-killed.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+/** Databases that were made once, and that each test leaves stopped: making them takes longer than all the rest. */
+let dataDir: string;
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), "bridge-test-"));
+  await (await startPostgres({ dataDir })).close();
+});
+
+afterAll(() => rmSync(dataDir, { recursive: true }));
 
 async function start(settings: PostgresSettings): Promise<Postgres> {
   const postgres = await startPostgres(settings);
@@ -28,7 +39,6 @@ async function ask<Row extends object>(url: string, sql: string, values: unknown
 
 describe("the embedded PostgreSQL", () => {
   test("keeps its data, its port and its password over a restart", async () => {
-    const dataDir = temporaryFolder();
     const first = await startPostgres({ dataDir });
     await ask(first.url, "CREATE TABLE kept AS SELECT 'grüße 🎉' AS words");
     await first.close();
@@ -40,7 +50,7 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test("is durable, speaks UTF-8, and can be reached from this machine alone, with the password", async () => {
-    const { url } = await start({ dataDir: temporaryFolder() });
+    const { url } = await start({ dataDir });
     const settings = ["fsync", "server_encoding", "listen_addresses", "unix_socket_directories", "TimeZone"];
 
     const rows = await ask(url, "SELECT name, setting FROM pg_settings WHERE name = ANY($1) ORDER BY name", [settings]);
@@ -58,7 +68,6 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test("keeps its password in a file that only its owner can read", async () => {
-    const dataDir = temporaryFolder();
     const { url } = await start({ dataDir });
 
     expect(statSync(join(dataDir, "password")).mode & 0o777).toBe(0o600);
@@ -66,18 +75,16 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test("loses nothing that was committed when its owner is killed, and starts again at once", async () => {
-    const dataDir = temporaryFolder();
     const victim = await runUntilKilled("hold-postgres.ts", dataDir);
-    await ask(String(victim.said["url"]), "CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n");
+    await ask(String(victim.said["url"]), "CREATE TABLE numbers AS SELECT generate_series(1, 1000) AS n");
 
     await victim.kill();
     const { url } = await start({ dataDir });
 
-    expect(await ask(url, "SELECT count(*)::int AS n FROM kept")).toEqual([{ n: 1000 }]);
+    expect(await ask(url, "SELECT count(*)::int AS n FROM numbers")).toEqual([{ n: 1000 }]);
   });
 
   test("ends a server that outlived its killed owner and the guard", { skip: !canKillGuards }, async () => {
-    const dataDir = temporaryFolder();
     const victim = await runUntilKilled("hold-postgres.ts", dataDir);
     const orphan = identityOf(Number.parseInt(readFileSync(join(dataDir, "cluster", "postmaster.pid"), "utf8"), 10));
     killGuard(Number(orphan?.pid));
@@ -91,8 +98,6 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test("starts although its stale pid file names a process of somebody else", async () => {
-    const dataDir = temporaryFolder();
-    await (await startPostgres({ dataDir })).close();
     writeFileSync(join(dataDir, "cluster", "postmaster.pid"), `${process.pid}\n${join(dataDir, "cluster")}\n`);
 
     const { url } = await start({ dataDir });
@@ -110,7 +115,6 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test("says who owns the folder when it is started twice", async () => {
-    const dataDir = temporaryFolder();
     await start({ dataDir });
 
     await expect(startPostgres({ dataDir })).rejects.toThrow(`in use by process ${process.pid}`);
