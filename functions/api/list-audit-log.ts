@@ -24,7 +24,7 @@ export const listAuditLog = endpoint({
     const filter = { workspaceId: workspace.id, actor: actor?.toLowerCase() ?? null, action };
     if (input.format === "csv") {
       const batches = services.audit.batches(filter, { limit: input.limit ?? null, offset });
-      return new Plain("text/csv; charset=utf-8", Readable.from(csvOf(batches)), CSV_FILE);
+      return new Plain("text/csv", Readable.from(csvOf(batches)), CSV_FILE);
     }
     const limit = input.limit ?? 50;
     const { entries, total } = await services.audit.page(filter, { limit, offset });

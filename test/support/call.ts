@@ -20,7 +20,7 @@ export interface Response {
   readonly json: Envelope | null;
 }
 
-interface Envelope {
+export interface Envelope {
   readonly success: boolean;
   readonly data?: unknown;
   readonly meta?: { readonly total: number; readonly limit: number; readonly offset: number };

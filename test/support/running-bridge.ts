@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "../../lib/infra/build.ts";
+import { synthesize } from "../../lib/infra/synthesize.ts";
+import { type Host, startHost } from "../../lib/local/cloud/lambda/start-host.ts";
+import { type Cloud, startCloud } from "../../lib/local/cloud/start-cloud.ts";
+import type { Envelope } from "./call.ts";
+import { type ConnectedOrg, startConnectedOrg } from "./connected-org.ts";
+import { createTestDatabase, type TestDatabase } from "./postgres.ts";
+import { createTestWorkspace, type TestWorkspace } from "./workspace.ts";
+
+/** The deployed bundles on the embedded cloud, with an org and a database, asked over HTTP. End it with `close()`. */
+export interface RunningBridge {
+  readonly baseUrl: string;
+  readonly metricsUrl: string;
+  readonly host: Host;
+  readonly org: ConnectedOrg;
+  readonly database: TestDatabase;
+  /** A workspace with both sides connected, in a schema of its own. */
+  createWorkspace(schema?: string): Promise<TestWorkspace>;
+  /** A request as any client sends it; `path` is below the base URL. */
+  request(method: string, path: string, request?: HttpRequest): Promise<HttpAnswer>;
+  close(): Promise<void>;
+}
+
+export interface HttpRequest {
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A string is sent as it is, anything else as JSON. */
+  readonly body?: unknown;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Null when the answer is not JSON. */
+  readonly json: Envelope | null;
+}
+
+interface Settings {
+  /** The contract's 300 only where the limit itself is tested. */
+  readonly requestsPerMinute?: number;
+  readonly things?: number;
+}
+
+export async function startRunningBridge({
+  requestsPerMinute = 1_000_000,
+  things = 0,
+}: Settings = {}): Promise<RunningBridge> {
+  const folder = mkdtempSync(join(tmpdir(), "bridge-running-"));
+  const bundles = join(folder, "bundles");
+  const [cloud, org, database] = await Promise.all([
+    startCloud({ dataDir: join(folder, "cloud") }),
+    startConnectedOrg({ things }),
+    createTestDatabase(),
+    build({ out: bundles }),
+  ]);
+  const assembly = synthesize({ bundles, outdir: join(folder, "assembly") });
+  const environment = { ...cloud.environment, RATE_LIMIT_PER_MINUTE: String(requestsPerMinute) };
+  const host = await startHost({ cloud, assembly, environment });
+  return {
+    baseUrl: host.baseUrl,
+    metricsUrl: host.metricsUrl ?? "",
+    host,
+    org,
+    database,
+    createWorkspace: (schema = "salesforce") =>
+      createTestWorkspace({ salesforce: org.connection, postgres: { url: database.url, schema } }),
+    request: (method, path, request) => send(host.baseUrl, method, path, request),
+    close: () => closeAll(host, cloud, org, database, folder),
+  };
+}
+
+async function closeAll(host: Host, cloud: Cloud, org: ConnectedOrg, database: TestDatabase, folder: string) {
+  await host.close();
+  await Promise.all([cloud.close(), org.close(), database.close()]);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function send(
+  baseUrl: string,
+  method: string,
+  path: string,
+  { token, headers = {}, body }: HttpRequest = {},
+): Promise<HttpAnswer> {
+  const response = await fetch(`${baseUrl}${path}`, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get("content-type") === "application/json" && text !== "";
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: isJson ? (JSON.parse(text) as Envelope) : null,
+  };
+}
