@@ -55,6 +55,8 @@ export interface Org {
   /** The administrator's token, which never expires. */
   readonly accessToken: string;
   readonly organizationId: string;
+  /** The administrator. */
+  readonly userId: string;
   readonly clientId: string;
   readonly clientSecret: string;
   /** Stops listening, ends open requests and closes the file. */
@@ -72,7 +74,7 @@ export async function startOrg(options: OrgOptions): Promise<Org> {
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(options.port ?? 0, host, resolve));
   // The parser takes longer to load than all the rest; it is loaded once the org already answers.
   setImmediate(loadParser);
-  const { username, password, accessToken, organizationId, clientId, clientSecret } = parts.identity;
+  const { username, password, accessToken, organizationId, userId, clientId, clientSecret } = parts.identity;
   const { port } = server.address() as AddressInfo;
   return {
     url: `${options.tls ? "https" : "http"}://${host}:${port}`,
@@ -80,6 +82,7 @@ export async function startOrg(options: OrgOptions): Promise<Org> {
     password,
     accessToken,
     organizationId,
+    userId,
     clientId,
     clientSecret,
     close: async () => {

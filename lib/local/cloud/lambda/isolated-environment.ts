@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import type { Clock } from "../../clock.ts";
 import type { LambdaFunction } from "./functions.ts";
 import type { Failed, Invocation, Outcome } from "./invocation.ts";
@@ -24,6 +26,7 @@ interface EnvironmentSettings {
 export async function startEnvironment(target: LambdaFunction, settings: EnvironmentSettings): Promise<Environment> {
   const api = await serveRuntimeApi();
   const child = spawnRuntime(target, settings.environment, api);
+  for (const said of [child.stdout, child.stderr]) if (said) printLines(said);
   let isAlive = true;
   const exited = new Promise<void>((resolve) => {
     const gone = (reason: string) => {
@@ -60,7 +63,7 @@ function spawnRuntime(
   const heap = `--max-old-space-size=${target.memoryMegabytes}`;
   return spawn(process.execPath, [heap, join(import.meta.dirname, "runtime.ts")], {
     cwd: target.folder,
-    stdio: ["ignore", "inherit", "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
     env: {
       TZ: ":UTC",
       LANG: "en_US.UTF-8",
@@ -77,6 +80,11 @@ function spawnRuntime(
       _HANDLER: target.handler,
     },
   });
+}
+
+/** What a function prints comes out of this process's console, line by line, as it does when it runs inside. */
+function printLines(said: Readable): void {
+  createInterface({ input: said }).on("line", (line) => console.log(line));
 }
 
 const crash = (reason: string): Failed => ({

@@ -1,0 +1,87 @@
+import { parseArgs } from "node:util";
+import { type Instance, startInstance } from "../lib/local/instance.ts";
+import { welcome } from "../lib/local/welcome.ts";
+
+const HELP = `Runs Bridge on this machine: the service, a PostgreSQL, the cloud that it needs and a Salesforce org.
+
+  npm start -- [options]
+
+  --port N            port of the service; 0 picks a free one            PORT (default 8080)
+  --data-dir FOLDER   everything that is kept                            BRIDGE_DATA_DIR (default .bridge)
+  --database-url URL  a PostgreSQL 13 or later instead of the embedded   DATABASE_URL
+  --host ADDRESS      where to listen                                    HOST (default 127.0.0.1)
+  --no-demo           no demo workspace; make one with: npx bridge workspace create
+  --isolate           a process per function, as on Lambda
+  --json              when ready, the content of instance.json on one line
+  --help
+`;
+
+const { values: flags } = parseArgs({
+  options: {
+    port: { type: "string", default: process.env["PORT"] ?? "8080" },
+    "data-dir": { type: "string", default: process.env["BRIDGE_DATA_DIR"] ?? ".bridge" },
+    "database-url": { type: "string", default: process.env["DATABASE_URL"] ?? "" },
+    host: { type: "string", default: process.env["HOST"] ?? "127.0.0.1" },
+    "no-demo": { type: "boolean", default: false },
+    isolate: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+});
+
+if (flags.help) {
+  console.log(HELP);
+} else {
+  await serve().catch((error: Error) => {
+    console.error(`\nBridge did not start: ${error.message}`);
+    for (let cause = error.cause; cause instanceof Error; cause = cause.cause)
+      console.error(`  because: ${cause.message}`);
+    process.exit(1);
+  });
+}
+
+async function serve(): Promise<void> {
+  const began = performance.now();
+  const say = (line: string) => void process.stderr.write(`${line}\n`);
+  const instance = await startInstance({
+    port: portOf(flags.port),
+    host: flags.host,
+    dataDir: flags["data-dir"],
+    databaseUrl: flags["database-url"] === "" ? null : flags["database-url"],
+    demo: !flags["no-demo"],
+    isolate: flags.isolate,
+    progress: (step) => say(`  ${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s  ${step}`),
+    show: say,
+    onLoss: (reason) => {
+      say(`\nBridge stops: ${reason}. Start it again; nothing is lost.`);
+      process.exit(1);
+    },
+  });
+  stopOnSignal(instance, say);
+  process.stdout.write(`${flags.json ? JSON.stringify(instance.file) : welcome(instance.file, instance.filePath)}\n`);
+}
+
+/** The first signal stops everything in order; a second one ends the process as it stands, which loses nothing. */
+function stopOnSignal(instance: Instance, say: (line: string) => void): void {
+  let stopping = false;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      if (stopping) process.exit(130);
+      stopping = true;
+      say("  stopping …");
+      instance.close().then(
+        () => process.exit(0),
+        (error: Error) => {
+          say(`  stopping failed: ${error.message}`);
+          process.exit(1);
+        },
+      );
+    });
+  }
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new Error(`--port ${text}: a port is a whole number from 0 to 65535`);
+}

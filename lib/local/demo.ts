@@ -1,0 +1,108 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { Client } from "pg";
+import { DEMO_CONFIGURATION, DEMO_KEY_DEFAULTS } from "./demo-configuration.ts";
+import type { InstanceFile } from "./instance-file.ts";
+import type { Org } from "./org/start-org.ts";
+
+interface Needs {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly postgres: { readonly url: string };
+  readonly org: Org;
+  /** What the last start wrote. */
+  readonly before: InstanceFile | null;
+  readonly baseUrl: string;
+  readonly progress: (step: string) => void;
+}
+
+interface Demo {
+  readonly workspaceId: string;
+  readonly token: string;
+}
+
+const OWNER = "demo@example.com";
+const PATIENCE_MILLISECONDS = 60_000;
+
+/** The demo workspace of the last start, or a new one: both sides connected, Contact and Account mapped and provisioned. */
+export async function openDemo(needs: Needs): Promise<Demo> {
+  const { before } = needs;
+  if (before?.workspace_id && before.api_token) {
+    const demo = { workspaceId: before.workspace_id, token: before.api_token };
+    await api(needs, demo, "GET", "/mappings");
+    return demo;
+  }
+  const demo = await createDemo(needs);
+  needs.progress("demo workspace");
+  await api(needs, demo, "POST", "/config/import", DEMO_CONFIGURATION);
+  await tablesAreReady(needs, demo);
+  needs.progress("demo mappings: Account and Contact");
+  return demo;
+}
+
+async function createDemo({ environment, postgres, org }: Needs): Promise<Demo> {
+  Object.assign(process.env, environment);
+  const { now, pepper, tokens, workspaces } = await import("../../functions/composition.ts");
+  const { createWorkspace } = await import("../access/bootstrap.ts");
+  const { workspace, token } = await createWorkspace(
+    { workspaces: workspaces(), tokens: tokens(), pepper: pepper() },
+    {
+      name: "demo",
+      ownerEmail: OWNER,
+      postgres: { url: postgres.url, schema: "salesforce" },
+      salesforce: {
+        loginUrl: org.url,
+        instanceUrl: org.url,
+        organizationId: org.organizationId,
+        userId: org.userId,
+        apiVersion: "66.0",
+        credentials: {
+          kind: "password",
+          clientId: org.clientId,
+          clientSecret: org.clientSecret,
+          username: org.username,
+          password: org.password,
+        },
+        accessToken: null,
+      },
+      at: now(),
+    },
+  );
+  return { workspaceId: workspace.id, token };
+}
+
+/** Waits until both tables take rows; says why when one can't. */
+async function tablesAreReady({ postgres }: Needs, { workspaceId }: Demo): Promise<void> {
+  const { mappings } = await import("../../functions/composition.ts");
+  const deadline = Date.now() + PATIENCE_MILLISECONDS;
+  for (;;) {
+    const { mappings: all } = await mappings().list(workspaceId);
+    const failed = all.find(({ provisioning }) => provisioning.state === "failed");
+    if (failed?.provisioning.state === "failed") {
+      throw new Error(`the table ${failed.pgTable} could not be made: ${failed.provisioning.reason}`);
+    }
+    if (all.length > 0 && all.every(({ provisioning }) => provisioning.state === "ready")) break;
+    if (Date.now() > deadline)
+      throw new Error("the demo's tables were not made within a minute: look at the log above");
+    await pause(50);
+  }
+  await withDatabase(postgres.url, (client) => client.query(DEMO_KEY_DEFAULTS));
+}
+
+async function withDatabase(url: string, work: (client: Client) => Promise<unknown>): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A request with the demo's own token, as any client sends it. */
+async function api({ baseUrl }: Needs, demo: Demo, method: string, path: string, body?: unknown): Promise<void> {
+  const answer = await fetch(`${baseUrl}/api/v1/t/${demo.workspaceId}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${demo.token}`, "content-type": "application/json" },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
+}

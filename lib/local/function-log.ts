@@ -1,0 +1,54 @@
+import { appendFileSync, renameSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { format } from "node:util";
+import { lineForPeople } from "./line-for-people.ts";
+
+/** The log keeps at most twice this: the running file and the one before. */
+const MAXIMUM_BYTES = 16 * 1024 * 1024;
+
+/** Where the functions' log lines go on one machine, as CloudWatch has them on AWS: every line whole, JSON, in one file. */
+export interface FunctionLog {
+  readonly file: string;
+  write(line: string): void;
+  /** Gives the console back. */
+  close(): void;
+}
+
+/**
+ * Keeps what the functions print (they print as on Lambda, to the console) in `<data dir>/bridge.log`, and shows people
+ * one short line for what moved or failed. Written at once, so that the last words before a kill are there.
+ */
+export function openFunctionLog(dataDir: string, show: (line: string) => void): FunctionLog {
+  const file = join(dataDir, "bridge.log");
+  let bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const write = (line: string) => {
+    const at = new Date();
+    const entry = `${stamped(line, at)}\n`;
+    if (bytes + entry.length > MAXIMUM_BYTES) {
+      renameSync(file, `${file}.1`);
+      bytes = 0;
+    }
+    appendFileSync(file, entry, { mode: 0o600 });
+    bytes += Buffer.byteLength(entry);
+    const short = lineForPeople(line, at);
+    if (short !== null) show(short);
+  };
+  const giveBack = takeConsole((...said) => write(format(...said)));
+  return { file, write, close: giveBack };
+}
+
+/** JSON lines get the time as their first key; anything else becomes a JSON line. */
+function stamped(line: string, at: Date): string {
+  const time = JSON.stringify(at.toISOString());
+  if (/^\{.*\}$/s.test(line)) return `{"at":${time},${line.slice(1).replaceAll("\n", " ")}`;
+  return JSON.stringify({ at: at.toISOString(), message: line });
+}
+
+function takeConsole(say: (...said: unknown[]) => void): () => void {
+  const names = ["log", "info", "warn", "error", "debug"] as const;
+  const before = names.map((name) => console[name]);
+  for (const name of names) console[name] = say;
+  return () => {
+    for (const [index, name] of names.entries()) console[name] = before[index] ?? say;
+  };
+}

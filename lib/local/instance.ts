@@ -1,0 +1,154 @@
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { assemble } from "./assemble.ts";
+import { startHost } from "./cloud/lambda/start-host.ts";
+import { startCloud } from "./cloud/start-cloud.ts";
+import { openDemo } from "./demo.ts";
+import { type FunctionLog, openFunctionLog } from "./function-log.ts";
+import { type InstanceFile, readInstanceFile, writeInstanceFile } from "./instance-file.ts";
+import { operatorEnvironment, writeOperatorFile } from "./operator-file.ts";
+import { type Org, startOrg } from "./org/start-org.ts";
+import { type Postgres, startPostgres } from "./postgres/start-postgres.ts";
+import { usePostgres } from "./postgres/use-postgres.ts";
+
+export interface InstanceOptions {
+  /** Of the service; 0 picks a free one. */
+  readonly port: number;
+  readonly host: string;
+  readonly dataDir: string;
+  /** Null: the embedded PostgreSQL. */
+  readonly databaseUrl: string | null;
+  readonly demo: boolean;
+  /** A process per function, as on Lambda. */
+  readonly isolate: boolean;
+  /** Is told what has been done, a phrase each. */
+  readonly progress: (step: string) => void;
+  /** Is told what moves or fails while it runs, a line each. */
+  readonly show: (line: string) => void;
+  /** Is told when a part that nothing works without has ended by itself. */
+  readonly onLoss: (reason: string) => void;
+}
+
+/** Bridge on one machine, running. */
+export interface Instance {
+  readonly file: InstanceFile;
+  readonly filePath: string;
+  /** Stops what was started, last first; nothing that was accepted is lost. */
+  close(): Promise<void>;
+}
+
+type Closers = (() => Promise<unknown>)[];
+
+/** Starts every part, finds or makes the demo workspace, and writes `instance.json`. When a part fails, the others are stopped again. */
+export async function startInstance(options: InstanceOptions): Promise<Instance> {
+  const dataDir = resolve(options.dataDir);
+  mkdirSync(dataDir, { recursive: true, mode: 0o711 }); // PostgreSQL may run as another user below it
+  const closers: Closers = [];
+  const close = async () => {
+    for (const end of closers.splice(0).reverse()) await end();
+  };
+  try {
+    const log = openFunctionLog(dataDir, options.show);
+    closers.push(async () => log.close());
+    const file = await startParts(options, dataDir, closers, log);
+    return { file, filePath: writeInstanceFile(dataDir, file), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function startParts(
+  options: InstanceOptions,
+  dataDir: string,
+  closers: Closers,
+  log: FunctionLog,
+): Promise<InstanceFile> {
+  const before = readInstanceFile(dataDir);
+  const keep = async <Part extends { close(): Promise<unknown> }>(
+    name: string,
+    starting: Promise<Part>,
+  ): Promise<Part> => {
+    const part = await starting;
+    closers.push(() => part.close());
+    options.progress(name);
+    return part;
+  };
+  const assembling = assemble(dataDir).then((assembly) => {
+    options.progress("functions built and deployment synthesized");
+    return assembly;
+  });
+  const starts = await Promise.allSettled([
+    keep("cloud: DynamoDB, SQS, Scheduler, KMS", startCloud({ dataDir: join(dataDir, "cloud") })),
+    keep("PostgreSQL", openPostgres(options, dataDir, before)),
+    keep("Salesforce org", openOrg(dataDir, before)),
+    assembling,
+  ]);
+  const [cloud, postgres, org, assembly] = allOf(starts);
+  let stopping = false;
+  closers.push(async () => {
+    stopping = true;
+  });
+  postgres.exited.then(
+    () => stopping || options.onLoss("the embedded PostgreSQL has ended; its log lies in postgres/"),
+  );
+  const environment = operatorEnvironment(cloud.environment);
+  const host = await keep(
+    "functions",
+    startHost({
+      cloud,
+      assembly,
+      port: options.port,
+      address: options.host,
+      isolate: options.isolate,
+      environment: DEVELOPMENT,
+      log: (line) => log.write(JSON.stringify({ part: "lambda host", ...line })),
+    }),
+  );
+  writeOperatorFile(dataDir, environment);
+  const demo = options.demo
+    ? await openDemo({ environment, postgres, org, before, ...options, baseUrl: host.baseUrl })
+    : null;
+  return {
+    pid: process.pid,
+    base_url: host.baseUrl,
+    metrics_url: `${host.baseUrl}/api/metrics`,
+    workspace_id: demo?.workspaceId ?? null,
+    api_token: demo?.token ?? null,
+    database_url: postgres.url,
+    salesforce: { url: org.url, username: org.username, password: org.password, access_token: org.accessToken },
+  };
+}
+
+/** What functions are told beyond their templates. Pull intervals, time-outs and limits stay those of AWS. */
+const DEVELOPMENT = { STAGE: "dev" };
+
+function openPostgres(options: InstanceOptions, dataDir: string, before: InstanceFile | null): Promise<Postgres> {
+  if (options.databaseUrl !== null) return usePostgres(options.databaseUrl);
+  const port = before === null ? {} : { port: Number(new URL(before.database_url).port) };
+  return startPostgres({ dataDir: join(dataDir, "postgres"), ...port });
+}
+
+/** The org keeps its port, because the workspace's connection names it. */
+async function openOrg(dataDir: string, before: InstanceFile | null): Promise<Org> {
+  const port = before === null ? 0 : Number(new URL(before.salesforce.url).port);
+  try {
+    return await startOrg({ dataDir: join(dataDir, "org"), port, controls: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    throw new Error(`port ${port}, where the Salesforce org of this data folder answers, is taken: end what uses it`, {
+      cause: error,
+    });
+  }
+}
+
+type Settled<Parts extends readonly unknown[]> = {
+  readonly [Index in keyof Parts]: PromiseSettledResult<Parts[Index]>;
+};
+
+/** Every part, or what the first failed one said. */
+function allOf<Parts extends readonly unknown[]>(starts: Settled<Parts>): Parts {
+  const failed = starts.find((start) => start.status === "rejected");
+  if (failed) throw failed.reason;
+  return starts.map((start) => (start.status === "fulfilled" ? start.value : undefined)) as unknown as Parts;
+}

@@ -1,0 +1,54 @@
+/** What of a log line a person in front of the terminal wants to see, in one line; null: it is for the file only. */
+export function lineForPeople(line: string, at: Date): string | null {
+  const entry = parse(line);
+  if (entry === null) return `  ${clock(at)}  ${line}`;
+  const what = phrase(entry);
+  return what === null ? null : `  ${clock(at)}  ${what}`;
+}
+
+interface Entry {
+  readonly level?: string;
+  readonly event?: string;
+  readonly message?: string;
+  readonly sf_object?: string;
+  readonly [key: string]: unknown;
+}
+
+function phrase(entry: Entry): string | null {
+  const subject = entry.sf_object ?? entry.event ?? "bridge";
+  if (entry.level === "error") return `${subject}: ${entry.message ?? "failed"} (the log has more)`;
+  if (entry.event === "cycle") return moved(entry, subject);
+  if (entry.event === "provisioning")
+    return `${subject}: table ${String(entry["pg_table"])} is ${String(entry["state"])}`;
+  if (entry.event === "load" && entry["outcome"] === "done")
+    return `${subject}: first load done, ${count(entry, "read")} records`;
+  return entry.level === "warn" ? (entry.message ?? `${subject}: look at the log`) : null;
+}
+
+/** `Contact: 3 to Salesforce, 1 from Salesforce, 1 refused` */
+function moved(entry: Entry, subject: string): string | null {
+  const parts = [
+    [count(entry, "accepted"), "to Salesforce"],
+    [count(entry, "inserted") + count(entry, "updated") + count(entry, "deleted"), "from Salesforce"],
+    [count(entry, "refused"), "refused"],
+    [count(entry, "rejected"), "kept aside: the table did not take them"],
+  ] as const;
+  const told = parts.filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`);
+  return told.length === 0 ? null : `${subject}: ${told.join(", ")}`;
+}
+
+function count(entry: Entry, key: string): number {
+  const value = entry[key];
+  return typeof value === "number" ? value : 0;
+}
+
+function parse(line: string): Entry | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? (value as Entry) : null;
+  } catch {
+    return null;
+  }
+}
+
+const clock = (at: Date): string => at.toTimeString().slice(0, 8);

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { RunningInstance } from "../support/instance.ts";
+
+/** Far more than the one beat that it takes, so that a busy machine fails nothing; `npm run bench:sync` measures the time. */
+const SOON = { timeout: 60_000, interval: 100 };
+
+vi.setConfig({ testTimeout: 300_000 });
+
+const bridge = new RunningInstance();
+beforeAll(() => bridge.start());
+afterAll(() => bridge.destroy());
+
+test("a row inserted in PostgreSQL is a record in Salesforce", async () => {
+  const id = await insertContact("Lovelace", "ada@example.com");
+
+  const row = await vi.waitFor(async () => {
+    const found = await contact(id);
+    expect(found._ab_lastop).toBe("INSERTED");
+    return found;
+  }, SOON);
+
+  expect(row.sfid).toMatch(/^003[A-Za-z0-9]{15}$/);
+  expect(await bridge.soql(`SELECT LastName, Email FROM Contact WHERE Id = '${row.sfid}'`)).toMatchObject([
+    { LastName: "Lovelace", Email: "ada@example.com" },
+  ]);
+  expect(await activity("contact", row.sfid)).toMatchObject([
+    { action: "INSERT", state: "SUCCESS", _ab_lastop: "INSERTED" },
+  ]);
+});
+
+test("a record made in Salesforce is a row soon, and no activity", async () => {
+  const sfid = await createContact({ LastName: "Hopper", FirstName: "Grace" });
+
+  const row = await vi.waitFor(() => contactOf(sfid), SOON);
+
+  expect(row).toMatchObject({ lastname: "Hopper", firstname: "Grace", _ab_lastop: "SYNCED" });
+  expect(await activity("contact", sfid)).toEqual([]);
+});
+
+test("an update of a row reaches the record, an update of the record reaches the row, without an echo", async () => {
+  const sfid = await createContact({ LastName: "Turing", Title: "Dr" });
+  const { id } = await vi.waitFor(() => contactOf(sfid), SOON);
+
+  await bridge.sql("UPDATE salesforce.contact SET title = 'Professor', phone = '+44 1' WHERE id = $1", [id]);
+  await vi.waitFor(async () => expect(await record(sfid)).toMatchObject({ Title: "Professor", Phone: "+44 1" }), SOON);
+  await bridge.org("PATCH", `/sobjects/Contact/${sfid}`, { Title: "Fellow" });
+  await vi.waitFor(async () => expect((await contact(id))["title"]).toBe("Fellow"), SOON);
+
+  expect(await activity("contact", sfid)).toMatchObject([{ action: "UPDATE", state: "SUCCESS" }]);
+});
+
+test("a value set to NULL is cleared on the other side, both ways", async () => {
+  const sfid = await createContact({ LastName: "Noether", Title: "Dr", Phone: "+49 1" });
+  const { id } = await vi.waitFor(() => contactOf(sfid), SOON);
+
+  await bridge.sql("UPDATE salesforce.contact SET title = NULL WHERE id = $1", [id]);
+  await bridge.org("PATCH", `/sobjects/Contact/${sfid}`, { Phone: null });
+
+  await vi.waitFor(async () => expect(await record(sfid)).toMatchObject({ Title: null, Phone: null }), SOON);
+  await vi.waitFor(async () => expect(await contact(id)).toMatchObject({ title: null, phone: null }), SOON);
+});
+
+test("a row deleted in PostgreSQL is deleted in Salesforce, and a record deleted in Salesforce in PostgreSQL", async () => {
+  const [first, second] = [await createContact({ LastName: "First" }), await createContact({ LastName: "Second" })];
+  await vi.waitFor(() => Promise.all([contactOf(first), contactOf(second)]), SOON);
+
+  await bridge.sql("DELETE FROM salesforce.contact WHERE sfid = $1", [first]);
+  await bridge.org("DELETE", `/sobjects/Contact/${second}`);
+
+  await vi.waitFor(
+    async () => expect(await bridge.soql(`SELECT Id FROM Contact WHERE Id = '${first}'`)).toEqual([]),
+    SOON,
+  );
+  await vi.waitFor(async () => {
+    expect(await bridge.sql("SELECT id FROM salesforce.contact WHERE sfid = ANY($1)", [[first, second]])).toEqual([]);
+  }, SOON);
+  expect(await activity("contact", first)).toMatchObject([
+    { action: "DELETE", state: "SUCCESS", _ab_lastop: "DELETED" },
+  ]);
+});
+
+test("a row that Salesforce refuses ends FAILED with what Salesforce said, and appears in errors", async () => {
+  const id = await insertContact("Refused", "not an address");
+
+  const row = await vi.waitFor(async () => {
+    const found = await contact(id);
+    expect(found._ab_lastop).toBe("FAILED");
+    return found;
+  }, SOON);
+
+  expect(row).toMatchObject({
+    sfid: null,
+    _ab_err: expect.stringMatching(/^INVALID_EMAIL_ADDRESS: .*not an address.*\[Email\]$/),
+  });
+  const { body } = await bridge.api("GET", "/monitoring/errors?table=contact");
+  expect(body.data).toMatchObject([
+    { table_name: "contact", sfid: null, action: "INSERT", state: "FAILED", _ab_err: row._ab_err },
+  ]);
+});
+
+test("poll-now brings a change that the schedule would bring an hour later", async () => {
+  await changeAccount({ sf_polling_seconds: 3600 });
+  const { body } = await bridge.api("GET", "/mappings");
+  const mapping = (body.data as { id: string; sf_object: string }[]).find(({ sf_object }) => sf_object === "Account");
+  await createAccount("Pulled before");
+  await pollUntilThere(mapping?.id, "Pulled before");
+  await createAccount("Asked for");
+
+  const asked = await bridge.api("POST", `/mappings/${mapping?.id}/poll-now`);
+
+  expect(asked.body.data).toMatchObject({ triggered: true, mapping_id: mapping?.id });
+  await vi.waitFor(async () => expect(await accountsNamed("Asked for")).toBe(1), SOON);
+});
+
+test("the four metrics tell what was moved", async () => {
+  const before = await bridge.metrics();
+  const id = await insertContact("Counted", "counted@example.com");
+  await vi.waitFor(async () => expect((await contact(id))._ab_lastop).toBe("INSERTED"), SOON);
+
+  await vi.waitFor(
+    async () => {
+      const after = await bridge.metrics();
+      expect(sample(after, "bridge_sync_rows_total", 'object="Contact"')).toBeGreaterThan(
+        sample(before, "bridge_sync_rows_total", 'object="Contact"'),
+      );
+      expect(sample(after, "bridge_sync_errors_total", 'object="Contact"')).toBeGreaterThan(0);
+      expect(sample(after, "bridge_sf_api_calls_total", 'api="SOAP"')).toBeGreaterThan(0);
+      expect(sample(after, "bridge_trigger_log_queue_depth", "workspace_id")).toBe(0);
+    },
+    { timeout: 80_000, interval: 500 },
+  );
+});
+
+/** Imports the exported configuration with some of Account's settings changed. */
+async function changeAccount(settings: Record<string, unknown>): Promise<void> {
+  const { body } = await bridge.api("GET", "/config/export");
+  const document = body.data as { mappings: { object_name: string; config: Record<string, unknown> }[] };
+  const mappings = document.mappings.map(({ object_name, config }) => ({
+    object_name,
+    config: object_name === "Account" ? { ...config, ...settings } : config,
+  }));
+  const imported = await bridge.api("POST", "/config/import", { ...document, mappings });
+  expect(imported.body.data).toEqual({ created: 0, updated: 1, skipped: 1 });
+}
+
+async function createAccount(name: string): Promise<void> {
+  await bridge.org("POST", "/sobjects/Account", { Name: name });
+}
+
+async function accountsNamed(name: string): Promise<number> {
+  const [found] = await bridge.sql<{ count: number }>("SELECT count(*)::int FROM salesforce.account WHERE name = $1", [
+    name,
+  ]);
+  return found?.count ?? 0;
+}
+
+/** Asks for cycles until one of them, of the new configuration, has pulled. */
+async function pollUntilThere(mappingId: string | undefined, name: string): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      await bridge.api("POST", `/mappings/${mappingId}/poll-now`);
+      expect(await accountsNamed(name)).toBe(1);
+    },
+    { timeout: 60_000, interval: 500 },
+  );
+}
+
+interface ContactRow {
+  readonly id: number;
+  readonly sfid: string | null;
+  readonly _ab_lastop: string | null;
+  readonly _ab_err: string | null;
+  readonly [column: string]: unknown;
+}
+
+async function insertContact(lastName: string, email: string): Promise<number> {
+  const [row] = await bridge.sql<{ id: number }>(
+    "INSERT INTO salesforce.contact (lastname, email) VALUES ($1, $2) RETURNING id::int",
+    [lastName, email],
+  );
+  return row?.id ?? 0;
+}
+
+async function contact(id: number): Promise<ContactRow> {
+  const [row] = await bridge.sql<ContactRow>("SELECT * FROM salesforce.contact WHERE id = $1", [id]);
+  if (!row) throw new Error(`no contact ${id}`);
+  return row;
+}
+
+async function contactOf(sfid: string): Promise<ContactRow> {
+  const [row] = await bridge.sql<ContactRow>("SELECT * FROM salesforce.contact WHERE sfid = $1", [sfid]);
+  if (!row) throw new Error(`no contact with sfid ${sfid}`);
+  return row;
+}
+
+async function createContact(fields: Record<string, string>): Promise<string> {
+  return ((await bridge.org("POST", "/sobjects/Contact", fields)) as { id: string }).id;
+}
+
+async function record(sfid: string): Promise<Record<string, unknown> | undefined> {
+  return (await bridge.soql(`SELECT Title, Phone FROM Contact WHERE Id = '${sfid}'`))[0];
+}
+
+async function activity(table: string, sfid: string | null): Promise<unknown[]> {
+  const { body } = await bridge.api("GET", `/monitoring/activity?table=${table}&limit=200`);
+  return (body.data as { sfid: string | null }[]).filter((row) => row.sfid === sfid);
+}
+
+/** The value of the one sample of this metric whose labels hold the text. */
+function sample(text: string, metric: string, labels: string): number {
+  const line = text.split("\n").find((candidate) => candidate.startsWith(`${metric}{`) && candidate.includes(labels));
+  return line === undefined ? 0 : Number(line.slice(line.lastIndexOf(" ") + 1));
+}

@@ -1,0 +1,127 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import pg from "pg";
+import type { InstanceFile } from "../../lib/local/instance-file.ts";
+
+const PROJECT = resolve(import.meta.dirname, "../..");
+
+/** `npm start` in a process of its own, as a newcomer has it, on a free port and a data folder that is thrown away. */
+export class RunningInstance {
+  readonly dataDir: string;
+  #child: ChildProcess | null = null;
+  #instance: InstanceFile | null = null;
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #flags: readonly string[];
+
+  constructor(
+    options: { readonly environment?: Readonly<Record<string, string>>; readonly flags?: readonly string[] } = {},
+  ) {
+    this.dataDir = mkdtempSync(join(tmpdir(), "bridge-"));
+    this.#environment = options.environment ?? {};
+    this.#flags = options.flags ?? [];
+  }
+
+  get file(): InstanceFile {
+    if (!this.#instance) throw new Error("the instance has not been started");
+    return this.#instance;
+  }
+
+  /** Resolves when the program itself says that it is ready. */
+  async start(): Promise<InstanceFile> {
+    const child = spawn(
+      process.execPath,
+      ["bin/serve.ts", "--json", "--port", "0", "--data-dir", this.dataDir, ...this.#flags],
+      { cwd: PROJECT, env: { ...process.env, ...this.#environment }, stdio: ["ignore", "pipe", "pipe"] },
+    );
+    this.#child = child;
+    const said: string[] = [];
+    createInterface({ input: child.stderr }).on("line", (line) => said.push(line));
+    this.#instance = await new Promise<InstanceFile>((resolveReady, reject) => {
+      createInterface({ input: child.stdout }).once("line", (line) => resolveReady(JSON.parse(line) as InstanceFile));
+      child.once("exit", (code, signal) =>
+        reject(new Error(`the instance ended (${code ?? signal}) before it was ready:\n${said.slice(-40).join("\n")}`)),
+      );
+    });
+    return this.#instance;
+  }
+
+  /** Ends it as a power cut would. */
+  async kill(): Promise<void> {
+    await this.#end("SIGKILL");
+  }
+
+  async stop(): Promise<void> {
+    await this.#end("SIGTERM");
+  }
+
+  async destroy(): Promise<void> {
+    await this.stop();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  async #end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((done) => child.once("exit", done));
+    child.kill(signal);
+    await ended;
+  }
+
+  /** One statement as the application would send it. */
+  async sql<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: this.file.database_url });
+    await client.connect();
+    try {
+      return (await client.query<Row>(text, [...values])).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** A request to the API with the instance's own token; `path` is below the workspace. */
+  async api(method: string, path: string, body?: unknown): Promise<{ status: number; body: ApiAnswer }> {
+    const answer = await fetch(`${this.file.base_url}/api/v1/t/${this.file.workspace_id}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.file.api_token}`,
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, body: (await answer.json()) as ApiAnswer };
+  }
+
+  async metrics(): Promise<string> {
+    return (await fetch(`${this.file.base_url}/api/metrics`)).text();
+  }
+
+  /** A request to the org as any client of Salesforce sends it. */
+  async org(method: string, path: string, body?: unknown): Promise<unknown> {
+    const answer = await fetch(`${this.file.salesforce.url}/services/data/v66.0${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.file.salesforce.access_token}`, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
+    return text === "" ? null : JSON.parse(text);
+  }
+
+  async soql(query: string): Promise<Record<string, unknown>[]> {
+    const answer = (await this.org("GET", `/query?q=${encodeURIComponent(query)}`)) as {
+      records: Record<string, unknown>[];
+    };
+    return answer.records;
+  }
+}
+
+export interface ApiAnswer {
+  readonly success: boolean;
+  readonly data?: unknown;
+  readonly meta?: { readonly total: number; readonly limit: number; readonly offset: number };
+  readonly error?: { readonly code: string; readonly message: string };
+}
