@@ -66,6 +66,8 @@ export type Begun =
       readonly lastPullAt: Date | null;
       /** What the cycle has to do, so that an idle one asks nothing more. */
       readonly waiting: { readonly changes: boolean; readonly unfinished: boolean; readonly outbox: boolean };
+      /** Deletes that the breaker holds until an operator confirms them, on both sides. */
+      readonly heldDeletes: number;
       /** Records to read again by Id, because their rows were held when they were to be written; at most 200. */
       readonly rereads: readonly string[];
     }

@@ -8,6 +8,7 @@ import type { Begun, CycleStore, Marks, Salesforce, Totals } from "./ports.ts";
 import { probe } from "./probe.ts";
 import { areLateLanesDue, pull } from "./pull.ts";
 import { push } from "./push.ts";
+import { readAgain } from "./read-page.ts";
 import { settleDoubts } from "./settle-doubts.ts";
 
 export interface CycleNeeds {
@@ -61,6 +62,7 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   const done: Done = { marks: {}, pulledAt: null };
   const end = await untilItEnds(async () => {
     if (begun.waiting.unfinished) await settleDoubts(cycle);
+    if (isReading(cycle, order)) await readAgain(cycle, begun.rereads, "reread");
     if (await hasToPull(cycle, order, begun)) Object.assign(done, await pull(cycle, begun.marks));
     if (isPushing(order, begun, needs.clock)) await push(cycle);
   });
@@ -72,9 +74,16 @@ interface Done {
   pulledAt: Date | null;
 }
 
-function cycleOf(needs: CycleNeeds, { mapping, userId, deadline }: CycleOrder, { lease, shape }: Held): Cycle {
+function cycleOf(needs: CycleNeeds, { mapping, userId, deadline }: CycleOrder, begun: Held): Cycle {
+  const { lease, shape, heldDeletes } = begun;
   const hold = holdLease(needs.store, lease, needs.clock, deadline);
-  return { ...needs, mapping, userId, lease, shape, hold, tally: newTally() };
+  return { ...needs, mapping, userId, lease, shape, hold, tally: { ...newTally(), heldDeletes } };
+}
+
+/** Records whose rows were held last time are read again at every beat, unless the org's calls are to be spared. */
+function isReading({ clock }: Cycle, { mapping, budget }: CycleOrder): boolean {
+  const now = new Date(clock.now());
+  return pulls(mapping.syncDirection) && allowance(budget, mapping.pollingSeconds, now).pullEverySeconds !== null;
 }
 
 /** Whoever was asked to pull does; a beat asks the workspace's probe first, which knows of all mappings for one call. */

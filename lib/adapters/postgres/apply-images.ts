@@ -91,7 +91,8 @@ async function applyAll(bench: Workbench, lease: Lease, page: Page, skipsLocked:
       return { image, verdict };
     });
 
-  const applied = await carryOut(bench, lease, mapped, judged, around.hasSentInserts);
+  const applied = await carryOut(bench, lease, mapped, judged, { ...around, readAt: page.readAt });
+  await dropHolds(bench, lease, around.heldDeletes, judged);
   await writeInboundErrors(
     bench,
     lease,
@@ -127,11 +128,11 @@ async function carryOut(
   lease: Lease,
   mapped: MappedTable,
   judged: readonly Judged[],
-  hasSentInserts: boolean,
+  { hasSentInserts, readAt }: { readonly hasSentInserts: boolean; readonly readAt: Date },
 ): Promise<Applied> {
   const reread = judged.filter(({ verdict }) => verdict.kind === "reread").map(({ image }) => image.sfid);
   const deletions = judged.flatMap(({ image, verdict }) => (verdict.kind === "delete" ? [{ ...verdict, image }] : []));
-  const { deleted, held } = await deleteRows(bench, lease, mapped, deletions);
+  const { deleted, held } = await deleteRows(bench, lease, mapped, deletions, readAt);
 
   const merged = await mergeRows(bench, mapped, judged);
   const returned = await returningRows(bench, mapped, judged);
@@ -163,6 +164,24 @@ async function carryOut(
     conflicts: merged.conflicts.length,
     heldDeletes: held,
   };
+}
+
+/** A record that is alive again needs no deletion any more. */
+async function dropHolds(
+  { session, tables }: Workbench,
+  { mappingId }: Lease,
+  held: readonly string[],
+  judged: readonly Judged[],
+): Promise<void> {
+  const alive = judged
+    .filter(({ image, verdict }) => !image.isDeleted && ["update", "merge"].includes(verdict.kind))
+    .map(({ image }) => image.sfid)
+    .filter((sfid) => held.includes(sfid));
+  if (alive.length === 0) return;
+  await session.query(`DELETE FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND sfid = ANY ($2::text[])`, [
+    mappingId,
+    alive,
+  ]);
 }
 
 function rowOf(image: Image, more: Partial<RowToWrite> & { readonly key: number | null }): RowToWrite {

@@ -1,14 +1,15 @@
-import type { Action, ClaimedChange } from "../../model/change.ts";
-import type { ColumnValues } from "../../model/shape.ts";
-import { type Doubt, type Lease, LeaseLost } from "../../sync/ports.ts";
-import { fenced, iso, leaseTable, type Workbench } from "./fence.ts";
+import type { ClaimedChange } from "../../model/change.ts";
+import { type Lease, LeaseLost } from "../../sync/ports.ts";
+import { changeOf, changesFrom } from "./claimed-changes.ts";
+import { fenced, leaseTable, type Workbench } from "./fence.ts";
+import { holdExcessDeletes } from "./held-changes.ts";
 import type { MappedTable } from "./layout.ts";
 import { writeOwedRows } from "./owed-rows.ts";
 import type { Row } from "./session.ts";
-import { name, qualified } from "./sql.ts";
+import { literal } from "./sql.ts";
 
 /** What one claim gave. */
-export interface Claimed {
+interface Claimed {
   readonly changes: readonly ClaimedChange[];
   /** Up to this id of the log nothing is left that could be claimed now. */
   readonly upTo: number;
@@ -16,33 +17,48 @@ export interface Claimed {
 
 /**
  * NEW changes that are due, in log order, as PENDING, and with them what failed before on the same rows, since a newer
- * change of a record gives it another try (design section 6). A row with a change in doubt, one that waits for its
- * retry, or one whose last result is not written yet, holds back itself and nothing else. The search begins behind
- * `after`, so that a long backlog is not searched from its start each time.
+ * change of a record gives it another try (design section 6). A change that is in doubt, waits for its retry, is held,
+ * or whose result its row was not told yet, holds back its row and later changes of the same sfid or upsert value, and
+ * nothing else. The search begins behind `after`, so that a long backlog is not searched from its start each time.
  */
 export async function claim(bench: Workbench, lease: Lease, limit: number, after: number): Promise<Claimed> {
   const { session, now } = bench;
   const mapped = bench.mapped(lease);
+  const search = (from: number) =>
+    session.query(claimStatement(bench, mapped), [mapped.shape.table, now(), limit, lease.fence, from]);
   return await fenced(bench, lease, { silent: true }, async () => {
     await writeOwedRows(bench, mapped);
-    const table = mapped.shape.table;
-    const search = (from: number) =>
-      session.query(claimStatement(bench, mapped), [table, now(), limit, lease.fence, from]);
-    const behind = await search(after);
-    const rows = behind.length === 0 && after > 0 ? await search(0) : behind;
-    const chosen = rows.filter((row) => row["chosen"] === true).map((row) => Number(row["id"]));
-    return { changes: rows.map(changeOf), upTo: Math.max(0, ...chosen) };
+    for (;;) {
+      const behind = await search(after);
+      const rows = behind.length === 0 && after > 0 ? await search(0) : behind;
+      // What is held may hold back what was claimed with it, so all of it is looked for again.
+      if (!(await holdExcessDeletes(bench, mapped, rows))) return claimedFrom(rows);
+    }
   });
 }
 
+function claimedFrom(rows: readonly Row[]): Claimed {
+  const chosen = rows.filter((row) => row["chosen"] === true).map((row) => Number(row["id"]));
+  return { changes: rows.map(changeOf), upTo: Math.max(0, ...chosen) };
+}
+
 function claimStatement({ tables }: Workbench, mapped: MappedTable): string {
+  const keys = (alias: string) => keysOf(alias, mapped);
   return `
-    WITH candidates AS (
+    WITH blocked AS MATERIALIZED (
+      SELECT coalesce(jsonb_object_agg(key, id), '{}') AS first_by_key FROM (
+        SELECT key, min(b.id) AS id FROM ${tables.log} b CROSS JOIN LATERAL unnest(${keys("b")}) AS key
+        WHERE b.table_name = $1 AND b.processed_at IS NULL AND (b.state = 'PENDING' OR b.due_at > $2 OR b.held)
+          AND (b.state = 'PENDING' OR b.due_at IS NOT NULL OR b.held)
+        GROUP BY key) AS firsts
+    ), candidates AS (
       SELECT c.id, c.record_id FROM ${tables.log} c
       WHERE c.table_name = $1 AND c.processed_at IS NULL AND c.state = 'NEW' AND NOT c.held AND c.id > $5
         AND (c.due_at IS NULL OR c.due_at <= $2)
         AND NOT EXISTS (SELECT FROM ${tables.log} h WHERE h.table_name = $1 AND h.record_id = c.record_id
           AND h.processed_at IS NULL AND (h.state = 'PENDING' OR h.due_at > $2 OR h.held))
+        AND NOT EXISTS (SELECT FROM unnest(${keys("c")}) AS key
+          WHERE ((SELECT first_by_key FROM blocked) ->> key)::bigint < c.id)
         AND NOT EXISTS (SELECT FROM ${tables.log} o WHERE o.table_name = $1 AND o.record_id = c.record_id AND o.row_owed)
       ORDER BY c.id LIMIT $3
     ), whole AS (
@@ -70,75 +86,24 @@ function claimStatement({ tables }: Workbench, mapped: MappedTable): string {
     ${changesFrom("claimed", mapped, ", l.id IN (SELECT id FROM candidates) AS chosen")}`;
 }
 
-/** The changes of a part named `l`, with the sfid of their row as it is now. */
-function changesFrom(part: string, { shape, layout }: MappedTable, more = ""): string {
-  return `SELECT l.id, l.action, l.record_id, l.old, l."values", l.attempts, l.batch_id,
-      ${iso("l.created_at")} AS captured_at, ${iso("l.sent_at")} AS sent_at,
-      CASE WHEN l.action = 'DELETE' THEN l.sfid ELSE coalesce(t.sfid, l.sfid) END AS sfid${more}
-    FROM ${part} l LEFT JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = l.record_id
-    ORDER BY l.id`;
-}
-
-/** A row of the log as a claimed change. An INSERT tells no NULLs. */
-export function changeOf(row: Row): ClaimedChange {
-  const action = row["action"] as Action;
-  const values = (row["values"] ?? {}) as ColumnValues;
-  return {
-    id: Number(row["id"]),
-    action,
-    recordId: Number(row["record_id"]),
-    sfid: (row["sfid"] as string | null) ?? null,
-    old: (row["old"] ?? {}) as ColumnValues,
-    values: action === "INSERT" ? withoutNulls(values) : values,
-    attempts: Number(row["attempts"]),
-    capturedAt: new Date(String(row["captured_at"])),
-  };
-}
-
-function withoutNulls(values: ColumnValues): ColumnValues {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
-}
-
-/**
- * PENDING changes that cycles before this one left behind. Those that were never marked sent are NEW again; the others
- * become this cycle's, one doubt for each row's part of a batch. Rows that could not be told their result are told now.
- */
-export async function recover(bench: Workbench, lease: Lease): Promise<Doubt[]> {
-  const { session, tables, now } = bench;
-  const mapped = bench.mapped(lease);
-  return await fenced(bench, lease, { silent: true }, async () => {
-    await writeOwedRows(bench, mapped);
-    const rows = await session.query(
-      `WITH unsent AS (
-         UPDATE ${tables.log} l SET state = 'NEW', fence = NULL, updated_at = $3
-         WHERE l.table_name = $1 AND l.processed_at IS NULL AND l.state = 'PENDING' AND l.fence <> $2 AND l.sent_at IS NULL
-       ), doubtful AS (
-         UPDATE ${tables.log} l SET fence = $2
-         WHERE l.table_name = $1 AND l.processed_at IS NULL AND l.state = 'PENDING' AND l.sent_at IS NOT NULL
-         RETURNING l.*
-       )
-       ${changesFrom("doubtful", mapped)}`,
-      [mapped.shape.table, lease.fence, now()],
-    );
-    return doubtsOf(rows);
-  });
-}
-
-function doubtsOf(rows: readonly Row[]): Doubt[] {
-  const doubts = Map.groupBy(rows, (row) => `${row["batch_id"]} ${row["record_id"]}`);
-  return [...doubts.values()].map((ofOne) => ({
-    changes: ofOne.map(changeOf),
-    sentAt: new Date(String(ofOne[0]?.["sent_at"])),
-    batchId: String(ofOne[0]?.["batch_id"]),
-  }));
+/** By what changes of different rows can get in each other's way; Salesforce compares upsert values without case. */
+function keysOf(alias: string, { shape }: MappedTable): string {
+  const column = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
+  const keys = [`'id ' || left(${alias}.sfid, 15)`];
+  for (const side of column === undefined ? [] : [`${alias}.old`, `${alias}."values"`]) {
+    keys.push(`'key ' || lower(btrim(${side} ->> ${literal(column ?? "")}))`);
+  }
+  return `array_remove(ARRAY[${keys.join(", ")}], NULL)`;
 }
 
 /** Marks claimed changes as sent, just before the call; one round trip. */
 export async function markSent(bench: Workbench, lease: Lease, batchId: string, ids: readonly number[]): Promise<void> {
   const rows = await bench.session.query(
-    `WITH held AS (${heldLease(bench, lease)})
+    `WITH lease AS (
+       SELECT FROM ${leaseTable(bench.tables, lease.work)} WHERE mapping_id = $1 AND fence = $2 AND config_version = $3
+       FOR NO KEY UPDATE)
      UPDATE ${bench.tables.log} SET batch_id = $5, sent_at = $6
-     WHERE id = ANY ($4::bigint[]) AND state = 'PENDING' AND fence = $2 AND EXISTS (SELECT FROM held)
+     WHERE id = ANY ($4::bigint[]) AND state = 'PENDING' AND fence = $2 AND EXISTS (SELECT FROM lease)
      RETURNING id`,
     [lease.mappingId, lease.fence, lease.configVersion, ids, batchId, bench.now()],
   );
@@ -153,7 +118,3 @@ export async function release(bench: Workbench, lease: Lease, ids: readonly numb
     [ids, lease.fence, bench.now()],
   );
 }
-
-const heldLease = ({ tables }: Workbench, lease: Lease) =>
-  `SELECT FROM ${leaseTable(tables, lease.work)} WHERE mapping_id = $1 AND fence = $2 AND config_version = $3
-   FOR NO KEY UPDATE`;

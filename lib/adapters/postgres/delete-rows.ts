@@ -1,8 +1,8 @@
-import { allowedDeletes } from "../../model/delete-breaker.ts";
 import type { WaitingChange } from "../../model/merge.ts";
 import type { Image } from "../../model/record.ts";
 import type { Lease } from "../../sync/ports.ts";
 import type { Workbench } from "./fence.ts";
+import { allowanceOfDeletes } from "./held-changes.ts";
 import type { MappedTable } from "./layout.ts";
 import { refuseChanges } from "./refuse-changes.ts";
 import { name, qualified } from "./sql.ts";
@@ -23,14 +23,15 @@ export async function deleteRows(
   lease: Lease,
   mapped: MappedTable,
   deletions: readonly Deletion[],
+  readAt: Date,
 ): Promise<{ readonly deleted: number; readonly held: number }> {
   if (deletions.length === 0) return { deleted: 0, held: 0 };
   const confirmed = await confirmedDeletes(bench, lease, deletions);
   const fresh = deletions.filter(({ image }) => !confirmed.has(image.sfid));
-  const allowance = await allowanceFor(bench, lease, mapped, fresh.length);
+  const allowance = await allowanceOfDeletes(bench, mapped, true, fresh.length);
   const held = fresh.slice(allowance);
   const carriedOut = [...deletions.filter(({ image }) => confirmed.has(image.sfid)), ...fresh.slice(0, allowance)];
-  await hold(bench, lease, held);
+  await hold(bench, lease, held, readAt);
   if (carriedOut.length > 0) await carryOut(bench, lease, mapped, carriedOut);
   return { deleted: carriedOut.length, held: held.length };
 }
@@ -43,36 +44,18 @@ async function confirmedDeletes({ session, tables }: Workbench, { mappingId }: L
   return new Set(rows.map(({ sfid }) => sfid));
 }
 
-/** How many of these deletes may pass now. The table is counted only when the small allowance is not enough. */
-async function allowanceFor(
-  { session, tables, now }: Workbench,
-  { mappingId }: Lease,
-  { shape }: MappedTable,
-  wanted: number,
-): Promise<number> {
-  const [row] = await session.query<{ recent: number }>(
-    `SELECT count(*) AS recent FROM ${tables.tombstones}
-     WHERE mapping_id = $1 AND by_salesforce AND deleted_at > $2::timestamptz - interval '1 hour'`,
-    [mappingId, now()],
-  );
-  const recent = row?.recent ?? 0;
-  if (recent + wanted <= allowedDeletes(0)) return wanted;
-  const [table] = await session.query<{ rows: number }>(
-    `SELECT count(*) AS rows FROM ${qualified(shape.schema, shape.table)}`,
-  );
-  return Math.max(0, Math.min(wanted, allowedDeletes((table?.rows ?? 0) + recent) - recent));
-}
-
 async function hold(
   { session, tables, now }: Workbench,
   { mappingId }: Lease,
   held: readonly Deletion[],
+  readAt: Date,
 ): Promise<void> {
   if (held.length === 0) return;
   await session.query(
-    `INSERT INTO ${tables.heldDeletes} (mapping_id, sfid, held_at) SELECT $1, sfid, $3 FROM unnest($2::text[]) AS h (sfid)
-     ON CONFLICT DO NOTHING`,
-    [mappingId, held.map(({ image }) => image.sfid), now()],
+    `INSERT INTO ${tables.heldDeletes} (mapping_id, sfid, stamp, read_at, held_at)
+     SELECT $1, h.sfid, h.stamp, $4, $5 FROM unnest($2::text[], $3::timestamptz[]) AS h (sfid, stamp)
+     ON CONFLICT (mapping_id, sfid) DO UPDATE SET stamp = excluded.stamp, read_at = excluded.read_at`,
+    [mappingId, held.map(({ image }) => image.sfid), held.map(({ image }) => image.systemModstamp), readAt, now()],
   );
 }
 

@@ -40,6 +40,7 @@ export async function begin(
       unfinished: row["unfinished"] === true,
       outbox: row["outbox"] === true,
     },
+    heldDeletes: Number(row["held_deletes"]),
     rereads: (row["rereads"] ?? []) as readonly string[],
     mapped: { shape, layout: row["layout"] as Layout },
   };
@@ -89,7 +90,11 @@ function beginStatement(tables: Metadata, work: Lease["work"]): string {
         AND c.state = 'NEW' AND NOT c.held AND (c.due_at IS NULL OR c.due_at <= $6)) AS changes,
       EXISTS (SELECT FROM ${tables.log} c WHERE c.table_name = s.table_name AND c.processed_at IS NULL
         AND c.state = 'PENDING')
-        OR EXISTS (SELECT FROM ${tables.log} o WHERE o.table_name = s.table_name AND o.row_owed) AS unfinished,
+        OR EXISTS (SELECT FROM ${tables.log} o WHERE o.table_name = s.table_name AND o.row_owed)
+        OR EXISTS (SELECT FROM ${tables.heldDeletes} h WHERE h.mapping_id = $1 AND h.confirmed) AS unfinished,
+      (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = $1 AND NOT h.confirmed)
+        + (SELECT count(*) FROM ${tables.log} c WHERE c.table_name = s.table_name AND c.processed_at IS NULL AND c.held
+           AND (c.state = 'PENDING' OR c.due_at IS NOT NULL OR c.held)) AS held_deletes,
       (SELECT jsonb_agg(e.sfid) FROM (SELECT sfid FROM ${tables.inboundErrors}
         WHERE mapping_id = $1 AND retry_at <= $6 ORDER BY retry_at LIMIT ${REREADS_AT_ONCE}) e) AS rereads,
       EXISTS (SELECT FROM ${tables.outbox})

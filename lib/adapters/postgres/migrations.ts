@@ -32,6 +32,7 @@ function firstVersion(schema: string, tables: Metadata): string {
       due_at timestamptz,
       superseded boolean NOT NULL DEFAULT false,
       held boolean NOT NULL DEFAULT false,
+      confirmed boolean NOT NULL DEFAULT false,
       row_owed boolean NOT NULL DEFAULT false
     );
     COMMENT ON TABLE ${tables.log} IS 'Changes of mapped tables, captured by triggers and sent to Salesforce by Bridge.';
@@ -39,8 +40,8 @@ function firstVersion(schema: string, tables: Metadata): string {
     CREATE INDEX _bridge_log_waiting ON ${tables.log} (table_name, record_id, id) WHERE processed_at IS NULL;
     CREATE INDEX _bridge_log_deletes ON ${tables.log} (table_name, sfid)
       WHERE processed_at IS NULL AND action = 'DELETE';
-    CREATE INDEX _bridge_log_sent ON ${tables.log} (table_name, id)
-      WHERE processed_at IS NULL AND state = 'PENDING';
+    CREATE INDEX _bridge_log_blocked ON ${tables.log} (table_name, id)
+      WHERE processed_at IS NULL AND (state = 'PENDING' OR due_at IS NOT NULL OR held);
     CREATE INDEX _bridge_log_failed ON ${tables.log} (table_name, record_id) WHERE state = 'FAILED';
     CREATE INDEX _bridge_log_owed ON ${tables.log} (table_name, record_id) WHERE row_owed;
     CREATE INDEX _bridge_log_settled ON ${tables.log} (table_name, state, id) WHERE processed_at IS NOT NULL;
@@ -104,6 +105,7 @@ function firstVersion(schema: string, tables: Metadata): string {
       answered_at timestamptz NOT NULL,
       PRIMARY KEY (mapping_id, sfid)
     );
+    CREATE INDEX ON ${tables.pushed} (mapping_id, answered_at);
     COMMENT ON TABLE ${tables.pushed} IS 'When Salesforce last answered a write of ours, by its clock: images read before are stale.';
 
     CREATE TABLE ${tables.inboundErrors} (
@@ -129,12 +131,14 @@ function firstVersion(schema: string, tables: Metadata): string {
       deleted_at timestamptz NOT NULL
     );
     CREATE INDEX ON ${tables.tombstones} (mapping_id, sfid);
-    CREATE INDEX ON ${tables.tombstones} (mapping_id, deleted_at);
+    CREATE INDEX ON ${tables.tombstones} (mapping_id, by_salesforce, deleted_at);
 
     CREATE TABLE ${tables.heldDeletes} (
       mapping_id text NOT NULL,
       sfid varchar(18) COLLATE "C" NOT NULL,
       held_at timestamptz NOT NULL,
+      stamp timestamptz NOT NULL,
+      read_at timestamptz NOT NULL,
       confirmed boolean NOT NULL DEFAULT false,
       PRIMARY KEY (mapping_id, sfid)
     );

@@ -64,6 +64,13 @@ function writeStatement(tables: Metadata, { shape, layout }: MappedTable): strin
         _ab_lastop = CASE WHEN j.changed_again THEN t._ab_lastop ELSE j.last_operation END,
         _ab_err = CASE WHEN j.changed_again THEN t._ab_err ELSE j.message END
       FROM judged j WHERE t.${key} = j.record_id
+    ), later AS (
+      -- A change captured before its row had an sfid learns it, up to that row's end.
+      UPDATE ${tables.log} l SET sfid = owed.sfid
+      FROM owed
+      WHERE owed.sfid IS NOT NULL AND l.table_name = $1 AND l.record_id = owed.record_id AND l.id > owed.id
+        AND l.processed_at IS NULL AND l.sfid IS NULL
+        AND NOT ${waiting("w.action = 'DELETE' AND w.id > owed.id AND w.id < l.id")}
     )
     UPDATE ${tables.log} SET row_owed = false
     WHERE table_name = $1 AND row_owed AND record_id = ANY ($2::bigint[])`;

@@ -2,7 +2,7 @@ import type { WaitingChange } from "../../model/merge.ts";
 import type { Image } from "../../model/record.ts";
 import type { ColumnValues } from "../../model/shape.ts";
 import type { Page } from "../../sync/ports.ts";
-import { changeOf } from "./claim.ts";
+import { changeOf } from "./claimed-changes.ts";
 import type { Workbench } from "./fence.ts";
 import { heldText, type MappedTable, textOf, typed } from "./layout.ts";
 import type { Row } from "./session.ts";
@@ -26,6 +26,8 @@ export interface Around {
   readonly tombstones: ReadonlyMap<string, Date>;
   /** Records that could not be applied before. */
   readonly inboundErrors: readonly string[];
+  /** Records whose deletion the breaker holds. */
+  readonly heldDeletes: readonly string[];
   /** Whether an insert is under way or in doubt. */
   readonly hasSentInserts: boolean;
 }
@@ -105,6 +107,7 @@ export async function readAround(
     pushed: { sfid: string; at: string }[];
     tombstones: { sfid: string; at: string }[];
     errors: string[];
+    held: string[];
     sent_inserts: boolean;
   }>(
     `SELECT
@@ -119,6 +122,8 @@ export async function readAround(
           GROUP BY sfid) t WHERE t.at IS NOT NULL) AS tombstones,
        (SELECT coalesce(jsonb_agg(e.sfid), '[]') FROM ${tables.inboundErrors} e
          WHERE e.mapping_id = $4 AND e.sfid = ANY ($3::text[])) AS errors,
+       (SELECT coalesce(jsonb_agg(h.sfid), '[]') FROM ${tables.heldDeletes} h
+         WHERE h.mapping_id = $4 AND h.sfid = ANY ($3::text[])) AS held,
        EXISTS (SELECT FROM ${log} AND l.state = 'PENDING' AND l.action = 'INSERT' AND l.sent_at IS NOT NULL) AS sent_inserts`,
     [shape.table, keys, page.images.map(({ sfid }) => sfid), shape.mappingId, page.readAt],
   );
@@ -129,6 +134,7 @@ export async function readAround(
     pushedLater: new Map(row.pushed.map(({ sfid, at }) => [sfid, new Date(at)])),
     tombstones: new Map(row.tombstones.map(({ sfid, at }) => [sfid, new Date(at)])),
     inboundErrors: row.errors,
+    heldDeletes: row.held,
     hasSentInserts: row.sent_inserts,
   };
 }

@@ -96,19 +96,10 @@ function settleStatement(tables: Metadata): string {
         processed_tx = CASE WHEN told.state <> 'NEW' THEN txid_current() END,
         sf_result = CASE WHEN told.accepted THEN 1 WHEN told.state = 'FAILED' THEN 0 END,
         row_owed = told.speaks AND told.state <> 'NEW' AND l.action <> 'DELETE',
-        fence = NULL, batch_id = CASE WHEN told.state = 'NEW' THEN NULL ELSE l.batch_id END,
+        confirmed = l.confirmed AND told.state = 'NEW', fence = NULL, batch_id = CASE WHEN told.state = 'NEW' THEN NULL ELSE l.batch_id END,
         sent_at = CASE WHEN told.state = 'NEW' THEN NULL ELSE l.sent_at END
       FROM told WHERE l.id = told.id AND l.state = 'PENDING' AND l.fence = $2
       RETURNING l.id, l.record_id, l.action, l.state, l.sfid, l.sf_message, told.accepted, told.answered_at, told.speaks
-    ), later AS (
-      -- A change captured before its row had an sfid learns it, up to the row's end.
-      UPDATE ${tables.log} l SET sfid = s.sfid
-      FROM settled s
-      WHERE s.accepted AND s.action = 'INSERT' AND l.table_name = $4 AND l.record_id = s.record_id AND l.id > s.id
-        AND l.processed_at IS NULL AND l.sfid IS NULL
-        AND NOT EXISTS (SELECT FROM settled x WHERE x.id = l.id)
-        AND NOT EXISTS (SELECT FROM ${tables.log} d WHERE d.table_name = $4 AND d.record_id = l.record_id
-          AND d.processed_at IS NULL AND d.action = 'DELETE' AND d.id > s.id AND d.id < l.id)
     ), counted AS (
       SELECT count(*) AS all_of_them, count(*) FILTER (WHERE state = 'SUCCESS') AS success,
         count(*) FILTER (WHERE state = 'FAILED') AS failed, count(*) FILTER (WHERE accepted) AS accepted

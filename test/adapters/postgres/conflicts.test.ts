@@ -172,35 +172,6 @@ test("an image of our own write that arrives before its answer is no conflict", 
   expect(await rows()).toMatchObject([{ email: "two@example.com" }]);
 });
 
-test("two hundred rows deleted in Salesforce at once wait for a confirmation beyond the first hundred", async () => {
-  customer = await createCustomer();
-  const { store, lease } = await customer.cycle();
-  const all = Array.from({ length: 300 }, (_, index) => index);
-  await store.apply(lease, page(all.map((n) => image(n, 1, { lastname: `L${n}` }))));
-  const deletions = all.slice(0, 200).map((n) => image(n, 2, {}, true));
-
-  const first = await store.apply(lease, page([...deletions, image(300, 2, { lastname: "L300" })]));
-  customer.now = new Date(customer.now.getTime() + 59 * 60_000);
-  const second = await store.apply(lease, page(deletions.slice(100)));
-  customer.now = new Date(customer.now.getTime() + 2 * 60_000);
-  const third = await store.apply(lease, page(deletions.slice(100, 150)));
-
-  expect(first).toMatchObject({ deleted: 100, heldDeletes: 100, inserted: 1 });
-  expect(second).toMatchObject({ deleted: 0, heldDeletes: 100 });
-  expect(third).toMatchObject({ deleted: 50, heldDeletes: 0 });
-});
-
-test("ten percent of a large table may be deleted in an hour", async () => {
-  customer = await createCustomer();
-  const { store, lease } = await customer.cycle();
-  const all = Array.from({ length: 2_000 }, (_, index) => index);
-  await store.apply(lease, page(all.map((n) => image(n, 1, { lastname: `L${n}` }))));
-
-  const applied = await store.apply(lease, page(all.slice(0, 250).map((n) => image(n, 2, {}, true))));
-
-  expect(applied).toMatchObject({ deleted: 200, heldDeletes: 50 });
-});
-
 test("a row without a waiting change follows Salesforce whatever the policy", async () => {
   const { store, lease } = await known("postgres_wins");
   await customer.sql("UPDATE salesforce.contact SET email = 'pg@example.com'");

@@ -69,6 +69,19 @@ test("a row deleted while it is being inserted is deleted in Salesforce too", as
   expect(await store.claim(lease, 10)).toMatchObject([{ action: "DELETE", sfid: sfidOf(1) }]);
 });
 
+test("a row whose deletion was not committed yet when its insert was answered is deleted in Salesforce too", async () => {
+  await insert("Curie");
+  const [sent] = await store.claim(lease, 10);
+  const user = await customer.connect();
+  await user.query("BEGIN");
+  await user.query("DELETE FROM salesforce.contact");
+
+  await store.settle(lease, [outcome(sent, "accepted", { sfid: sfidOf(1) })]);
+  await user.query("COMMIT");
+
+  expect(await store.claim(lease, 10)).toMatchObject([{ action: "DELETE", sfid: sfidOf(1) }]);
+});
+
 test("a change that is to be tried again waits for its time, and holds back its own row only", async () => {
   await insert("a");
   await insert("b");

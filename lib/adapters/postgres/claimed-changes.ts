@@ -1,0 +1,35 @@
+import type { Action, ClaimedChange } from "../../model/change.ts";
+import type { ColumnValues } from "../../model/shape.ts";
+import { iso } from "./fence.ts";
+import type { MappedTable } from "./layout.ts";
+import type { Row } from "./session.ts";
+import { name, qualified } from "./sql.ts";
+
+/** A SELECT of the changes of a part of a WITH clause, with the sfid of their row as it is now, in log order. */
+export function changesFrom(part: string, { shape, layout }: MappedTable, more = ""): string {
+  return `SELECT l.id, l.action, l.record_id, l.old, l."values", l.attempts, l.batch_id, l.confirmed,
+      ${iso("l.created_at")} AS captured_at, ${iso("l.sent_at")} AS sent_at,
+      CASE WHEN l.action = 'DELETE' THEN l.sfid ELSE coalesce(t.sfid, l.sfid) END AS sfid${more}
+    FROM ${part} l LEFT JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = l.record_id
+    ORDER BY l.id`;
+}
+
+/** A row of the log as a claimed change. An INSERT tells no NULLs. */
+export function changeOf(row: Row): ClaimedChange {
+  const action = row["action"] as Action;
+  const values = (row["values"] ?? {}) as ColumnValues;
+  return {
+    id: Number(row["id"]),
+    action,
+    recordId: Number(row["record_id"]),
+    sfid: (row["sfid"] as string | null) ?? null,
+    old: (row["old"] ?? {}) as ColumnValues,
+    values: action === "INSERT" ? withoutNulls(values) : values,
+    attempts: Number(row["attempts"]),
+    capturedAt: new Date(String(row["captured_at"])),
+  };
+}
+
+function withoutNulls(values: ColumnValues): ColumnValues {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+}

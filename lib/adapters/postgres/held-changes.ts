@@ -1,0 +1,51 @@
+import { allowedDeletes } from "../../model/delete-breaker.ts";
+import type { Workbench } from "./fence.ts";
+import type { MappedTable } from "./layout.ts";
+import type { Row } from "./session.ts";
+import { qualified } from "./sql.ts";
+
+/**
+ * Holds the deletes among claimed changes that are more than an hour may bring to Salesforce, until an operator
+ * confirms. When there are any, everything that was claimed is NEW again, and the answer is true.
+ */
+export async function holdExcessDeletes(
+  bench: Workbench,
+  mapped: MappedTable,
+  claimed: readonly Row[],
+): Promise<boolean> {
+  const deletes = claimed.filter((row) => row["action"] === "DELETE" && row["sfid"] !== null && !row["confirmed"]);
+  if (deletes.length === 0) return false;
+  const allowance = await allowanceOfDeletes(bench, mapped, false, deletes.length);
+  if (deletes.length <= allowance) return false;
+  await bench.session.query(
+    `UPDATE ${bench.tables.log} SET state = 'NEW', fence = NULL, updated_at = $3, held = id = ANY ($2::bigint[])
+     WHERE id = ANY ($1::bigint[])`,
+    [claimed.map((row) => row["id"]), deletes.slice(allowance).map((row) => row["id"]), bench.now()],
+  );
+  return true;
+}
+
+/**
+ * How many of the wanted deletes may pass now, on the side of rows (by Salesforce) or of records. The table is counted
+ * only when the small allowance is not enough.
+ */
+export async function allowanceOfDeletes(
+  { session, tables, now }: Workbench,
+  { shape }: MappedTable,
+  bySalesforce: boolean,
+  wanted: number,
+): Promise<number> {
+  const [row] = await session.query<{ recent: number }>(
+    `SELECT count(*) AS recent FROM ${tables.tombstones}
+     WHERE mapping_id = $1 AND by_salesforce = $2 AND deleted_at > $3::timestamptz - interval '1 hour'`,
+    [shape.mappingId, bySalesforce, now()],
+  );
+  const recent = row?.recent ?? 0;
+  if (recent + wanted <= allowedDeletes(0)) return wanted;
+  const [table] = await session.query<{ rows: number }>(
+    `SELECT count(*) AS rows FROM ${qualified(shape.schema, shape.table)}`,
+  );
+  // Rows that an application deletes are gone already; the table's size is what it was before.
+  const rows = (table?.rows ?? 0) + recent + (bySalesforce ? 0 : wanted);
+  return Math.max(0, Math.min(wanted, allowedDeletes(rows) - recent));
+}

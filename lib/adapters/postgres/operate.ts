@@ -1,0 +1,79 @@
+import type { PostgresConnection } from "../../model/workspace.ts";
+import type { Layout } from "./layout.ts";
+import { openSession, type Session } from "./session.ts";
+import { literal, type Metadata, metadata, name, qualified } from "./sql.ts";
+
+/** What an operator does to a mapping by hand. Each answers how many rows it concerned. */
+export interface Operations {
+  /** Lets the deletes go that the breaker holds, on both sides; the next cycle carries them out. */
+  confirmDeletes(mappingId: string): Promise<number>;
+  /** Makes FAILED changes NEW again: those of the given log ids, or all of the mapping's (null). */
+  retryFailed(mappingId: string, logIds: readonly number[] | null): Promise<number>;
+}
+
+/** An operator's hand in a customer's database. */
+export function createOperations(connection: PostgresConnection): Operations {
+  const tables = metadata(connection.schema);
+  const within = async (work: (session: Session) => Promise<number>) => {
+    const session = await openSession(connection);
+    try {
+      return await work(session);
+    } finally {
+      await session.close();
+    }
+  };
+  return {
+    confirmDeletes: (mappingId) => within((session) => confirmDeletes(session, tables, mappingId)),
+    retryFailed: (mappingId, logIds) =>
+      within((session) => retryFailed(session, tables, connection.schema, mappingId, logIds)),
+  };
+}
+
+async function confirmDeletes(session: Session, tables: Metadata, mappingId: string): Promise<number> {
+  const [row] = await session.query<{ confirmed: number }>(
+    `WITH rows AS (
+       UPDATE ${tables.heldDeletes} SET confirmed = true WHERE mapping_id = $1 AND NOT confirmed RETURNING 1
+     ), records AS (
+       UPDATE ${tables.log} l SET held = false, confirmed = true
+       FROM ${tables.state} s
+       WHERE s.mapping_id = $1 AND l.table_name = s.table_name AND l.processed_at IS NULL AND l.held
+         AND (l.state = 'PENDING' OR l.due_at IS NOT NULL OR l.held)
+       RETURNING 1
+     )
+     SELECT (SELECT count(*) FROM rows) + (SELECT count(*) FROM records) AS confirmed`,
+    [mappingId],
+  );
+  return row?.confirmed ?? 0;
+}
+
+async function retryFailed(
+  session: Session,
+  tables: Metadata,
+  schema: string,
+  mappingId: string,
+  logIds: readonly number[] | null,
+): Promise<number> {
+  const first = `SELECT table_name, layout FROM ${tables.state} WHERE mapping_id = ${literal(mappingId)}`;
+  const [mapping] = await session.query<{ table_name: string; layout: Layout }>(first);
+  if (!mapping) return 0;
+  const { table_name: table, layout } = mapping;
+  return await session.transaction({ silence: table }, first, async () => {
+    const retried = await session.query<{ record_id: number }>(
+      `WITH retried AS (
+         UPDATE ${tables.log} l SET state = 'NEW', processed_at = NULL, processed_tx = NULL, last_operation = NULL,
+           attempts = 0, due_at = NULL, superseded = false, row_owed = false
+         WHERE l.table_name = $1 AND l.state = 'FAILED' AND ($2::bigint[] IS NULL OR l.id = ANY ($2::bigint[]))
+         RETURNING l.record_id
+       ), totals AS (
+         UPDATE ${tables.totals} SET failed = failed - (SELECT count(*) FROM retried) WHERE table_name = $1
+       )
+       SELECT record_id FROM retried`,
+      [table, logIds],
+    );
+    await session.query(
+      `UPDATE ${qualified(schema, table)} SET _ab_lastop = 'PENDING', _ab_err = NULL WHERE ${name(layout.key)} = ANY ($1::bigint[])`,
+      [retried.map(({ record_id }) => record_id)],
+    );
+    return retried.length;
+  });
+}

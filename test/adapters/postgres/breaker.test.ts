@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createOperations } from "../../../lib/adapters/postgres/operate.ts";
+import { contactShape } from "../../support/shapes.ts";
+import { type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "./customer.ts";
+
+let customer: Customer;
+beforeEach(async () => {
+  customer = await createCustomer({ shape: contactShape({ upsertField: "Key__c" }) });
+});
+afterEach(() => customer.close());
+
+const END = { marks: {}, pulledAt: null, apiCalls: {}, error: null };
+const operations = () => createOperations({ url: customer.url, schema: "salesforce" });
+const minutesLater = (minutes: number) => {
+  customer.now = new Date(customer.now.getTime() + minutes * 60_000);
+};
+const countRows = async () =>
+  Number((await customer.sql("SELECT count(*) AS rows FROM salesforce.contact"))[0]?.["rows"]);
+
+/** A cycle over so many rows that both sides know, whose upsert values are their numbers. */
+async function withRows(count: number) {
+  const { store, lease } = await customer.cycle();
+  const numbers = Array.from({ length: count }, (_, index) => index + 1);
+  await store.apply(lease, page(numbers.map((n) => image(n, 1, { lastname: `L${n}`, key__c: String(n) }))));
+  return { store, lease, numbers };
+}
+
+test("rows deleted in Salesforce beyond a hundred in an hour wait for a confirmation, and the rest flows", async () => {
+  const { store, lease, numbers } = await withRows(300);
+  const deletions = numbers.slice(0, 200).map((n) => image(n, 2, {}, true));
+
+  const first = await store.apply(lease, page([...deletions, image(301, 2, { lastname: "L301" })]));
+  minutesLater(59);
+  const within = await store.apply(lease, page(deletions.slice(100)));
+  minutesLater(2);
+  const after = await store.apply(lease, page(deletions.slice(100, 150)));
+
+  expect(first).toMatchObject({ deleted: 100, heldDeletes: 100, inserted: 1 });
+  expect(within).toMatchObject({ deleted: 0, heldDeletes: 100 });
+  expect(after).toMatchObject({ deleted: 50, heldDeletes: 0 });
+});
+
+test("a tenth of a large table may be deleted in an hour", async () => {
+  const { store, lease, numbers } = await withRows(2_000);
+
+  const applied = await store.apply(lease, page(numbers.slice(0, 250).map((n) => image(n, 2, {}, true))));
+
+  expect(applied).toMatchObject({ deleted: 200, heldDeletes: 50 });
+});
+
+test("confirmed deletes of rows are carried out by the next cycle, but not of a record that came back", async () => {
+  const { store, lease, numbers } = await withRows(150);
+  await store.apply(lease, page(numbers.slice(0, 110).map((n) => image(n, 2, {}, true))));
+  await store.apply(lease, page([image(110, 9, { lastname: "undeleted", key__c: "110" })]));
+  await store.finish(lease, END);
+  const held = await customer.cycle();
+  await held.store.finish(held.lease, END);
+
+  const confirmed = await operations().confirmDeletes("map_contact");
+  const next = await customer.cycle();
+  await next.store.recover(next.lease);
+
+  expect(held.begun).toMatchObject({ heldDeletes: 9, waiting: { unfinished: false } });
+  expect(confirmed).toBe(9);
+  expect(next.begun).toMatchObject({ heldDeletes: 0, waiting: { unfinished: true } });
+  expect(await countRows()).toBe(41);
+  expect(await customer.sql("SELECT FROM salesforce._bridge_held_deletes")).toEqual([]);
+  expect(await customer.sql("SELECT lastname FROM salesforce.contact WHERE key__c = '110'")).toHaveLength(1);
+});
+
+test("an application that deletes everything deletes a hundred records, and the rest waits for a confirmation", async () => {
+  const { store, lease } = await withRows(300);
+  await customer.sql("DELETE FROM salesforce.contact");
+
+  const sent = await pushAll({ store, lease }, () => null, orgTime(5));
+  const more = await store.claim(lease, 1_000);
+  await store.finish(lease, END);
+  const held = await customer.cycle();
+  await operations().confirmDeletes("map_contact");
+  const rest = await held.store.claim(held.lease, 1_000);
+
+  expect(sent).toHaveLength(100);
+  expect(more).toEqual([]);
+  expect(held.begun.heldDeletes).toBe(200);
+  expect(rest).toHaveLength(200);
+  expect(new Set([...sent, ...rest].map(({ sfid }) => sfid)).size).toBe(300);
+});
+
+test("a new row with the upsert value of a held delete waits behind it, other rows do not", async () => {
+  const { store, lease } = await withRows(120);
+  await customer.sql("DELETE FROM salesforce.contact");
+  await customer.sql("INSERT INTO salesforce.contact (key__c, lastname) VALUES (' 120', 'again'), ('new', 'other')");
+
+  const claimed = await store.claim(lease, 1_000);
+
+  const inserts = claimed.filter(({ action }) => action === "INSERT");
+  expect(claimed).toHaveLength(101);
+  expect(inserts).toMatchObject([{ values: { key__c: "new" } }]);
+});
+
+test("a new row with the upsert value of a delete that waits for its retry waits behind it", async () => {
+  const { store, lease } = await withRows(1);
+  await customer.sql("DELETE FROM salesforce.contact");
+  const [deletion] = await store.claim(lease, 10);
+  const retry = { kind: "retry", afterSeconds: 60, counts: true, error: "UNABLE_TO_LOCK_ROW: busy" } as const;
+  await store.settle(lease, [{ ...retry, changeIds: [Number(deletion?.id)], recordId: 1 }]);
+  await customer.sql("INSERT INTO salesforce.contact (key__c, lastname) VALUES ('1', 'again')");
+
+  const early = await store.claim(lease, 10);
+  minutesLater(1);
+  const due = await store.claim(lease, 10);
+
+  expect(early).toEqual([]);
+  expect(due).toMatchObject([
+    { action: "DELETE", sfid: sfidOf(1) },
+    { action: "INSERT", sfid: null },
+  ]);
+});
+
+test("an operator's retry gives failed changes another five attempts, with exact totals", async () => {
+  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('a'), ('b')");
+  const { store, lease } = await customer.cycle();
+  const changes = await store.claim(lease, 10);
+  await store.settle(
+    lease,
+    changes.map(({ id, recordId }) => ({
+      kind: "refused",
+      changeIds: [id],
+      recordId,
+      action: "INSERT",
+      error: "X: no",
+    })),
+  );
+
+  const one = await operations().retryFailed("map_contact", [Number(changes[0]?.id)]);
+  const marks = await customer.sql("SELECT _ab_lastop, _ab_err FROM salesforce.contact ORDER BY id");
+  const rest = await operations().retryFailed("map_contact", null);
+
+  expect([one, rest]).toEqual([1, 1]);
+  expect(marks).toEqual([
+    { _ab_lastop: "PENDING", _ab_err: null },
+    { _ab_lastop: "FAILED", _ab_err: "X: no" },
+  ]);
+  expect(await customer.sql("SELECT failed::int FROM salesforce._bridge_totals")).toEqual([{ failed: 0 }]);
+  expect(await store.claim(lease, 10)).toHaveLength(2);
+});
