@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { grantTo, takeCode } from "./grants.ts";
-import { checkClient, type Granted, OAuthRefusal, type TokenRequest } from "./oauth.ts";
+import { checkClient, type Granted, OAuthRefusal, type TokenRequest } from "./token-request.ts";
 
 /**
  * JWT bearer. The signature is not checked, because the org knows no certificate; issuer, subject, audience and expiry

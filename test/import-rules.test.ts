@@ -1,0 +1,154 @@
+import { expect, test } from "vitest";
+import { type Import, readImports } from "./support/imports.ts";
+
+const IMPORTS = readImports();
+
+/** What stands in `lib` beside the rooms. */
+const NOT_ROOMS = ["model", "http", "adapters", "infra", "cli", "console", "local"];
+
+test("the model imports nothing but itself", () => {
+  expect(importsOf("lib/model/").filter(({ to }) => !to.startsWith("lib/model/"))).toEqual([]);
+});
+
+test("a room imports the model, itself, and of other rooms no more than their ports", () => {
+  const rooms = inLib().filter(({ from }) => isRoom(from));
+
+  const strays = rooms.filter(({ from, to }) => {
+    if (to.startsWith("lib/model/") || placeOf(to) === placeOf(from)) return false;
+    // The settings area is another door to the configuration, so it speaks its rules.
+    if (placeOf(from) === "lib/settings" && placeOf(to) === "lib/config") return false;
+    return !(isRoom(to) && isPort(to));
+  });
+
+  expect(rooms.length).toBeGreaterThan(0);
+  expect(strays).toEqual([]);
+});
+
+test("http imports the model, access and itself", () => {
+  const allowed = ["lib/model/", "lib/access/", "lib/http/"];
+
+  expect(inLib("lib/http/").filter(({ to }) => !allowed.some((place) => to.startsWith(place)))).toEqual([]);
+});
+
+test("an adapter imports the model, the ports of rooms, and nothing of other adapters", () => {
+  const strays = inLib("lib/adapters/").filter(({ from, to, isType }) => {
+    if (to.startsWith("lib/model/") || to === "lib/adapters/time.ts") return false;
+    if (placeOf(to).startsWith("lib/adapters/")) return outsideThing(to) !== outsideThing(from);
+    return !(isRoom(to) && (isType || isPort(to)));
+  });
+
+  expect(strays).toEqual([]);
+});
+
+test.each([
+  ["lib/adapters/dynamodb/", ["@aws-sdk/client-dynamodb", "@aws-sdk/lib-dynamodb"]],
+  ["lib/adapters/sqs/", ["@aws-sdk/client-sqs"]],
+  ["lib/adapters/scheduler/", ["@aws-sdk/client-scheduler"]],
+  ["lib/adapters/secrets/", ["@aws-sdk/client-kms"]],
+  ["lib/adapters/postgres/", ["pg"]],
+  ["lib/adapters/salesforce/", ["jsforce"]],
+])("of what is deployed, only %s imports %j", (adapter, packages) => {
+  const importers = deployed().filter(({ to }) => packages.includes(to));
+
+  expect(importers.length).toBeGreaterThan(0);
+  expect(importers.filter(({ from }) => !from.startsWith(adapter))).toEqual([]);
+});
+
+test("functions import http, rooms and the model, and get their adapters from the composition beside them", () => {
+  const entries = importsOf("functions/").filter(({ isPackage }) => !isPackage);
+
+  const strays = entries.filter(({ from, to }) => {
+    if (to.startsWith("functions/") || to.startsWith("lib/http/") || to.startsWith("lib/model/") || isRoom(to))
+      return false;
+    return !(to.startsWith("lib/adapters/") && /^functions\/[^/]+\.ts$/.test(from));
+  });
+
+  expect(entries.length).toBeGreaterThan(0);
+  expect(strays).toEqual([]);
+});
+
+test("the deployment reads the route table and the names, nothing else", () => {
+  const strays = inLib("lib/infra/").filter(
+    ({ to }) => !["lib/infra/", "lib/http/routes.ts", "lib/model/resources.ts"].some((place) => to.startsWith(place)),
+  );
+
+  expect(strays).toEqual([]);
+});
+
+test("the command line and the console are clients: they import nothing else of lib", () => {
+  for (const client of ["lib/cli/", "lib/console/"]) {
+    expect(inLib(client).filter(({ to }) => !to.startsWith(client) && to !== "package.json")).toEqual([]);
+  }
+});
+
+test("the local parts are imported by bin/serve.ts and tests alone, and import nothing else of lib", () => {
+  const importers = IMPORTS.filter(({ from, to }) => to.startsWith("lib/local/") && !from.startsWith("lib/local/"));
+
+  expect(importers.filter(({ from }) => from !== "bin/serve.ts" && !from.startsWith("test/"))).toEqual([]);
+  expect(inLib("lib/local/").filter(({ to }) => !to.startsWith("lib/local/"))).toEqual([]);
+});
+
+test("nothing that runs imports a test", () => {
+  expect(IMPORTS.filter(({ from, to }) => to.startsWith("test/") && !from.startsWith("test/"))).toEqual([]);
+});
+
+test("zod comes in its small form wherever it is bundled", () => {
+  expect(deployed().filter(({ to, specifier }) => to === "zod" && specifier !== "zod/mini")).toEqual([]);
+});
+
+test("no imports go in a circle", () => {
+  expect(circles(IMPORTS.filter(({ isPackage, isType }) => !isPackage && !isType))).toEqual([]);
+});
+
+test("a circle of imports would be found", () => {
+  const edge = (from: string, to: string): Import => ({ from, to, specifier: to, isPackage: false, isType: false });
+
+  expect(circles([edge("a", "b"), edge("b", "c"), edge("c", "a"), edge("c", "d")])).toEqual(["a > b > c > a"]);
+});
+
+function importsOf(folder: string): Import[] {
+  return IMPORTS.filter(({ from }) => from.startsWith(folder));
+}
+
+/** Imports between files of the project that stand below lib. */
+function inLib(folder = "lib/"): Import[] {
+  return importsOf(folder).filter(({ isPackage }) => !isPackage);
+}
+
+/** Imports of what becomes part of a bundle. */
+function deployed(): Import[] {
+  return IMPORTS.filter(
+    ({ from }) => /^(functions|lib)\//.test(from) && !/^lib\/(local|infra|cli|console)\//.test(from),
+  );
+}
+
+const isRoom = (path: string): boolean => path.startsWith("lib/") && !NOT_ROOMS.includes(path.split("/")[1] ?? "");
+
+const isPort = (path: string): boolean => /(^|\/|-)ports\.ts$/.test(path);
+
+/** The room or adapter that a file belongs to. */
+const placeOf = (path: string): string =>
+  path
+    .split("/")
+    .slice(0, path.startsWith("lib/adapters/") ? 3 : 2)
+    .join("/");
+
+/** What an adapter touches: `salesforce-describe` touches Salesforce as `salesforce` does. */
+const outsideThing = (path: string): string => path.split("/")[2]?.split("-")[0] ?? "";
+
+/** Each circle once, from its first file in the order of the alphabet. */
+function circles(edges: readonly Import[]): string[] {
+  const next = new Map<string, string[]>();
+  for (const { from, to } of edges) next.set(from, [...(next.get(from) ?? []), to]);
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    const at = path.indexOf(file);
+    if (at >= 0) found.push([...path.slice(at), file].join(" > "));
+    if (at >= 0 || done.has(file)) return;
+    for (const other of next.get(file) ?? []) visit(other, [...path, file]);
+    done.add(file);
+  };
+  for (const file of [...next.keys()].sort()) visit(file, []);
+  return found;
+}
