@@ -10,9 +10,14 @@ interface InProcessSettings {
   /** Variables of every function, beside those of the templates. */
   readonly environment: Readonly<Record<string, string>>;
   readonly clock: Clock;
+  /** What functions take for the current time, in epoch milliseconds: the cloud's, which tests move. */
+  readonly now: () => number;
   /** Is told of variables that cannot have one value for all functions. */
   readonly onWarning: (message: string) => void;
 }
+
+/** Where `lib/adapters/time.ts` looks for a host's own time. */
+const TIME_OF_FUNCTIONS = Symbol.for("bridge.now");
 
 /** Tells hosts of one process apart, so that each loads the bundles anew and none meets another's connections. */
 let hosts = 0;
@@ -27,6 +32,7 @@ export function runInProcess(settings: InProcessSettings): Runner {
   running++;
   const query = `host=${++hosts}`;
   const restore = setVariables(variablesOf(settings));
+  Reflect.set(globalThis, TIME_OF_FUNCTIONS, settings.now);
   provideStreaming();
   const handlers = new Map<string, Promise<Handler>>();
   const handlerOf = (target: LambdaFunction): Promise<Handler> => {
@@ -49,6 +55,7 @@ export function runInProcess(settings: InProcessSettings): Runner {
     async close() {
       running--;
       restore();
+      Reflect.deleteProperty(globalThis, TIME_OF_FUNCTIONS);
     },
   };
 }

@@ -30,7 +30,7 @@ export interface HostSettings {
   readonly isolate?: boolean;
   /** Variables of every function; they win over those of the templates. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Counts the time of functions and of requests to them. The queues' time is the cloud's. */
+  /** Counts how long functions and requests to them may take. What time it is, is the cloud's clock to say. */
   readonly clock?: Clock;
   readonly log?: Log;
   /** How long `close` waits for functions at work. */
@@ -127,7 +127,7 @@ async function startRunner(
   const given = { ...cloud.environment, ...environment };
   return isolate
     ? runIsolated({ environment: given, clock, log })
-    : runInProcess({ functions, environment: given, clock, onWarning });
+    : runInProcess({ functions, environment: given, clock, now: cloud.clock.now, onWarning });
 }
 
 function serve(
