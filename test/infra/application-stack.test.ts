@@ -171,6 +171,13 @@ describe("the stage", () => {
     await expect(synthesizeFixtures({ stage: "prod", rateLimitPerMinute: "1" })).rejects.toThrow("contract's 300");
   });
 
+  test("every stack keeps well below the 500 resources that CloudFormation takes", () => {
+    const counts = Object.values(dev.counts);
+
+    expect(counts).toHaveLength(2);
+    for (const count of counts) expect(count).toBeLessThan(400);
+  });
+
   test("a stage that does not exist is refused with those that do", async () => {
     await expect(synthesizeFixtures({ stage: "production" })).rejects.toThrow("-c stage=prod");
   });

@@ -23,6 +23,8 @@ export interface Assembly {
   /** Resources of a type, of both stacks. */
   readonly all: (type: string) => Resource[];
   readonly outputs: Record<string, unknown>;
+  /** Resources of each stack. */
+  readonly counts: Record<string, number>;
 }
 
 /** Builds fixture functions and synthesizes them. */
@@ -41,13 +43,15 @@ export async function synthesizeFixtures(context: Record<string, unknown> = {}):
 }
 
 function readAssembly(folder: string, stage: string): Assembly {
-  const templates = [`Bridge-${stage}-Data`, `Bridge-${stage}`].map((name) => readTemplate(folder, name));
+  const names = [`Bridge-${stage}-Data`, `Bridge-${stage}`];
+  const templates = names.map((name) => readTemplate(folder, name));
   const resources = templates.flatMap(({ Resources }) =>
     Object.entries(Resources).map(([id, made]) => ({ ...made, id })),
   );
   return {
     all: (type) => resources.filter(({ Type }) => Type === type),
     outputs: Object.assign({}, ...templates.map(({ Outputs }) => Outputs)),
+    counts: Object.fromEntries(templates.map(({ Resources }, at) => [names[at], Object.keys(Resources).length])),
   };
 }
 

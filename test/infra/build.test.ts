@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { build, strayPackages } from "../../lib/infra/build.ts";
+import { build, missingFunctions, strayPackages } from "../../lib/infra/build.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { writeFunctions } from "./fixture-functions.ts";
 
@@ -79,9 +79,10 @@ test("jsforce works in its bundle without its own copy of undici", async () => {
   expect(bundles.find(({ name }) => name === "run-cycle")?.packages).not.toContain("undici");
 });
 
-test("only the bundles that talk to Salesforce hold jsforce", async () => {
-  const bundles = await build({ out: temporaryFolder() });
+test("every row of the tables has its function, and only those that talk to Salesforce hold jsforce", async () => {
+  const bundles = await build({ out: join(temporaryFolder(), "functions") });
 
+  expect(missingFunctions(bundles)).toEqual([]);
   expect(strayPackages(bundles)).toEqual([]);
 });
 
