@@ -6,7 +6,7 @@ import { Refusal } from "../refusal.ts";
 import type { Plan } from "../soql/compile.ts";
 import type { Output } from "../soql/outputs.ts";
 import type { Queries } from "../soql/query.ts";
-import type { Database } from "../store/database.ts";
+import { type Database, quoted } from "../store/database.ts";
 import { csvLine, delimiterOf, lineEndOf, type QueryJob } from "./job.ts";
 
 const CHUNK_RECORDS = 2000;
@@ -53,31 +53,70 @@ export function headerOf(plan: Plan, job: QueryJob): string {
 }
 
 /** Writes all lines of a query job; the number of records, or null if it was stopped. */
-export async function exportRecords(
-  { database, queries, folder, isStopped }: Needs,
-  job: QueryJob,
-): Promise<number | null> {
-  const plan = bulkPlan(queries, job);
-  const cursor = queries.cursors.open(plan, job.operation === "queryAll");
-  const files = exportFiles(folder, job.id);
+export async function exportRecords(needs: Needs, job: QueryJob): Promise<number | null> {
+  const plan = bulkPlan(needs.queries, job);
+  const files = exportFiles(needs.folder, job.id);
   const [lines, offsets] = await Promise.all([open(files.lines, "w"), open(files.offsets, "w")]);
   try {
-    const sql = chunkSql(plan, job);
-    let offset = 0;
-    for (let from = 0; from < cursor.total; from += CHUNK_RECORDS) {
-      if (isStopped()) return null;
-      offset = await writeChunk(
-        { lines, offsets },
-        database.tuples(sql, [cursor.id, from, from + CHUNK_RECORDS])[0],
-        offset,
-      );
+    // One chunk is written while the next one is read.
+    let writing = Promise.resolve({ records: 0, bytes: 0 });
+    for (const chunk of isPlain(plan) ? scanned(needs, plan, job) : sorted(needs, plan, job)) {
+      if (needs.isStopped()) return null;
+      const before = await writing;
+      writing = writeChunk({ lines, offsets }, chunk, before);
       await nextTurn();
     }
-    return cursor.total;
+    return (await writing).records;
   } finally {
     await Promise.all([lines.close(), offsets.close()]);
+  }
+}
+
+/** Without ORDER BY and LIMIT a table is read as it lies, up to where it ended when the job began. */
+function isPlain(plan: Plan): boolean {
+  return plan.orderBy === "" && plan.limit === null;
+}
+
+/** Some lines as bytes, and how long each of them is. */
+interface Chunk {
+  readonly bytes: Uint8Array;
+  readonly lengths: string;
+}
+
+function* scanned({ database }: Needs, plan: Plan, job: QueryJob): Generator<Chunk> {
+  const last = Number(database.tuples(`SELECT max(rowid) FROM ${quoted(plan.object.name)}`, [])[0]?.[0] ?? 0);
+  const row = `${plan.alias}.rowid`;
+  const rows = `SELECT ${lineSql(plan, job)} AS line, ${row} AS row FROM ${plan.from} WHERE ${plan.where} AND ${row} > ? AND ${row} <= ? ORDER BY ${row} LIMIT ${CHUNK_RECORDS}`;
+  const sql = `SELECT ${TOGETHER}, max(row) FROM (${rows})`;
+  for (let after = 0; ; ) {
+    const found = database.tuples(sql, [...plan.values, after, last])[0] ?? [];
+    const chunk = chunkOf(found);
+    if (!chunk) return;
+    after = Number(found[2]);
+    yield chunk;
+  }
+}
+
+function* sorted({ database, queries }: Needs, plan: Plan, job: QueryJob): Generator<Chunk> {
+  const cursor = queries.cursors.open(plan, job.operation === "queryAll");
+  const from = plan.from.replace(` ${plan.alias}`, ` ${plan.alias} ON ${plan.alias}.rowid = cursor.row`);
+  const rows = `SELECT ${lineSql(plan, job)} AS line FROM _cursor_row cursor CROSS JOIN ${from} WHERE cursor.cursor = ? AND cursor.position >= ? AND cursor.position < ? ORDER BY cursor.position LIMIT ${CHUNK_RECORDS}`;
+  const sql = `SELECT ${TOGETHER} FROM (${rows})`;
+  try {
+    for (let at = 0; at < cursor.total; at += CHUNK_RECORDS) {
+      const chunk = chunkOf(database.tuples(sql, [cursor.id, at, at + CHUNK_RECORDS])[0] ?? []);
+      if (chunk) yield chunk;
+    }
+  } finally {
     queries.cursors.close(cursor.id);
   }
+}
+
+/** SQLite itself puts the lines together, so that no value of an export passes through JavaScript. */
+const TOGETHER = "CAST(group_concat(line, '') AS BLOB), group_concat(octet_length(line))";
+
+function chunkOf([bytes, lengths]: readonly unknown[]): Chunk | null {
+  return bytes instanceof Uint8Array && typeof lengths === "string" ? { bytes, lengths } : null;
 }
 
 /** Removes what a job has written. */
@@ -88,39 +127,33 @@ export async function removeExport(folder: string, jobId: string): Promise<void>
 
 async function writeChunk(
   files: { lines: FileHandle; offsets: FileHandle },
-  chunk: readonly unknown[] | undefined,
-  start: number,
-): Promise<number> {
-  const [bytes, lengths] = chunk ?? [];
-  if (!(bytes instanceof Uint8Array) || typeof lengths !== "string") return start;
+  { bytes, lengths }: Chunk,
+  before: { records: number; bytes: number },
+): Promise<{ records: number; bytes: number }> {
   const sizes = lengths.split(",");
   const places = new Float64Array(sizes.length);
-  let offset = start;
+  let offset = before.bytes;
   for (const [index, size] of sizes.entries()) {
     places[index] = offset;
     offset += Number(size);
   }
   await Promise.all([files.lines.write(bytes), files.offsets.write(new Uint8Array(places.buffer))]);
-  return offset;
+  return { records: before.records + sizes.length, bytes: offset };
 }
 
-/** SQLite itself puts the lines together, so that no value of an export passes through JavaScript. */
-function chunkSql(plan: Plan, job: QueryJob): string {
-  const quote = `'"'`;
-  const separator = `'"${delimiterOf(job)}"'`;
+function lineSql(plan: Plan, job: QueryJob): string {
   const end = `char(${[...lineEndOf(job)].map((letter) => letter.charCodeAt(0)).join(", ")})`;
   const values = columnsOf(plan.outputs).map(({ field, at }) => csvSql(field, plan.columns[at] ?? "NULL"));
-  const line = `${quote} || ${values.join(` || ${separator} || `)} || ${quote} || ${end}`;
-  const from = plan.from.replace(` ${plan.alias}`, ` ${plan.alias} ON ${plan.alias}.rowid = cursor.row`);
-  const lines = `SELECT ${line} AS line FROM _cursor_row cursor CROSS JOIN ${from} WHERE cursor.cursor = ? AND cursor.position >= ? AND cursor.position < ? ORDER BY cursor.position`;
-  return `SELECT CAST(group_concat(line, '') AS BLOB), group_concat(octet_length(line)) FROM (${lines})`;
+  return `concat('"', concat_ws('"${delimiterOf(job)}"', ${values.join(", ")}), '"', ${end})`;
 }
 
 const WITHOUT_QUOTES = new Set(["id", "reference", "date", "datetime", "time", "int", "double", "currency", "percent"]);
 
 function csvSql(field: Field, sql: string): string {
   if (field.type === "boolean") return `iif(${sql} = 1, 'true', 'false')`;
-  return WITHOUT_QUOTES.has(field.type) ? `ifnull(${sql}, '')` : `ifnull(replace(${sql}, '"', '""'), '')`;
+  if (WITHOUT_QUOTES.has(field.type)) return `ifnull(${sql}, '')`;
+  // Copying a text to double its quotes costs more than looking for one, and most texts have none.
+  return `ifnull(iif(instr(${sql}, '"'), replace(${sql}, '"', '""'), ${sql}), '')`;
 }
 
 interface ExportColumn {

@@ -60,18 +60,17 @@ function checkReference(catalog: Catalog, records: Records, field: Field, id: st
   if (!parent || !field.referenceTo.includes(parent.name)) {
     throw new Refusal("MALFORMED_ID", `${field.name}: id value of incorrect type: ${id}`, { fields: [field.name] });
   }
-  const row = records.find(parent, id);
-  if (!row || row["IsDeleted"] === 1) {
+  if (!records.isAlive(parent, id)) {
     throw new Refusal("INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id", { fields: [field.name] });
   }
 }
 
 function checkUnique(records: Records, object: SObject, field: Field, row: Row): void {
-  const other = records.findBy(object, field.name, row[field.name] ?? null).find((found) => found["Id"] !== row["Id"]);
-  if (!other) return;
+  const other = records.idsBy(object, field.name, row[field.name] ?? null).find((id) => id !== row["Id"]);
+  if (other === undefined) return;
   throw new Refusal(
     "DUPLICATE_VALUE",
-    `duplicate value found: ${field.name} duplicates value on record with id: ${String(other["Id"])}`,
+    `duplicate value found: ${field.name} duplicates value on record with id: ${other}`,
   );
 }
 

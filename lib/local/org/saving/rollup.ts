@@ -22,6 +22,11 @@ export function refreshRollups(needs: Needs, child: SObject, rows: readonly Row[
   }
 }
 
+/** True if some object sums up records of this one. */
+export function hasRollups(catalog: Catalog, child: SObject): boolean {
+  return rollupsOver(catalog, child).length > 0;
+}
+
 const known = new WeakMap<SObject, readonly ParentRollup[]>();
 
 function rollupsOver(catalog: Catalog, child: SObject): readonly ParentRollup[] {

@@ -10,7 +10,7 @@ import { applyStandardBehaviour } from "./behaviour.ts";
 import { check, checkRules, formulaOf } from "./check.ts";
 import { fromJson } from "./convert.ts";
 import type { Draft } from "./draft.ts";
-import { refreshRollups } from "./rollup.ts";
+import { hasRollups, refreshRollups } from "./rollup.ts";
 import type { Saving } from "./saving.ts";
 import { rowScope } from "./scope.ts";
 
@@ -34,7 +34,7 @@ export class Saver {
     if (draft.refusal) throw draft.refusal;
     if (!object.createable)
       throw new Refusal("CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", `entity type cannot be inserted: ${object.label}`);
-    saving.beforeRecord(object, null, textsOf(draft));
+    saving.beforeRecord(object, null, () => textsOf(draft));
     refuseForbidden(draft, (field) => field.createable);
     const row = this.#newRow(object, saving);
     this.#fill(row, draft);
@@ -53,7 +53,7 @@ export class Saver {
     if (!object.updateable)
       throw new Refusal("CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", `entity type cannot be updated: ${object.label}`);
     const prior = this.alive(object, id);
-    this.lock(object, id, saving, textsOf(draft));
+    this.lock(object, id, saving, () => textsOf(draft));
     refuseForbidden(draft, (field) => field.updateable);
     const row = { ...prior };
     this.#fill(row, draft);
@@ -76,15 +76,12 @@ export class Saver {
     if (value === null) {
       throw new Refusal("MISSING_ARGUMENT", `${key.name} not specified`);
     }
-    const [found, another] = this.#needs.records.findBy(draft.object, key.name, value);
-    if (another) {
-      throw new Refusal(
-        "DUPLICATE_EXTERNAL_ID",
-        `${key.name}: more than one record found for external id field: [${String(found?.["Id"])}, ${String(another["Id"])}]`,
-        { fields: [key.name] },
-      );
+    const [found, another] = this.#needs.records.idsBy(draft.object, key.name, value);
+    if (another !== undefined) {
+      const message = `${key.name}: more than one record found for external id field: [${found}, ${another}]`;
+      throw new Refusal("DUPLICATE_EXTERNAL_ID", message, { fields: [key.name] });
     }
-    return found ? String(found["Id"]) : null;
+    return found ?? null;
   }
 
   /** The record's row, or the refusal that fits a deleted or an unknown one. */
@@ -96,7 +93,7 @@ export class Saver {
   }
 
   /** Refuses a record that another open transaction is holding. */
-  lock(object: SObject, id: string, saving: Saving, values: readonly string[] = []): void {
+  lock(object: SObject, id: string, saving: Saving, values: () => readonly string[] = () => []): void {
     saving.beforeRecord(object, id, values);
     if (!saving.lockedIds.has(id)) return;
     throw new Refusal("UNABLE_TO_LOCK_ROW", `unable to obtain exclusive access to this record or 1 records: ${id}`);
@@ -164,14 +161,16 @@ export class Saver {
       row[field.name] = numbered(
         field.autoNumberFormat,
         nextNumber(this.#needs.database, `${object.name}.${field.name}`),
-        saving(row),
+        String(row["CreatedDate"]),
       );
     }
   }
 
   /** Roll-ups of the parents, then automation that saves the record once more. */
   #follow(object: SObject, row: Row, prior: Row | null, saving: Saving): void {
-    refreshRollups(this.#needs, object, [row, ...(prior ? [prior] : [])], saving.stamp);
+    if (hasRollups(this.#needs.catalog, object))
+      refreshRollups(this.#needs, object, prior ? [row, prior] : [row], saving.stamp);
+    if (!object.automations.some((automation) => automation.when === "after")) return;
     const again = { ...row };
     if (!this.#automate(object, "after", again, prior, saving)) return;
     const { SystemModstamp: _, ...changes } = Object.fromEntries(
@@ -197,11 +196,6 @@ export class Saver {
   }
 }
 
-/** The day on which an auto-number is given, for formats with a date in them. */
-function saving(row: Row): string {
-  return String(row["CreatedDate"]);
-}
-
 function defaultOf(field: Field): Stored {
   if (field.type === "boolean") return field.defaultValue ? 1 : 0;
   const chosen = field.picklist.find((entry) => entry.isDefault);
@@ -219,10 +213,9 @@ function numbered(format: string, serial: number, day: string): string {
 }
 
 function refuseForbidden(draft: Draft, isAllowed: (field: Field) => boolean): void {
-  const isForbidden = (field: Field) => !isAllowed(field) && field.type !== "id";
-  const names = [...draft.values.keys(), ...draft.links.map((link) => link.field)]
-    .filter(isForbidden)
-    .map((field) => field.name);
+  const names: string[] = [];
+  for (const field of draft.values.keys()) if (!isAllowed(field) && field.type !== "id") names.push(field.name);
+  for (const { field } of draft.links) if (!isAllowed(field)) names.push(field.name);
   if (names.length === 0) return;
   const message = `Unable to create/update fields: ${names.join(", ")}. Please check the security settings of this field and verify that it is read/write for your profile or permission set.`;
   throw new Refusal("INVALID_FIELD_FOR_INSERT_UPDATE", message, { fields: names });

@@ -9,5 +9,5 @@ export interface Saving {
   /** Records that another open transaction holds; saving them fails with UNABLE_TO_LOCK_ROW. */
   readonly lockedIds: ReadonlySet<string>;
   /** Asked before each record is written; throws a Refusal where a fault was ordered. */
-  readonly beforeRecord: (object: SObject, id: string | null, values: readonly string[]) => void;
+  readonly beforeRecord: (object: SObject, id: string | null, values: () => readonly string[]) => void;
 }

@@ -98,9 +98,9 @@ export class Faults {
   }
 
   /** Throws the refusal that was ordered for this record. */
-  beforeRecord(object: SObject, id: string | null, values: readonly string[]): void {
+  beforeRecord(object: SObject, id: string | null, values: () => readonly string[]): void {
     if (this.#standing.length === 0) return;
-    const fault = this.#strike({ object: object.name, record: id === null ? values : [id, ...values] }, ON_RECORD);
+    const fault = this.#strike({ object: object.name, record: id === null ? values() : [id, ...values()] }, ON_RECORD);
     if (!fault) return;
     if (fault.kind === "lockedRow") {
       throw new Refusal(

@@ -58,22 +58,15 @@ export class Database {
 
   /** All or nothing; inside another transaction, a savepoint of it. */
   transaction<T>(work: () => T): T {
-    const [begin, commit, undo] =
-      this.#depth === 0
-        ? ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"]
-        : [
-            `SAVEPOINT s${this.#depth}`,
-            `RELEASE s${this.#depth}`,
-            `ROLLBACK TO s${this.#depth}; RELEASE s${this.#depth}`,
-          ];
-    this.#sqlite.exec(begin);
+    const name = `s${this.#depth}`;
+    this.run(this.#depth === 0 ? "BEGIN IMMEDIATE" : `SAVEPOINT ${name}`);
     this.#depth++;
     try {
       const answer = work();
-      this.#sqlite.exec(commit);
+      this.run(this.#depth === 1 ? "COMMIT" : `RELEASE ${name}`);
       return answer;
     } catch (error) {
-      this.#sqlite.exec(undo);
+      this.#sqlite.exec(this.#depth === 1 ? "ROLLBACK" : `ROLLBACK TO ${name}; RELEASE ${name}`);
       throw error;
     } finally {
       this.#depth--;
@@ -115,14 +108,16 @@ export class Database {
   }
 }
 
-/** The prepared statement of this text, forgetting the longest unused one beyond a few hundred. */
+/** The prepared statement of this text, forgetting the oldest one beyond a few hundred. */
 function kept(statements: Map<string, StatementSync>, sql: string, prepare: () => StatementSync): StatementSync {
   const known = statements.get(sql);
-  if (known) statements.delete(sql);
-  const statement = known ?? prepare();
+  if (known) return known;
+  if (statements.size >= KEPT_STATEMENTS) {
+    const [oldest] = statements.keys();
+    if (oldest !== undefined) statements.delete(oldest);
+  }
+  const statement = prepare();
   statements.set(sql, statement);
-  const [oldest] = statements.keys();
-  if (statements.size > KEPT_STATEMENTS && oldest !== undefined) statements.delete(oldest);
   return statement;
 }
 
