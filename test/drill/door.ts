@@ -1,0 +1,30 @@
+/** An org to ask: its address and a token that it takes. */
+export interface Door {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** The org that the environment names, null if it names none; throws if its login is refused. */
+export async function doorFromEnvironment(env: NodeJS.ProcessEnv): Promise<Door | null> {
+  const { SALESFORCE_INSTANCE_URL: url, SALESFORCE_ACCESS_TOKEN: token } = env;
+  if (url && token) return { url: url.replace(/\/$/, ""), token };
+  const { SALESFORCE_LOGIN_URL: loginUrl, SALESFORCE_USERNAME: username, SALESFORCE_PASSWORD: password } = env;
+  return loginUrl && username && password ? await logIn(loginUrl, username, password) : null;
+}
+
+/** SOAP login, which retires with API 65; 59 still has it. */
+async function logIn(loginUrl: string, username: string, password: string): Promise<Door> {
+  const safe = (text: string) =>
+    text.replace(/[&<>]/g, (letter) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[letter] ?? letter);
+  const response = await fetch(`${loginUrl.replace(/\/$/, "")}/services/Soap/u/59.0`, {
+    method: "POST",
+    headers: { "Content-Type": "text/xml", SOAPAction: '""' },
+    body: `<se:Envelope xmlns:se="http://schemas.xmlsoap.org/soap/envelope/"><se:Header/><se:Body><login xmlns="urn:partner.soap.sforce.com"><username>${safe(username)}</username><password>${safe(password)}</password></login></se:Body></se:Envelope>`,
+  });
+  const text = await response.text();
+  const part = (name: string) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1];
+  const [serverUrl, token] = [part("serverUrl"), part("sessionId")];
+  if (!serverUrl || !token)
+    throw new Error(`the real org refused the login: ${part("faultstring") ?? text.slice(0, 300)}`);
+  return { url: new URL(serverUrl).origin, token };
+}

@@ -1,0 +1,170 @@
+import { expect, test } from "vitest";
+import { startOrg } from "../../../lib/local/org/start-org.ts";
+import { type Answer, Client, freshFolder, type Json, openOrg } from "./support/open-org.ts";
+
+async function over(org: Client, path: string): Promise<Json> {
+  for (;;) {
+    const { json } = await org.get(path);
+    if (["JobComplete", "Failed", "Aborted"].includes(String(json["state"]))) return json;
+  }
+}
+
+async function ingest(org: Client, job: object, csv: string): Promise<{ path: string; job: Json }> {
+  const created = await org.call("POST", "jobs/ingest", job);
+  const path = `jobs/ingest/${created.json["id"]}`;
+  await org.call("PUT", `${path}/batches`, csv);
+  await org.call("PATCH", path, { state: "UploadComplete" });
+  return { path, job: await over(org, path) };
+}
+
+async function exported(org: Client, query: string, job: object = {}): Promise<{ path: string; job: Json }> {
+  const created = await org.call("POST", "jobs/query", { operation: "query", query, ...job });
+  const path = `jobs/query/${created.json["id"]}`;
+  return { path, job: await over(org, path) };
+}
+
+test("two hundred good rows and a bad one give two hundred successes, and the bad one's reason in Salesforce's words", async () => {
+  const org = await openOrg();
+  const rows = Array.from({ length: 200 }, (_, index) => `"N, ""${index}""",Energy`);
+
+  const { path, job } = await ingest(
+    org,
+    { object: "Account", operation: "insert" },
+    `Name,Industry\n${[...rows, ",Energy"].join("\n")}\n`,
+  );
+  const good = await org.get(`${path}/successfulResults`);
+  const bad = await org.get(`${path}/failedResults`);
+
+  expect(job).toMatchObject({
+    state: "JobComplete",
+    jobType: "V2Ingest",
+    numberRecordsProcessed: 201,
+    numberRecordsFailed: 1,
+  });
+  expect(good.text.split("\n")).toHaveLength(202);
+  expect(good.text.split("\n")[1]).toMatch(/^"001\w{15}","true","N, ""0""","Energy"$/);
+  expect(bad.text).toBe(
+    '"sf__Id","sf__Error","Name","Industry"\n"","REQUIRED_FIELD_MISSING:Required fields are missing: [Name]:Name --","","Energy"\n',
+  );
+});
+
+test("an upload updates, empties with #N/A, leaves blank cells alone and resolves parents by their key", async () => {
+  const org = await openOrg();
+  await org.create("Account", { Name: "Acme", External_Id__c: "A-1" });
+  const id = await org.create("Contact", { LastName: "Rose", Title: "Boss", Phone: "1", External_Id__c: "C-1" });
+
+  await ingest(
+    org,
+    { object: "Contact", operation: "upsert", externalIdFieldName: "External_Id__c", columnDelimiter: "BACKQUOTE" },
+    "External_Id__c`Title`Phone`Account.External_Id__c\nC-1`#N/A``A-1\n",
+  );
+
+  expect(await org.records("SELECT Id, Title, Phone, Account.Name FROM Contact")).toMatchObject([
+    { Id: id, Title: null, Phone: "1", Account: { Name: "Acme" } },
+  ]);
+});
+
+test("an unknown column fails the whole job before a single row is saved", async () => {
+  const org = await openOrg();
+
+  const { path, job } = await ingest(org, { object: "Account", operation: "insert" }, "Name,Bogus__c\nAcme,1\n");
+  const unprocessed = await org.get(`${path}/unprocessedRecords`);
+
+  expect(job).toMatchObject({ state: "Failed", errorMessage: "InvalidBatch : Field name not found : Bogus__c" });
+  expect(unprocessed.text).toBe('"Name","Bogus__c"\n"Acme","1"\n');
+  expect(await org.records("SELECT Id FROM Account")).toEqual([]);
+});
+
+test("a hard delete leaves no trace in queryAll", async () => {
+  const org = await openOrg();
+  const id = await org.create("Account", { Name: "Acme" });
+
+  await ingest(org, { object: "Account", operation: "hardDelete" }, `Id\n${id}\n`);
+
+  expect(await org.records("SELECT Id FROM Account", "queryAll")).toEqual([]);
+});
+
+test("an export comes in pages, each with its header, until the locator says null", async () => {
+  const org = await openOrg();
+  const records = ["Plain", 'Quoted "name"', "Line\nbreak", "Ümlaut"].map((Name) => ({
+    attributes: { type: "Account" },
+    Name,
+  }));
+  await org.call("POST", "composite/sobjects", { records });
+
+  const { path, job } = await exported(org, "SELECT Name, IsDeleted, AnnualRevenue, Owner.Name FROM Account");
+  const pages: Answer[] = [];
+  for (let locator = ""; locator !== "null"; ) {
+    const page = await org.get(`${path}/results?maxRecords=3${locator === "" ? "" : `&locator=${locator}`}`);
+    pages.push(page);
+    locator = page.headers.get("sforce-locator") ?? "null";
+  }
+
+  const header = '"Name","IsDeleted","AnnualRevenue","Owner.Name"\n';
+  const line = (name: string) => `"${name}","false","","Ada Admin"\n`;
+  expect(job).toMatchObject({
+    state: "JobComplete",
+    jobType: "V2Query",
+    numberRecordsProcessed: 4,
+    object: "Account",
+    apiVersion: 66,
+  });
+  expect(pages.map((page) => page.text)).toEqual([
+    header + line("Plain") + line('Quoted ""name""') + line("Line\nbreak"),
+    header + line("Ümlaut"),
+  ]);
+  expect(pages.map((page) => page.headers.get("sforce-numberofrecords"))).toEqual(["3", "1"]);
+});
+
+test("a sorted and limited export has exactly those records, in that order", async () => {
+  const org = await openOrg();
+  for (const Name of ["B", "A", "C"]) await org.create("Account", { Name });
+
+  const { path } = await exported(org, "SELECT Name FROM Account ORDER BY Name DESC LIMIT 2", {
+    columnDelimiter: "PIPE",
+    lineEnding: "CRLF",
+  });
+
+  expect((await org.get(`${path}/results`)).text).toBe('"Name"\r\n"C"\r\n"B"\r\n');
+});
+
+test.each([
+  "SELECT COUNT() FROM Account",
+  "SELECT Id FROM Account OFFSET 1",
+  "SELECT Id, (SELECT Id FROM Contacts) FROM Account",
+  "SELECT BillingAddress FROM Account",
+])("%s is not for bulk", async (query) => {
+  const org = await openOrg();
+
+  const answer = await org.call("POST", "jobs/query", { operation: "query", query });
+
+  expect([answer.status, answer.json[0]?.["errorCode"]]).toEqual([400, "FEATURE_NOT_ENABLED"]);
+});
+
+test("the results of a job belong to its own API version", async () => {
+  const org = await openOrg();
+  const { path } = await exported(org, "SELECT Id FROM Account");
+
+  expect((await org.get(`/services/data/v60.0/${path}/results`)).status).toBe(409);
+});
+
+test("a job that was waiting when the org stopped is worked off after the next start", async () => {
+  const dataDir = await freshFolder();
+  const first = await startOrg({ dataDir });
+  const before = new Client(first);
+  const created = await before.call("POST", "jobs/ingest", { object: "Account", operation: "insert" });
+  const path = `jobs/ingest/${created.json["id"]}`;
+  await before.call(
+    "PUT",
+    `${path}/batches`,
+    `Name\n${Array.from({ length: 1000 }, (_, index) => `N${index}`).join("\n")}\n`,
+  );
+  await before.call("PATCH", path, { state: "UploadComplete" });
+  await first.close();
+
+  const org = await openOrg({ dataDir });
+  const job = await over(org, path);
+
+  expect(job).toMatchObject({ state: "JobComplete", numberRecordsProcessed: 1000, numberRecordsFailed: 0 });
+  expect((await org.query("SELECT COUNT() FROM Account")).json["totalSize"]).toBe(1000);
+});

@@ -1,0 +1,167 @@
+import { expect, test } from "vitest";
+import { type Client, openOrg } from "./support/open-org.ts";
+
+const order = (org: Client, fault: object) => org.call("POST", "/_sim/faults", fault);
+
+test.each([
+  ["expiredSession", 401, "INVALID_SESSION_ID", "Session expired or invalid"],
+  ["limitExceeded", 403, "REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded."],
+  ["concurrentLimit", 403, "REQUEST_LIMIT_EXCEEDED", "ConcurrentPerOrgLongTxn Limit exceeded."],
+  [
+    "serverError",
+    500,
+    "UNKNOWN_EXCEPTION",
+    expect.stringContaining("Please include this ErrorId if you contact support"),
+  ],
+])(
+  "%s strikes the n-th call that matches, and as often as it was ordered",
+  async (kind, status, errorCode, message) => {
+    const org = await openOrg();
+    await order(org, { kind, path: "GET .*/limits", nth: 2, times: 1 });
+
+    const answers = [await org.get("limits"), await org.get("limits"), await org.get("limits")];
+
+    expect(answers.map((answer) => answer.status)).toEqual([200, status, 200]);
+    expect(answers[1]?.json).toEqual([{ errorCode, message }]);
+  },
+);
+
+test("an outage answers HTML with 503, as the real one does", async () => {
+  const org = await openOrg();
+  await order(org, { kind: "unavailable", times: 0 });
+
+  const answer = await org.get("limits");
+
+  expect([answer.status, answer.headers.get("content-type"), answer.text.startsWith("<html>")]).toEqual([
+    503,
+    "text/html;charset=UTF-8",
+    true,
+  ]);
+});
+
+test("the same faults reach SOAP in SOAP's own form", async () => {
+  const org = await openOrg();
+  await order(org, { kind: "limitExceeded" });
+
+  const answer = await org.soap("<getUserInfo/>");
+
+  expect([answer.status, /<sf:exceptionCode>(.*?)</.exec(answer.text)?.[1]]).toEqual([500, "REQUEST_LIMIT_EXCEEDED"]);
+});
+
+test("a record can be saved and its answer lost", async () => {
+  const org = await openOrg();
+  await order(org, { kind: "saveThenDrop", path: "POST .*/sobjects/Contact" });
+
+  const lost = org.create("Contact", { LastName: "Rose" });
+
+  await expect(lost).rejects.toThrow("fetch failed");
+  expect(await org.records("SELECT LastName FROM Contact")).toMatchObject([{ LastName: "Rose" }]);
+});
+
+test("a connection can break before the answer, or in the middle of its body", async () => {
+  const org = await openOrg();
+  await org.create("Contact", { LastName: "Rose" });
+  await order(org, { kind: "resetBeforeAnswer", path: "GET .*/query", times: 1 });
+  await order(org, { kind: "resetInBody", path: "GET .*/sobjects$" });
+
+  await expect(org.query("SELECT Id FROM Contact")).rejects.toThrow("fetch failed");
+  await expect(org.get("sobjects")).rejects.toThrow("terminated");
+});
+
+test("an answer can drip, and still be whole", async () => {
+  const org = await openOrg();
+  await order(org, { kind: "drip", path: "GET .*/limits", milliseconds: 50 });
+
+  expect((await org.get("limits")).json["DailyApiRequests"]).toBeDefined();
+});
+
+test("a hanging call ends without an answer", async () => {
+  const org = await openOrg();
+  await order(org, { kind: "hang", milliseconds: 20 });
+
+  await expect(org.get("limits")).rejects.toThrow("fetch failed");
+});
+
+test("single records can be refused, chosen by a value of theirs", async () => {
+  const org = await openOrg();
+  await order(org, { kind: "lockedRow", object: "Contact", record: "Rose", times: 0 });
+  await order(org, { kind: "validation", object: "Contact", record: "Lily", message: "No lilies." });
+  const record = (LastName: string) => ({ attributes: { type: "Contact" }, LastName });
+
+  const answer = await org.call("POST", "composite/sobjects", {
+    records: [record("Rose"), record("Lily"), record("Iris")],
+  });
+
+  expect([...answer.json].map((result) => result["errors"]?.[0]?.["statusCode"] ?? "saved")).toEqual([
+    "UNABLE_TO_LOCK_ROW",
+    "FIELD_CUSTOM_VALIDATION_EXCEPTION",
+    "saved",
+  ]);
+});
+
+test("pages can be small, locators can expire, and refresh tokens can rotate", async () => {
+  const org = await openOrg();
+  for (const LastName of ["A", "B", "C"]) await org.create("Contact", { LastName });
+  await order(org, { kind: "smallBatches", size: 2, times: 2, path: "/query" });
+  await order(org, { kind: "expiredLocator", nth: 2 });
+  await order(org, { kind: "rotatedRefreshToken" });
+
+  const first = await org.query("SELECT Id FROM Contact ORDER BY Id");
+  const next = String(first.json["nextRecordsUrl"]);
+  const [second, third] = [await org.get(next), await org.get(next)];
+  const grant = await tokenBy(org, {
+    grant_type: "password",
+    client_secret: org.org.clientSecret,
+    username: org.org.username,
+    password: org.org.password,
+  });
+  const rotated = await tokenBy(org, { grant_type: "refresh_token", refresh_token: grant["refresh_token"] ?? "" });
+  const stale = await tokenBy(org, { grant_type: "refresh_token", refresh_token: grant["refresh_token"] ?? "" });
+
+  expect(
+    [first.json["records"], second.json["records"], third.json["records"]].map(
+      (records) => records && [...records].length,
+    ),
+  ).toEqual([2, 1, undefined]);
+  expect(third.json[0]?.["errorCode"]).toBe("INVALID_QUERY_LOCATOR");
+  expect(rotated["refresh_token"]).not.toBe(grant["refresh_token"]);
+  expect(stale).toEqual({ error: "invalid_grant", error_description: "expired access/refresh token" });
+});
+
+async function tokenBy(org: Client, form: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+  const body = new URLSearchParams({ client_id: org.org.clientId, ...form });
+  const response = await fetch(`${org.org.url}/services/oauth2/token`, { method: "POST", body });
+  return (await response.json()) as Record<string, string>;
+}
+
+test("every request is on record, with the protocol it came by and how it was answered", async () => {
+  const org = await openOrg();
+  await org.get("limits");
+  await org.soap("<getUserInfo/>");
+  await org.get("jobs/query");
+
+  const journal = await org.get("/_sim/requests");
+
+  expect(
+    [...journal.json].map((entry) => [entry["api"], entry["method"], entry["operation"], entry["status"]]),
+  ).toEqual([
+    ["REST", "GET", null, 200],
+    ["SOAP", "POST", "getUserInfo", 200],
+    ["BULK", "GET", null, 200],
+  ]);
+});
+
+test("the controls are shut unless they were asked for", async () => {
+  const org = await openOrg({ controls: false });
+
+  expect((await org.get("/_sim/faults")).status).toBe(404);
+});
+
+test("a fault that does not exist is refused with what is wrong about it", async () => {
+  const org = await openOrg();
+
+  const answer = await order(org, { kind: "earthquake" });
+
+  expect(answer.status).toBe(400);
+  expect(String(answer.json["error"])).toContain("kind");
+});

@@ -1,0 +1,134 @@
+import { expect, test } from "vitest";
+import { type Client, ManualClock, openOrg } from "./support/open-org.ts";
+
+const START = "2026-02-03T04:05:06Z";
+
+async function hold(org: Client, milliseconds: number, path = "POST .*/sobjects/Contact"): Promise<void> {
+  await org.call("POST", "/_sim/faults", { kind: "heldCommit", path, milliseconds });
+}
+
+test("a commit that is held back appears later, under the stamp of its beginning", async () => {
+  const clock = new ManualClock(START);
+  const org = await openOrg({ clock });
+  await hold(org, 90_000);
+
+  const slow = org.create("Contact", { LastName: "Slow" });
+  await clock.sleepers(1);
+  clock.pass(30_000);
+  await org.create("Contact", { LastName: "Quick" });
+  const before = await org.records("SELECT LastName FROM Contact");
+  clock.pass(60_000);
+  await slow;
+
+  expect(before).toMatchObject([{ LastName: "Quick" }]);
+  expect(await org.records("SELECT LastName, SystemModstamp FROM Contact ORDER BY SystemModstamp")).toMatchObject([
+    { LastName: "Slow", SystemModstamp: "2026-02-03T04:05:06.000+0000" },
+    { LastName: "Quick", SystemModstamp: "2026-02-03T04:05:36.000+0000" },
+  ]);
+});
+
+test("latestDateCovered stays behind the oldest transaction that is still open", async () => {
+  const clock = new ManualClock(START);
+  const org = await openOrg({ clock });
+  await hold(org, 600_000);
+  const slow = org.create("Contact", { LastName: "Slow" });
+  await clock.sleepers(1);
+
+  clock.pass(300_000);
+  const window = `start=${encodeURIComponent("2026-02-03T04:00:00+00:00")}&end=${encodeURIComponent("2026-02-03T04:10:00+00:00")}`;
+  const during = await org.get(`sobjects/Contact/updated?${window}`);
+  clock.pass(300_000);
+  await slow;
+  const after = await org.get(`sobjects/Contact/updated?${window}`);
+
+  expect(during.json).toEqual({ ids: [], latestDateCovered: "2026-02-03T04:05:00.000+0000" });
+  expect(after.json).toEqual({ ids: [expect.any(String)], latestDateCovered: "2026-02-03T04:10:00.000+0000" });
+});
+
+test("a record that an open transaction holds cannot be changed; after ten seconds the other save gives up", async () => {
+  const clock = new ManualClock(START);
+  const org = await openOrg({ clock });
+  const id = await org.create("Contact", { LastName: "Rose" });
+  await hold(org, 60_000, "PATCH");
+  const slow = org.call("PATCH", `sobjects/Contact/${id}`, { LastName: "Slow" });
+  await clock.sleepers(1);
+
+  const quick = org.call("PATCH", `sobjects/Contact/${id}`, { LastName: "Quick" });
+  await clock.sleepers(2);
+  clock.pass(10_000);
+  const refused = await quick;
+  clock.pass(50_000);
+  await slow;
+
+  expect([refused.status, refused.json[0]?.["errorCode"]]).toEqual([400, "UNABLE_TO_LOCK_ROW"]);
+  expect(await org.records("SELECT LastName, SystemModstamp FROM Contact")).toMatchObject([
+    { LastName: "Slow", SystemModstamp: "2026-02-03T04:05:06.000+0000" },
+  ]);
+});
+
+test("what leaves the recycle bin is gone for queryAll, and the delete log alone still knows it", async () => {
+  const clock = new ManualClock(START);
+  const org = await openOrg({ clock });
+  const id = await org.create("Contact", { LastName: "Rose" });
+  await org.call("DELETE", `sobjects/Contact/${id}`);
+
+  await org.call("DELETE", "/_sim/recycle-bin");
+  clock.pass(60_000);
+  const deleted = await org.get(
+    `sobjects/Contact/deleted?start=${encodeURIComponent("2026-02-03T04:05:00+00:00")}&end=${encodeURIComponent("2026-02-03T04:06:00+00:00")}`,
+  );
+
+  expect(await org.records("SELECT Id FROM Contact", "queryAll")).toEqual([]);
+  expect(deleted.json["deletedRecords"]).toEqual([{ id, deletedDate: "2026-02-03T04:05:06.000+0000" }]);
+});
+
+test("a window that begins before the delete log does is refused, so that nobody trusts a gap", async () => {
+  const clock = new ManualClock(START);
+  const org = await openOrg({ clock });
+  await org.call("DELETE", "/_sim/delete-log");
+  clock.pass(120_000);
+
+  const answer = await org.get(
+    `sobjects/Contact/deleted?start=${encodeURIComponent("2026-02-03T04:00:00+00:00")}&end=${encodeURIComponent("2026-02-03T04:06:00+00:00")}`,
+  );
+
+  expect(answer.json[0]).toMatchObject({ errorCode: "INVALID_REPLICATION_DATE" });
+});
+
+test("an undeleted record is an update, no longer a deletion", async () => {
+  const clock = new ManualClock(START);
+  const org = await openOrg({ clock });
+  const id = await org.create("Contact", { LastName: "Rose" });
+  await org.call("DELETE", `sobjects/Contact/${id}`);
+  clock.pass(60_000);
+  await org.soap(`<undelete><ids>${id}</ids></undelete>`);
+  clock.pass(60_000);
+  const window = `start=${encodeURIComponent("2026-02-03T04:05:00+00:00")}&end=${encodeURIComponent("2026-02-03T04:07:00+00:00")}`;
+
+  expect((await org.get(`sobjects/Contact/deleted?${window}`)).json["deletedRecords"]).toEqual([]);
+  expect((await org.get(`sobjects/Contact/updated?${window}`)).json["ids"]).toEqual([id]);
+});
+
+test("a merge leaves the master with all children and the others in the recycle bin, pointing to it", async () => {
+  const org = await openOrg();
+  const [master, loser] = [
+    await org.create("Account", { Name: "Acme" }),
+    await org.create("Account", { Name: "Acme Inc" }),
+  ];
+  const contact = await org.create("Contact", { LastName: "Rose", AccountId: loser });
+
+  const answer = await org.soap(
+    `<merge><request><masterRecord><type>Account</type><Id>${master}</Id><Industry>Energy</Industry></masterRecord><recordToMergeIds>${loser}</recordToMergeIds></request></merge>`,
+  );
+
+  expect(answer.text).toContain(
+    `<result><id>${master}</id><mergedRecordIds>${loser}</mergedRecordIds><success>true</success><updatedRelatedIds>${contact}</updatedRelatedIds></result>`,
+  );
+  expect(await org.records("SELECT AccountId FROM Contact")).toMatchObject([{ AccountId: master }]);
+  expect(
+    await org.records("SELECT Id, IsDeleted, MasterRecordId, Industry FROM Account ORDER BY Name", "queryAll"),
+  ).toMatchObject([
+    { Id: master, IsDeleted: false, MasterRecordId: null, Industry: "Energy" },
+    { Id: loser, IsDeleted: true, MasterRecordId: master },
+  ]);
+});
