@@ -41,7 +41,8 @@ export interface ProvisionNeeds {
  */
 export async function provisionMapping(needs: ProvisionNeeds, message: ProvisioningMessage): Promise<void> {
   const { workspace_id: workspaceId, mapping_id: mappingId } = message;
-  if (!(await needs.rollForward(workspaceId))) {
+  // A mapping's own message is sent once its part of an import is carried out; only the import's ends what was left open.
+  if (message.import_id !== null && !(await needs.rollForward(workspaceId))) {
     await needs.queues.sendProvisioning([{ message, delaySeconds: 1 }]);
     return;
   }

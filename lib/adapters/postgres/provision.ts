@@ -22,13 +22,7 @@ export function createProvisioner(connection: PostgresConnection): Provisioner {
       checkNames(shape);
       return await withSession(connection, async (session) => {
         await migrate(session, shape.schema, mapping.workspaceId);
-        const before = await readTable(session, shape.schema, shape.table);
-        const key = before ? adoptedKey(shape, before) : "id";
-        // What may be refused comes before anything of the table is changed.
-        if (before) await buildMissingIndexes(session, shape, before);
-        const addedColumns = await inOneTransaction(session, shape, before, key);
-        await buildMissingIndexes(session, shape, await tableOf(session, shape));
-        return { created: before === null, addedColumns };
+        return await patiently(DDL_ATTEMPTS, isMadeByAnother, () => provisionTable(session, shape));
       });
     },
     async retire(mapping) {
@@ -36,6 +30,20 @@ export function createProvisioner(connection: PostgresConnection): Provisioner {
     },
   };
 }
+
+async function provisionTable(session: Session, shape: TableShape) {
+  const before = await readTable(session, shape.schema, shape.table);
+  const key = before ? adoptedKey(shape, before) : "id";
+  // What may be refused comes before anything of the table is changed.
+  if (before) await buildMissingIndexes(session, shape, before);
+  const addedColumns = await inOneTransaction(session, shape, before, key);
+  await buildMissingIndexes(session, shape, await tableOf(session, shape));
+  return { created: before === null, addedColumns };
+}
+
+/** Another message for the same mapping was quicker to make the table, a column or an index: look again. */
+const isMadeByAnother = (error: unknown): boolean =>
+  ["42P07", "42701", "42710", "23505"].includes(sqlState(error) ?? "");
 
 function checkNames(shape: TableShape): void {
   checkName("the schema", shape.schema);

@@ -199,6 +199,15 @@ test("two provisionings at once end with one schema", async () => {
   expect(await customer.sql("SELECT mapping_id FROM salesforce._bridge_state ORDER BY 1")).toHaveLength(3);
 });
 
+test("a mapping that is provisioned several times at once gets its table, and nobody fails", async () => {
+  customer = await createCustomer({ provisioned: false });
+
+  await Promise.all([1, 2, 3, 4].map(() => customer.provision()));
+  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+
+  expect(await customer.sql("SELECT FROM salesforce._trigger_log")).toHaveLength(1);
+});
+
 test("a retired mapping captures nothing more, and its rows stay", async () => {
   customer = await createCustomer();
   const { store } = await customer.cycle();

@@ -1,0 +1,141 @@
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { type RunningBridge, startRunningBridge } from "../support/running-bridge.ts";
+import type { TestWorkspace } from "../support/workspace.ts";
+import { NEVER_A_NAME, NEVER_A_TABLE, NEVER_AN_API_NAME, ODD_TABLES } from "./hostile-names.ts";
+
+let bridge: RunningBridge;
+let workspace: TestWorkspace;
+let database: Client;
+let before: readonly Relation[];
+beforeAll(async () => {
+  bridge = await startRunningBridge({ things: ODD_TABLES.length + 1 });
+  workspace = await bridge.createWorkspace();
+  database = new Client({ connectionString: bridge.database.url });
+  await database.connect();
+  await database.query(VICTIMS);
+  before = await catalog();
+});
+afterAll(async () => {
+  await database.end();
+  await bridge.close();
+});
+
+const VICTIMS = `
+  CREATE SCHEMA salesforce;
+  CREATE TABLE salesforce.victim (id int PRIMARY KEY, name text);
+  INSERT INTO salesforce.victim VALUES (1, 'unharmed');
+  CREATE TABLE salesforce."contact; drop" (id int PRIMARY KEY);
+  CREATE TABLE salesforce."Contact" (id int PRIMARY KEY);
+  CREATE TABLE public.contact (id int PRIMARY KEY);
+  CREATE TABLE public.victim (id int PRIMARY KEY)`;
+
+interface Relation {
+  readonly schema: string;
+  readonly name: string;
+  readonly columns: string;
+  readonly triggers: string;
+}
+
+/** Every table and view that is not the system's, with its columns and triggers. */
+async function catalog(): Promise<readonly Relation[]> {
+  const { rows } = await database.query<Relation>(`
+    SELECT n.nspname AS schema, c.relname AS name,
+      (SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum)
+       FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped) AS columns,
+      coalesce((SELECT string_agg(tgname, ', ' ORDER BY tgname) FROM pg_trigger WHERE tgrelid = c.oid), '') AS triggers
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+      AND n.nspname NOT LIKE 'pg_toast%' ORDER BY 1, 2`);
+  return rows;
+}
+
+const importing = (object_name: unknown, config: object) =>
+  bridge.request("POST", `/api/v1/t/${workspace.id}/config/import`, {
+    token: workspace.token,
+    body: { version: 1, mappings: [{ object_name, config }] },
+  });
+
+const name = { fields: { Name: {} } };
+
+/** Each place of a config document that takes a name, and what it is told to be. */
+const PLACES: readonly [string, readonly string[], (hostile: string) => ReturnType<typeof importing>][] = [
+  [
+    "a table",
+    [...NEVER_A_NAME, ...NEVER_A_TABLE],
+    (hostile) => importing("Thing1__c", { ...name, bridge: { pg_table: hostile } }),
+  ],
+  ["an object", [...NEVER_A_NAME, ...NEVER_AN_API_NAME], (hostile) => importing(hostile, name)],
+  [
+    "a field",
+    [...NEVER_A_NAME, ...NEVER_AN_API_NAME],
+    (hostile) => importing("Thing1__c", { fields: { Name: {}, [hostile]: {} } }),
+  ],
+  [
+    "an upsert field",
+    [...NEVER_A_NAME, ...NEVER_AN_API_NAME],
+    (hostile) => importing("Thing1__c", { ...name, upsert_field: hostile }),
+  ],
+];
+
+describe.each(PLACES)("as the name of %s", (_, names, offer) => {
+  test(`${names.length} hostile texts are refused by name, none of them by accident`, async () => {
+    for (const hostile of names) {
+      const answer = await offer(hostile);
+
+      expect({ hostile, status: answer.status, code: answer.json?.error?.code }).toEqual({
+        hostile,
+        status: 400,
+        code: "VALIDATION_ERROR",
+      });
+      expect(answer.json?.error?.details).toHaveLength(1);
+      expect(answer.text.length).toBeLessThan(2000);
+    }
+  });
+});
+
+test("there are more than three hundred of them", () => {
+  expect(PLACES.reduce((sum, [, names]) => sum + names.length, 0)).toBeGreaterThan(300);
+});
+
+const NO_TEXTS: readonly unknown[] = [null, 5, true, [], {}, ["Contact"], { toString: "Contact" }];
+
+test.each(NO_TEXTS.map((value) => [value]))("%j is no name", async (value) => {
+  expect((await importing(value, name)).status).toBe(400);
+  expect((await importing("Thing1__c", { ...name, bridge: { pg_table: value } })).status).toBe(400);
+});
+
+test("after all of that the database is as it was", async () => {
+  await bridge.host.settle();
+
+  expect(await catalog()).toEqual(before);
+  expect((await database.query("SELECT * FROM salesforce.victim")).rows).toEqual([{ id: 1, name: "unharmed" }]);
+});
+
+test("odd names that are proper become exactly the tables of these names, and touch no other", async () => {
+  for (const [at, table] of ODD_TABLES.entries()) {
+    const answer = await importing(`Thing${at + 2}__c`, { ...name, bridge: { pg_table: table } });
+    expect({ table, status: answer.status, text: answer.text }).toMatchObject({ table, status: 200 });
+  }
+
+  const made = await vi.waitFor(
+    async () => {
+      const isNew = ({ schema, name: relation }: Relation) =>
+        !before.some((old) => old.schema === schema && old.name === relation) &&
+        !/^_(bridge|trigger_log)/.test(relation);
+      const relations = (await catalog()).filter(isNew);
+      expect(relations.map(({ schema, name: relation }) => `${schema}.${relation}`).toSorted()).toEqual(
+        ODD_TABLES.map((table) => `salesforce.${table}`).toSorted(),
+      );
+      return relations;
+    },
+    { timeout: 60_000, interval: 250 },
+  );
+  await bridge.host.settle();
+
+  expect(made.every(({ columns, triggers }) => columns.includes("sfid") && triggers !== "")).toBe(true);
+  const after = await catalog();
+  expect(
+    after.filter(({ schema, name: relation }) => before.some((old) => old.schema === schema && old.name === relation)),
+  ).toEqual(before);
+});
