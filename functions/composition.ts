@@ -21,6 +21,7 @@ import { turns as turnsIn } from "../lib/adapters/dynamodb/turns.ts";
 import { webhooks as webhooksIn } from "../lib/adapters/dynamodb/webhooks.ts";
 import { workspaces as workspacesIn } from "../lib/adapters/dynamodb/workspaces.ts";
 import { postgresMonitoring } from "../lib/adapters/postgres/monitoring.ts";
+import { rowDesks as rowDesksIn } from "../lib/adapters/postgres/row-desk.ts";
 import { sessionsOf } from "../lib/adapters/salesforce/sessions.ts";
 import { orgCatalog, usageReader } from "../lib/adapters/salesforce-describe/catalog.ts";
 import { describedOrg } from "../lib/adapters/salesforce-describe/org.ts";
@@ -45,7 +46,9 @@ import { SLOW_ATTEMPTS } from "../lib/model/webhook.ts";
 import type { CycleQueue } from "../lib/monitoring/poll-now.ts";
 import type { Monitoring } from "../lib/monitoring/ports.ts";
 import type { OrgCatalog } from "../lib/settings/catalog.ts";
+import type { LoadQueue } from "../lib/settings/change-rows.ts";
 import type { ConnectionSettings, HostGuard } from "../lib/settings/ports.ts";
+import type { RowDesks } from "../lib/settings/row-ports.ts";
 import type { CallUsage } from "../lib/settings/test-salesforce.ts";
 import type { ConnectionStore } from "../lib/sync/sessions.ts";
 import type {
@@ -193,3 +196,9 @@ export const connectionSettings = (): ConnectionSettings =>
 /** Where databases and orgs of customers may be: any port, else what holds for webhooks. */
 export const hostGuard = (): HostGuard =>
   once("hostGuard", () => urlGuardBy({ ...addressPolicy(), ports: null }, resolveByDns()));
+
+export const rowDesks = (): RowDesks => once("rowDesks", () => rowDesksIn(now));
+
+export const loadQueue = (): LoadQueue => ({
+  send: (message) => send(queues(), "loads", [{ message, group: message.workspace_id }]),
+});

@@ -24,7 +24,7 @@ interface OrgSigns {
   /** A session was had at least once. */
   readonly everConnected: boolean;
   readonly reachable: boolean;
-  readonly reports: readonly EngineReport[];
+  readonly reports: readonly Pick<EngineReport, "mappingId" | "broken" | "failure">[];
   readonly usage: { readonly used: number; readonly limit: number } | null;
 }
 
@@ -41,7 +41,7 @@ interface SyncSigns {
   readonly connected: boolean;
   readonly activeMappings: number;
   /** Those of the active mappings. */
-  readonly reports: readonly EngineReport[];
+  readonly reports: readonly Pick<EngineReport, "mappingId" | "broken" | "failure">[];
 }
 
 /** `running` means enabled, also while nothing is to be done. */

@@ -1,3 +1,4 @@
+import type { Usage } from "../model/budget.ts";
 import type { SalesforceConnection } from "../model/workspace.ts";
 
 /** How the cycles of one mapping have been ending. */
@@ -6,6 +7,9 @@ export interface EngineReport {
   readonly broken: boolean;
   /** Why the last cycle could not do its work; null: it could. One of the engine's reasons, `salesforce_limit`. */
   readonly failure: string | null;
+  /** The same in words, with the remedy. */
+  readonly message: string | null;
+  readonly brokenSince: Date | null;
 }
 
 /** What the engine remembers of a workspace outside of the customer's database. */
@@ -13,7 +17,9 @@ export interface EngineReports {
   read(workspaceId: string): Promise<{
     readonly mappings: readonly EngineReport[];
     /** The org's own count of its last 24 hours; null before the first answer. */
-    readonly usage: { readonly used: number; readonly limit: number } | null;
+    readonly usage: Usage | null;
+    /** How far the engine has stepped back from the org's calls. */
+    readonly budgetStep: number;
   }>;
 }
 

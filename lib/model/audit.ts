@@ -10,6 +10,7 @@ export const AUDIT_ACTIONS = {
   "mapping.poll_triggered": "mapping",
   "mapping.poll_aborted": "mapping",
   "rows.retried": "mapping",
+  "rows.pushed": "mapping",
   "deletes.confirmed": "mapping",
   "config.imported": "config",
   "config.baseline_saved": "config",

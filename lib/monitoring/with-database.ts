@@ -1,22 +1,23 @@
 import type { SealedWorkspace } from "../access/ports.ts";
 import { Failure } from "../model/failure.ts";
-import { DatabaseUnavailable, type MonitoredDatabase, type Monitoring } from "./ports.ts";
+import type { PostgresConnection } from "../model/workspace.ts";
+import { DatabaseUnavailable } from "./ports.ts";
 
 /**
  * Asks the workspace's database. A workspace without one is refused with CONFLICT; one that cannot be asked answers
  * INTERNAL_ERROR with the class of the trouble, for it is the operator's to mend and not the caller's.
  */
-export async function withDatabase<Answer>(
-  monitoring: Monitoring,
+export async function withDatabase<Database extends AsyncDisposable, Answer>(
+  databases: { open(postgres: PostgresConnection): Promise<Database> },
   workspace: SealedWorkspace,
-  ask: (database: MonitoredDatabase) => Promise<Answer>,
+  ask: (database: Database) => Promise<Answer>,
 ): Promise<Answer> {
   const { postgres } = await workspace.open();
   if (postgres === null) {
     throw new Failure("CONFLICT", "this workspace is not connected to a PostgreSQL database yet: connect one first");
   }
   try {
-    await using database = await monitoring.open(postgres);
+    await using database = await databases.open(postgres);
     return await ask(database);
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error;

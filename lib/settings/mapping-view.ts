@@ -65,9 +65,10 @@ export function viewMapping(mapping: Mapping): z.infer<typeof mappingView> {
 }
 
 /** What the configuration alone says. */
-export function configuredState({ deletedAt, provisioning, active }: Mapping): MappingState {
+export function configuredState({ deletedAt, provisioning, active, configVersion }: Mapping): MappingState {
   if (deletedAt !== null) return "deleted";
   if (provisioning.state === "failed") return "provisioning_failed";
   if (!active) return "paused";
-  return provisioning.state === "pending" ? "provisioning" : "running";
+  const isReady = provisioning.state === "ready" && provisioning.version === configVersion;
+  return isReady ? "running" : "provisioning";
 }

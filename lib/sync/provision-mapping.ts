@@ -14,6 +14,7 @@ export interface ProvisionNeeds {
   /** Carries out what an import left open; false when there was no time to end it. */
   readonly rollForward: (workspaceId: string) => Promise<boolean>;
   readonly mappings: Pick<Mappings, "find"> & {
+    listDeleted(workspaceId: string): Promise<readonly Mapping[]>;
     /** Keeps how far the tables of one config version are; false when the mapping has moved on. */
     setProvisioning(
       workspaceId: string,
@@ -48,10 +49,18 @@ export async function provisionMapping(needs: ProvisionNeeds, message: Provision
   }
   if (mappingId === null) return;
   const mapping = await needs.mappings.find(workspaceId, mappingId);
-  if (!mapping) return needs.schedules.remove(mappingId);
+  if (!mapping) return retire(needs, workspaceId, mappingId);
   if (!(await makeTable(needs, mapping))) return;
   if (mapping.active) await start(needs, mapping);
   else await needs.schedules.remove(mapping.id);
+}
+
+/** A deleted mapping's schedule goes, then its triggers; its table and rows stay. */
+async function retire(needs: ProvisionNeeds, workspaceId: string, mappingId: string): Promise<void> {
+  await needs.schedules.remove(mappingId);
+  const deleted = await needs.mappings.listDeleted(workspaceId);
+  const mapping = deleted.find(({ id }) => id === mappingId);
+  if (mapping) await (await needs.provisioner(workspaceId)).provisioner.retire(mapping);
 }
 
 /** False when the mapping cannot be provisioned as it is, or has changed again: then another message is on its way. */

@@ -13,7 +13,10 @@ export function engineReports(database: Database): EngineReports {
       const shared = usageItem.safeParse(items.find(({ sk }) => sk === "workspace"));
       return {
         mappings: items.filter(({ sk }) => String(sk).startsWith(MAPPING)).map(readReport),
-        usage: shared.success ? { used: shared.data.calls_used, limit: shared.data.calls_limit } : null,
+        usage: shared.success
+          ? { used: shared.data.calls_used, limit: shared.data.calls_limit, at: new Date(shared.data.calls_at) }
+          : null,
+        budgetStep: shared.success ? shared.data.budget_step : 0,
       };
     },
   };
@@ -37,20 +40,28 @@ async function readItems(database: Database, workspaceId: string): Promise<Recor
   return items;
 }
 
-const usageItem = z.object({ calls_used: z.number(), calls_limit: z.number() });
+const usageItem = z.object({
+  calls_used: z.number(),
+  calls_limit: z.number(),
+  calls_at: z.string(),
+  budget_step: z.number(),
+});
 
 const stateItem = z.object({
   sk: z.string(),
   failed_cycles: z.number(),
   broken_since: z.nullable(z.string()),
   reason: z.nullable(z.string()),
+  message: z.nullable(z.string()),
 });
 
 function readReport(item: Record<string, unknown>): EngineReport {
-  const { sk, failed_cycles, broken_since, reason } = stateItem.parse(item);
+  const { sk, failed_cycles, broken_since, reason, message } = stateItem.parse(item);
   return {
     mappingId: sk.slice(MAPPING.length),
     broken: broken_since !== null,
     failure: failed_cycles > 0 ? reason : null,
+    message: failed_cycles > 0 ? message : null,
+    brokenSince: broken_since === null ? null : new Date(broken_since),
   };
 }

@@ -95,7 +95,7 @@ function updatedRows({ shape, layout }: MappedTable): string {
 }
 
 /** All mapped columns as one JSON object of texts: the fastest way that PostgreSQL has to build one. */
-function wholeRow(columns: readonly string[], layout: Layout, alias: string): string {
+export function wholeRow(columns: readonly string[], layout: Layout, alias: string): string {
   if (columns.length === 0) return "'{}'::jsonb";
   const names = columns.map(literal).join(", ");
   const values = columns.map((column) => textOf(layout, column, alias)).join(", ");

@@ -1,0 +1,21 @@
+import * as z from "zod/mini";
+import { findMapping } from "../../lib/config/find-mapping.ts";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { confirmDeletes as confirm } from "../../lib/settings/change-rows.ts";
+import { auditLog, mappings, rowDesks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** Lets the deletes go that the breaker holds back. */
+export const confirmDeletes = endpoint({
+  route: "confirm-deletes",
+  summary: "Lets the deletes of a mapping go that the breaker holds back, on either side.",
+  output: z.object({ confirmed: z.int(), mapping_id: z.string() }),
+  services: () => ({ mappings: mappings(), desks: rowDesks(), audit: auditLog() }),
+  find: ({ path, workspace, services }) => findMapping(services.mappings, workspace.id, path.mapping_id),
+  run: async ({ resource: mapping, workspace, services, actor, at }) => ({
+    confirmed: await confirm(services, { workspace, mapping, actor, at }),
+    mapping_id: mapping.id,
+  }),
+});
+
+export const handler = onLambda(confirmDeletes);

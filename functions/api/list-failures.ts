@@ -1,0 +1,22 @@
+import * as z from "zod/mini";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { filterText } from "../../lib/http/input.ts";
+import { withDatabase } from "../../lib/monitoring/with-database.ts";
+import { failureView, viewFailure } from "../../lib/settings/row-views.ts";
+import { rowDesks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** Failed changes by kind, the most frequent first. */
+export const listFailures = endpoint({
+  route: "list-failures",
+  summary: "Failed changes by kind, the most frequent first: those whose errors differ in names and numbers only.",
+  input: z.object({ table: z.optional(filterText()) }),
+  output: z.array(failureView),
+  services: () => ({ desks: rowDesks() }),
+  run: async ({ input, workspace, services }) => {
+    const kinds = await withDatabase(services.desks, workspace, (desk) => desk.failures(input.table ?? null));
+    return kinds.map(viewFailure);
+  },
+});
+
+export const handler = onLambda(listFailures);

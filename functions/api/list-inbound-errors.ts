@@ -1,0 +1,30 @@
+import * as z from "zod/mini";
+import { Paged } from "../../lib/http/answer.ts";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { filterText, pageOffset, pageSize } from "../../lib/http/input.ts";
+import { withDatabase } from "../../lib/monitoring/with-database.ts";
+import { inboundErrorView, viewInboundError } from "../../lib/settings/row-views.ts";
+import { mappings, rowDesks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** Records that could not become rows, most recent first. */
+export const listInboundErrors = endpoint({
+  route: "list-inbound-errors",
+  summary: "Records that could not become rows, and why, most recent first. They are tried again when they change.",
+  input: z.object({ limit: z._default(pageSize(200), 50), offset: pageOffset(), mapping_id: z.optional(filterText()) }),
+  output: inboundErrorView,
+  services: () => ({ desks: rowDesks(), mappings: mappings() }),
+  run: async ({ input, workspace, services }) => {
+    const { limit, offset, mapping_id: mappingId = null } = input;
+    const [{ rows, total }, listing] = await Promise.all([
+      withDatabase(services.desks, workspace, (desk) => desk.inboundErrors(mappingId, { limit, offset })),
+      services.mappings.list(workspace.id),
+    ]);
+    return new Paged(
+      rows.map((row) => viewInboundError(row, listing.mappings)),
+      { total, limit, offset },
+    );
+  },
+});
+
+export const handler = onLambda(listInboundErrors);

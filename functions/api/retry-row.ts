@@ -1,0 +1,23 @@
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { Failure } from "../../lib/model/failure.ts";
+import { retryFailed } from "../../lib/settings/change-rows.ts";
+import { retriedView } from "../../lib/settings/row-views.ts";
+import { auditLog, rowDesks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** Makes one failed change wait again. */
+export const retryRow = endpoint({
+  route: "retry-row",
+  summary:
+    "Makes one failed change wait again; the next cycle sends it. One that is not failed any more is left alone.",
+  output: retriedView,
+  services: () => ({ desks: rowDesks(), audit: auditLog() }),
+  find: async ({ path }) => {
+    if (/^\d{1,15}$/.test(path.row_id)) return Number(path.row_id);
+    throw new Failure("NOT_FOUND", "the trigger log has no row with this id");
+  },
+  run: ({ resource: id, workspace, services, actor, at }) =>
+    retryFailed(services, { workspace, actor, at }, { id, fingerprint: null, table: null }),
+});
+
+export const handler = onLambda(retryRow);

@@ -1,0 +1,30 @@
+import * as z from "zod/mini";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { filterText } from "../../lib/http/input.ts";
+import { retryFailed } from "../../lib/settings/change-rows.ts";
+import { retriedView } from "../../lib/settings/row-views.ts";
+import { body } from "../../lib/settings/shapes.ts";
+import { auditLog, rowDesks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** Makes failed changes wait again, 10,000 a call. */
+export const retryRows = endpoint({
+  route: "retry-rows",
+  summary: "Makes failed changes wait again, of one kind or table or all, 10,000 a call; call again while some remain.",
+  input: z.object({
+    body: body({
+      fingerprint: z.optional(
+        z.string({ error: "must be a text" }).check(z.regex(/^[0-9a-f]{16}$/, { error: "must be a fingerprint" })),
+      ),
+      table: z.optional(filterText()),
+    }),
+  }),
+  output: retriedView,
+  services: () => ({ desks: rowDesks(), audit: auditLog() }),
+  run: ({ input, workspace, services, actor, at }) => {
+    const { fingerprint = null, table = null } = input.body;
+    return retryFailed(services, { workspace, actor, at }, { id: null, fingerprint, table });
+  },
+});
+
+export const handler = onLambda(retryRows);

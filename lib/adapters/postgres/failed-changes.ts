@@ -1,0 +1,54 @@
+import type { FailedChanges } from "../../settings/row-ports.ts";
+import type { Ask } from "./row-desk.ts";
+import type { Metadata } from "./sql.ts";
+
+/** Failed changes that are looked at for their kinds, the latest ones. */
+const LOOKED_AT = 100_000;
+
+const KINDS = 200;
+
+/** The error without what differs from row to row: addresses, quoted values, and words that hold a digit (ids, numbers). */
+const PATTERN = `regexp_replace(regexp_replace(regexp_replace(coalesce(l.sf_message, ''),
+  '\\S+@\\S+', '#', 'g'), '"[^"]*"|''[^'']*''', '#', 'g'), '\\y\\w*\\d\\w*\\y', '#', 'g')`;
+
+const FINGERPRINT = `left(md5(concat_ws('|', l.table_name, l.action, ${PATTERN})), 16)`;
+
+/** A failed change that could be tried again: no newer state of its row has overruled it. */
+const OPEN = "l.state = 'FAILED' AND l.processed_at IS NOT NULL AND NOT l.superseded";
+
+/** Failed changes by kind. Parameter: the table, or NULL. */
+export function failureKinds({ log }: Metadata): string {
+  return `
+    SELECT fingerprint, min(table_name) AS table_name, min(action) AS action, count(*) AS count,
+      (array_agg(sf_message ORDER BY id DESC))[1] AS sample, to_json(max(processed_at)) #>> '{}' AS last_at
+    FROM (
+      SELECT l.id, l.table_name, l.action, l.sf_message, l.processed_at, ${FINGERPRINT} AS fingerprint
+      FROM ${log} l WHERE ${OPEN} AND ($1::text IS NULL OR l.table_name = $1) ORDER BY l.id DESC LIMIT ${LOOKED_AT}
+    ) AS latest
+    GROUP BY fingerprint ORDER BY count(*) DESC, fingerprint LIMIT ${KINDS}`;
+}
+
+/** The failed changes that are meant and can be tried again, oldest first, and how many there are. */
+export async function findFailed(
+  ask: Ask,
+  tables: Metadata,
+  { id, fingerprint, table }: FailedChanges,
+  limit: number,
+): Promise<{ readonly total: number; readonly idsByMapping: ReadonlyMap<string, readonly number[]> }> {
+  const rows = await ask(findStatement(tables), [id, fingerprint, table, limit]);
+  const byMapping = Map.groupBy(rows, (row) => String(row["mapping_id"]));
+  return {
+    total: Number(rows[0]?.["total"] ?? 0),
+    idsByMapping: new Map([...byMapping].map(([mapping, found]) => [mapping, found.map((row) => Number(row["id"]))])),
+  };
+}
+
+/** A table that is not mapped any more has nobody who would send. */
+function findStatement({ log, state }: Metadata): string {
+  return `
+    SELECT l.id, s.mapping_id, count(*) OVER () AS total
+    FROM ${log} l JOIN ${state} s ON s.table_name = l.table_name
+    WHERE ${OPEN} AND ($1::bigint IS NULL OR l.id = $1) AND ($3::text IS NULL OR l.table_name = $3)
+      AND ($2::text IS NULL OR ${FINGERPRINT} = $2)
+    ORDER BY l.id LIMIT $4::bigint`;
+}

@@ -1,0 +1,170 @@
+import type { Action } from "../../model/change.ts";
+import type { PostgresConnection } from "../../model/workspace.ts";
+import type { Conflict, InboundError, MappingProgress, RowDesk, RowDesks } from "../../settings/row-ports.ts";
+import { captureExisting } from "./capture-existing.ts";
+import { failureKinds, findFailed } from "./failed-changes.ts";
+import { instant, iso } from "./fence.ts";
+import { type KeptSession, type KeptSessions, keepSessions } from "./kept-sessions.ts";
+import { unlessUnprovisioned } from "./lease.ts";
+import { createOperations } from "./operate.ts";
+import type { Row } from "./session.ts";
+import { type Metadata, metadata, qualified } from "./sql.ts";
+
+/** Customers' databases as the settings area asks them about rows; `now` ages the connections that are kept. */
+export function rowDesks(now: () => Date): RowDesks {
+  const sessions: KeptSessions = keepSessions(now);
+  return { open: async (connection) => rowDesk(await sessions.take(connection), connection) };
+}
+
+/** Asks one statement; a schema without our tables answers no rows. */
+export type Ask = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+
+function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
+  const tables = metadata(connection.schema);
+  const operations = createOperations(connection);
+  const ask: Ask = (text, values = []) => unlessUnprovisioned(kept.query(text, values));
+
+  return {
+    progress: async () => (await ask(progressOf(tables))).map(readProgress),
+
+    lag: async (mappingId) => {
+      const [row] = await ask(lagOf(tables), [mappingId]);
+      const [p50, p95] = Array.isArray(row?.["seconds"]) ? (row["seconds"] as number[]) : [];
+      return p50 === undefined || p95 === undefined ? null : { p50, p95 };
+    },
+
+    countRows: async (mappingId) => {
+      const [state] = await ask(`SELECT table_name FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
+      if (!state) return 0;
+      const table = qualified(connection.schema, String(state["table_name"]));
+      const [row] = await ask(`SELECT count(*) AS rows FROM (SELECT FROM ${table} LIMIT 1000000) AS counted`);
+      return Number(row?.["rows"] ?? 0);
+    },
+
+    failures: async (table) =>
+      (await ask(failureKinds(tables), [table])).map((row) => ({
+        fingerprint: String(row["fingerprint"]),
+        tableName: String(row["table_name"]),
+        action: row["action"] as Action,
+        sample: String(row["sample"]),
+        count: Number(row["count"]),
+        lastAt: new Date(String(row["last_at"])),
+      })),
+
+    retry: async (which, limit) => {
+      const { total, idsByMapping } = await findFailed(ask, tables, which, limit);
+      let retried = 0;
+      for (const [mappingId, ids] of idsByMapping) retried += await operations.retryFailed(mappingId, ids);
+      return { retried, remaining: Math.max(0, total - retried) };
+    },
+
+    inboundErrors: async (mappingId, { limit, offset }) =>
+      readPage(await ask(inboundErrorsOf(tables), [mappingId, limit, offset]), readInboundError),
+
+    conflicts: async (mappingId, { limit, offset }) =>
+      readPage(await ask(conflictsOf(tables), [mappingId, limit, offset]), readConflict),
+
+    confirmDeletes: (mappingId) => operations.confirmDeletes(mappingId),
+
+    startOver: async (mappingId) => (await ask(startOverOf(tables), [mappingId])).length > 0,
+
+    captureExisting: (mappingId, limit) => captureExisting(connection, ask, mappingId, limit),
+
+    [Symbol.asyncDispose]: () => kept.giveBack(),
+  };
+}
+
+const progressOf = (tables: Metadata): string => `
+  SELECT s.mapping_id, s.position IS NOT NULL AS loaded, ${iso("s.last_pull_at")} AS last_pull_at,
+    ${iso("s.last_run_at")} AS last_run_at, s.rows_synced, s.api_calls,
+    (SELECT count(*) FROM ${tables.log} l WHERE l.table_name = s.table_name AND l.processed_at IS NULL) AS waiting,
+    coalesce((SELECT failed FROM ${tables.totals} t WHERE t.table_name = s.table_name), 0) AS failed,
+    (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed) AS held_deletes,
+    (SELECT count(*) FROM ${tables.inboundErrors} e WHERE e.mapping_id = s.mapping_id) AS inbound_errors
+  FROM ${tables.state} s`;
+
+function readProgress(row: Row): MappingProgress {
+  return {
+    mappingId: String(row["mapping_id"]),
+    loaded: row["loaded"] === true,
+    lastPullAt: instant(row, "last_pull_at"),
+    lastRunAt: instant(row, "last_run_at"),
+    rowsSynced: Number(row["rows_synced"]),
+    apiCalls: row["api_calls"] as Record<string, number>,
+    waiting: Number(row["waiting"]),
+    failed: Number(row["failed"]),
+    heldDeletes: Number(row["held_deletes"]),
+    inboundErrors: Number(row["inbound_errors"]),
+  };
+}
+
+const lagOf = (tables: Metadata): string => `
+  SELECT to_json(percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY seconds)) AS seconds
+  FROM (
+    SELECT extract(epoch FROM l.processed_at - l.created_at)::float8 AS seconds FROM ${tables.log} l
+    WHERE l.table_name = (SELECT table_name FROM ${tables.state} WHERE mapping_id = $1)
+      AND l.state = 'SUCCESS' AND l.processed_at IS NOT NULL
+    ORDER BY l.id DESC LIMIT 1000
+  ) AS latest`;
+
+/** One page and, beside each row, how many there are; one row of NULLs where the page is empty. */
+const pageOf = (total: string, page: string, order: string): string =>
+  `SELECT counted.total, page.* FROM (${total}) AS counted LEFT JOIN (${page}) AS page ON true ORDER BY ${order}`;
+
+const inboundErrorsOf = ({ inboundErrors }: Metadata): string =>
+  pageOf(
+    `SELECT count(*) AS total FROM ${inboundErrors} WHERE $1::text IS NULL OR mapping_id = $1`,
+    `SELECT mapping_id AS id, mapping_id, sfid, error, attempts, ${iso("first_at")} AS first_at, ${iso("last_at")} AS last_at
+     FROM ${inboundErrors} WHERE $1::text IS NULL OR mapping_id = $1
+     ORDER BY last_at DESC, mapping_id, sfid LIMIT $2::bigint OFFSET $3::bigint`,
+    "page.last_at DESC, page.mapping_id, page.sfid",
+  );
+
+const conflictsOf = ({ conflicts }: Metadata): string =>
+  pageOf(
+    `SELECT count(*) AS total FROM ${conflicts} WHERE $1::text IS NULL OR mapping_id = $1`,
+    `SELECT id, mapping_id, sfid, record_id, field, base, postgres, salesforce, winner, ${iso("at")} AS at
+     FROM ${conflicts} WHERE $1::text IS NULL OR mapping_id = $1 ORDER BY id DESC LIMIT $2::bigint OFFSET $3::bigint`,
+    "page.id DESC",
+  );
+
+function readPage<Thing>(rows: readonly Row[], read: (row: Row) => Thing) {
+  const filled = rows.filter((row) => row["id"] !== null);
+  return { total: Number(rows[0]?.["total"] ?? 0), rows: filled.map(read) };
+}
+
+function readInboundError(row: Row): InboundError {
+  return {
+    mappingId: String(row["mapping_id"]),
+    sfid: String(row["sfid"]),
+    error: String(row["error"]),
+    attempts: Number(row["attempts"]),
+    firstAt: new Date(String(row["first_at"])),
+    lastAt: new Date(String(row["last_at"])),
+  };
+}
+
+function readConflict(row: Row): Conflict {
+  const text = (name: string): string | null => (row[name] === null ? null : String(row[name]));
+  return {
+    id: Number(row["id"]),
+    mappingId: String(row["mapping_id"]),
+    sfid: String(row["sfid"]),
+    recordId: Number(row["record_id"]),
+    field: text("field"),
+    base: text("base"),
+    postgres: text("postgres"),
+    salesforce: text("salesforce"),
+    winner: String(row["winner"]),
+    at: new Date(String(row["at"])),
+  };
+}
+
+/** The marks go, and so do the leases: whoever holds one now would write its marks back. */
+const startOverOf = (tables: Metadata): string => `
+  WITH pulls AS (
+    UPDATE ${tables.state} SET position = NULL, slow = NULL, deleted = NULL, fence = fence + 1, lease_until = NULL
+    WHERE mapping_id = $1 RETURNING mapping_id
+  )
+  UPDATE ${tables.loads} l SET load = NULL, fence = l.fence + 1, lease_until = NULL
+  FROM pulls WHERE l.mapping_id = pulls.mapping_id RETURNING l.mapping_id`;

@@ -1,0 +1,87 @@
+import type { SealedWorkspace } from "../access/ports.ts";
+import type { AuditTrail } from "../audit/ports.ts";
+import type { AuditAction } from "../model/audit.ts";
+import { Failure } from "../model/failure.ts";
+import { newId } from "../model/id.ts";
+import { type Mapping, pushes } from "../model/mapping.ts";
+import type { LoadMessage } from "../model/messages.ts";
+import { withDatabase } from "../monitoring/with-database.ts";
+import type { FailedChanges, Retried, RowDesks } from "./row-ports.ts";
+
+interface Needs {
+  readonly desks: RowDesks;
+  readonly audit: AuditTrail;
+}
+
+interface Who {
+  readonly workspace: SealedWorkspace;
+  readonly actor: string;
+  readonly at: Date;
+}
+
+type OnMapping = Who & { readonly mapping: Mapping };
+
+/** Wakes the worker that loads. */
+export interface LoadQueue {
+  send(message: LoadMessage): Promise<void>;
+}
+
+/** Rows that one call retries or captures: what a statement does well within its deadline. */
+export const ROWS_AT_ONCE = 10_000;
+
+/** Makes failed changes wait again; the next cycle sends them. Call again while some remain. */
+export async function retryFailed(needs: Needs, who: Who, which: FailedChanges): Promise<Retried> {
+  const { id, fingerprint, table } = which;
+  await note(needs, who, "rows.retried", who.workspace.id, { trigger_log_id: id, fingerprint, table_name: table });
+  return withDatabase(needs.desks, who.workspace, (desk) => desk.retry(which, ROWS_AT_ONCE));
+}
+
+/** Lets the deletes go that the breaker holds back. */
+export async function confirmDeletes(needs: Needs, who: OnMapping): Promise<number> {
+  await noteMapping(needs, who, "deletes.confirmed");
+  return withDatabase(needs.desks, who.workspace, (desk) => desk.confirmDeletes(who.mapping.id));
+}
+
+/** Sends rows that no record stands for. Call again while a call gives `ROWS_AT_ONCE`. */
+export async function pushExisting(needs: Needs, who: OnMapping): Promise<number> {
+  const { sfObject, syncDirection } = who.mapping;
+  if (!pushes(syncDirection)) {
+    throw new Failure("CONFLICT", `the mapping of ${sfObject} only reads from Salesforce: change its sync_direction`);
+  }
+  await noteMapping(needs, who, "rows.pushed");
+  return withDatabase(needs.desks, who.workspace, (desk) => desk.captureExisting(who.mapping.id, ROWS_AT_ONCE));
+}
+
+/** Makes every record be read again, from the first on. */
+export async function reload(needs: Needs & { readonly loads: LoadQueue }, who: OnMapping): Promise<void> {
+  const { id, active, sfObject } = who.mapping;
+  if (!active) throw new Failure("CONFLICT", `the mapping of ${sfObject} is paused: activate it, then reload it`);
+  await noteMapping(needs, who, "mapping.reloaded");
+  const begun = await withDatabase(needs.desks, who.workspace, (desk) => desk.startOver(id));
+  if (!begun) throw new Failure("CONFLICT", `the table of ${sfObject} is not made yet: its first load will come`);
+  await needs.loads.send({ workspace_id: who.workspace.id, mapping_id: id, kind: "load" });
+}
+
+/** The entry stands before the change: the two are in different databases, and nothing may happen unseen. */
+function note(
+  { audit }: Needs,
+  { workspace, actor, at }: Who,
+  action: AuditAction,
+  resourceId: string,
+  detail: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  return audit.append({
+    id: newId("aud"),
+    workspaceId: workspace.id,
+    actor,
+    action,
+    resourceId,
+    detail,
+    createdAt: at,
+  });
+}
+
+function noteMapping(needs: Needs, who: OnMapping, action: AuditAction): Promise<void> {
+  const { id, sfObject, pgTable } = who.mapping;
+  return note(needs, who, action, id, { sf_object: sfObject, pg_table: pgTable });
+}

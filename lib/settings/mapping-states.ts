@@ -1,0 +1,144 @@
+import * as z from "zod/mini";
+import type { SealedWorkspace } from "../access/ports.ts";
+import type { Mappings } from "../config/ports.ts";
+import type { EngineReport, EngineReports } from "../health/ports.ts";
+import { type Mapping, pulls } from "../model/mapping.ts";
+import { DatabaseUnavailable } from "../monitoring/ports.ts";
+import { configuredState, type MappingState, mappingView, viewMapping } from "./mapping-view.ts";
+import type { MappingProgress, RowDesk, RowDesks } from "./row-ports.ts";
+import { nullableTimestamp } from "./shapes.ts";
+
+/** A mapping with what the engine does with it; what its database would tell is null when that cannot be asked. */
+export const mappingWithState = z.extend(mappingView, {
+  broken_since: nullableTimestamp(),
+  last_run_at: nullableTimestamp(),
+  last_pull_at: nullableTimestamp(),
+  rows_synced: z.nullable(z.int()),
+  waiting: z.nullable(z.int()),
+  failed: z.nullable(z.int()),
+  held_deletes: z.nullable(z.int()),
+  inbound_errors: z.nullable(z.int()),
+});
+
+/** One mapping in full. */
+export const mappingDetail = z.extend(mappingWithState, {
+  /** Of the first load; null when none goes on. How many records the org has is not asked, for that would cost a call. */
+  progress: z.nullable(z.object({ rows_done: z.int(), rows_total: z.nullable(z.int()) })),
+  /** From a change of a row to Salesforce's word, over the last 1,000; null before the first. */
+  lag_seconds: z.nullable(z.object({ p50: z.number(), p95: z.number() })),
+  api_calls: z.record(z.string(), z.int()),
+});
+
+interface Needs {
+  readonly mappings: Pick<Mappings, "list" | "listDeleted">;
+  readonly engine: EngineReports;
+  readonly desks: RowDesks;
+}
+
+/** All mappings of a workspace with what the engine does with them, or the deleted ones. */
+export async function readStates(
+  needs: Needs,
+  workspace: SealedWorkspace,
+  deleted: boolean,
+): Promise<readonly z.infer<typeof mappingWithState>[]> {
+  if (deleted) return (await needs.mappings.listDeleted(workspace.id)).map((mapping) => withState(mapping, null, null));
+  const [{ mappings }, engine, progress] = await Promise.all([
+    needs.mappings.list(workspace.id),
+    needs.engine.read(workspace.id),
+    ifAvailable(needs.desks, workspace, (desk) => desk.progress()),
+  ]);
+  return mappings.map((mapping) =>
+    withState(mapping, reportOn(mapping, engine.mappings), progress === null ? null : progressOf(mapping, progress)),
+  );
+}
+
+/** One mapping with everything that is known about it. */
+export async function readDetail(
+  needs: Needs,
+  workspace: SealedWorkspace,
+  mapping: Mapping,
+): Promise<z.infer<typeof mappingDetail>> {
+  const [engine, found] = await Promise.all([
+    needs.engine.read(workspace.id),
+    ifAvailable(needs.desks, workspace, async (desk) => {
+      const progress = progressOf(mapping, await desk.progress());
+      const isLoading = !progress.loaded && pulls(mapping.syncDirection);
+      const rows = isLoading ? await desk.countRows(mapping.id) : null;
+      return { progress, rows, lag: await desk.lag(mapping.id) };
+    }),
+  ]);
+  const view = withState(mapping, reportOn(mapping, engine.mappings), found?.progress ?? null);
+  const rows = view.state === "loading" ? (found?.rows ?? null) : null;
+  return {
+    ...view,
+    progress: rows === null ? null : { rows_done: rows, rows_total: null },
+    lag_seconds: found?.lag ?? null,
+    api_calls: { ...found?.progress.apiCalls },
+  };
+}
+
+/** Null when the database is not connected or cannot be asked: the list must be there when that is the trouble. */
+async function ifAvailable<Answer>(
+  desks: RowDesks,
+  workspace: SealedWorkspace,
+  ask: (desk: RowDesk) => Promise<Answer>,
+): Promise<Answer | null> {
+  const { postgres } = await workspace.open();
+  if (postgres === null) return null;
+  try {
+    await using desk = await desks.open(postgres);
+    return await ask(desk);
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) return null;
+    throw error;
+  }
+}
+
+const reportOn = ({ id }: Mapping, reports: readonly EngineReport[]): EngineReport | null =>
+  reports.find(({ mappingId }) => mappingId === id) ?? null;
+
+/** A mapping that the schema does not know yet has done nothing. */
+const progressOf = ({ id }: Mapping, all: readonly MappingProgress[]): MappingProgress =>
+  all.find(({ mappingId }) => mappingId === id) ?? { ...NOTHING_YET, mappingId: id };
+
+const NOTHING_YET = {
+  loaded: false,
+  lastPullAt: null,
+  lastRunAt: null,
+  rowsSynced: 0,
+  apiCalls: {},
+  waiting: 0,
+  failed: 0,
+  heldDeletes: 0,
+  inboundErrors: 0,
+};
+
+function withState(
+  mapping: Mapping,
+  report: EngineReport | null,
+  progress: MappingProgress | null,
+): z.infer<typeof mappingWithState> {
+  const view = viewMapping(mapping);
+  const state = engineState(mapping, report, progress);
+  return {
+    ...view,
+    state,
+    reason: view.reason ?? (mapping.active ? (report?.message ?? null) : null),
+    broken_since: report?.brokenSince?.toISOString() ?? null,
+    last_run_at: progress?.lastRunAt?.toISOString() ?? null,
+    last_pull_at: progress?.lastPullAt?.toISOString() ?? null,
+    rows_synced: progress?.rowsSynced ?? null,
+    waiting: progress?.waiting ?? null,
+    failed: progress?.failed ?? null,
+    held_deletes: progress?.heldDeletes ?? null,
+    inbound_errors: progress?.inboundErrors ?? null,
+  };
+}
+
+function engineState(mapping: Mapping, report: EngineReport | null, progress: MappingProgress | null): MappingState {
+  const configured = configuredState(mapping);
+  if (configured !== "running") return configured;
+  if (report?.broken) return "broken";
+  if (progress === null) return "unknown";
+  return progress.loaded || !pulls(mapping.syncDirection) ? "running" : "loading";
+}

@@ -1,0 +1,102 @@
+import type { Action } from "../model/change.ts";
+import type { PostgresConnection } from "../model/workspace.ts";
+import type { Page } from "../monitoring/ports.ts";
+
+/** What the settings area asks of a customer's database about rows. Rejects with `DatabaseUnavailable`. */
+export interface RowDesks {
+  open(postgres: PostgresConnection): Promise<RowDesk>;
+}
+
+/** One customer's database, for one request. A schema that nothing was provisioned in yet answers like an empty one. */
+export interface RowDesk extends AsyncDisposable {
+  /** How far every mapping of the schema is. */
+  progress(): Promise<readonly MappingProgress[]>;
+  /** Seconds from a change's capture to Salesforce's word, over the mapping's last 1,000; null before the first. */
+  lag(mappingId: string): Promise<Lag | null>;
+  /** Rows of the mapping's table, counted up to a million. */
+  countRows(mappingId: string): Promise<number>;
+  /** Failed changes by kind, the most frequent first, among the latest 100,000; null is every table. */
+  failures(table: string | null): Promise<readonly FailureKind[]>;
+  /** Makes failed changes wait again, at most `limit`, oldest first. One that a newer state of its row has overruled stays. */
+  retry(which: FailedChanges, limit: number): Promise<Retried>;
+  inboundErrors(mappingId: string | null, slice: Slice): Promise<Page<InboundError>>;
+  conflicts(mappingId: string | null, slice: Slice): Promise<Page<Conflict>>;
+  /** Lets the deletes go that the breaker holds back on either side; how many. */
+  confirmDeletes(mappingId: string): Promise<number>;
+  /** Makes every record be read again; false: the mapping is not provisioned. A running cycle loses its lease. */
+  startOver(mappingId: string): Promise<boolean>;
+  /** Captures rows that no record stands for as if they were inserted now, at most `limit`. */
+  captureExisting(mappingId: string, limit: number): Promise<number>;
+}
+
+interface Slice {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface MappingProgress {
+  readonly mappingId: string;
+  /** The first load has ended. */
+  readonly loaded: boolean;
+  readonly lastPullAt: Date | null;
+  readonly lastRunAt: Date | null;
+  readonly rowsSynced: number;
+  readonly apiCalls: Readonly<Record<string, number>>;
+  /** Changes that wait or are being sent. */
+  readonly waiting: number;
+  /** Changes that Salesforce refused, as the totals have them. */
+  readonly failed: number;
+  readonly heldDeletes: number;
+  readonly inboundErrors: number;
+}
+
+export interface Lag {
+  readonly p50: number;
+  readonly p95: number;
+}
+
+/** Failed changes of one table and action whose errors differ in nothing but names, numbers and ids. */
+export interface FailureKind {
+  readonly fingerprint: string;
+  readonly tableName: string;
+  readonly action: Action;
+  readonly sample: string;
+  readonly count: number;
+  readonly lastAt: Date;
+}
+
+export interface FailedChanges {
+  /** Trigger-log id. */
+  readonly id: number | null;
+  readonly fingerprint: string | null;
+  readonly table: string | null;
+}
+
+export interface Retried {
+  readonly retried: number;
+  /** Failed changes of this kind that could be retried and were not, because of the limit. */
+  readonly remaining: number;
+}
+
+export interface InboundError {
+  readonly mappingId: string;
+  readonly sfid: string;
+  readonly error: string;
+  readonly attempts: number;
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+}
+
+export interface Conflict {
+  readonly id: number;
+  readonly mappingId: string;
+  readonly sfid: string;
+  readonly recordId: number;
+  /** Column; null: the whole record. */
+  readonly field: string | null;
+  readonly base: string | null;
+  readonly postgres: string | null;
+  readonly salesforce: string | null;
+  readonly winner: string;
+  readonly at: Date;
+}

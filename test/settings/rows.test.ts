@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { handler as activateMapping } from "../../functions/api/activate-mapping.ts";
+import { handler as confirmDeletes } from "../../functions/api/confirm-deletes.ts";
+import { handler as deleteMapping } from "../../functions/api/delete-mapping.ts";
+import { handler as listConflicts } from "../../functions/api/list-conflicts.ts";
+import { handler as listErrors } from "../../functions/api/list-errors.ts";
+import { handler as listFailures } from "../../functions/api/list-failures.ts";
+import { handler as listInboundErrors } from "../../functions/api/list-inbound-errors.ts";
+import { handler as listMappingStates } from "../../functions/api/list-mapping-states.ts";
+import { handler as pushExisting } from "../../functions/api/push-existing.ts";
+import { handler as readBudget } from "../../functions/api/read-budget.ts";
+import { handler as readMapping } from "../../functions/api/read-mapping.ts";
+import { handler as reloadMapping } from "../../functions/api/reload-mapping.ts";
+import { handler as restoreMapping } from "../../functions/api/restore-mapping.ts";
+import { handler as retryRow } from "../../functions/api/retry-row.ts";
+import { handler as retryRows } from "../../functions/api/retry-rows.ts";
+import { now, pepper, tokens } from "../../functions/composition.ts";
+import { createToken } from "../../lib/access/create-token.ts";
+import type { RouteName } from "../../lib/http/routes.ts";
+import type { Mapping } from "../../lib/model/mapping.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { call, type Request, type Response } from "../support/call.ts";
+import { dataOf } from "../support/data-of.ts";
+import { type Asked, createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let token: string;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+});
+afterAll(() => cloud.close());
+beforeEach(async () => {
+  world = await createSyncWorld(cloud);
+  const asked = {
+    name: "test",
+    owner: "ada@example.com",
+    actor: "ada@example.com",
+    scopes: ["admin"],
+    validUntil: null,
+  };
+  const made = await createToken(
+    { tokens: tokens(), pepper: pepper() },
+    { workspaceId: world.workspaceId, at: now(), ...asked, scopes: ["admin"] },
+  );
+  token = made.token;
+  return () => world.close();
+});
+
+type Handler = Parameters<typeof call>[0];
+
+const ask = (handler: Handler, route: RouteName, request: Request = {}): Promise<Response> =>
+  call(handler, route, { token, ...request, path: { workspace_id: world.workspaceId, ...request.path } });
+const on = ({ id }: Mapping, handler: Handler, route: RouteName) => ask(handler, route, { path: { mapping_id: id } });
+
+const CONTACT = { object: "Contact", fields: ["LastName", "Email"] };
+
+async function mapOne(asked: Asked): Promise<Mapping> {
+  const [mapping] = await world.map(asked);
+  if (!mapping) throw new Error("nothing was mapped");
+  return mapping;
+}
+
+test("a mapping tells what it does: rows synced, waiting and failed, its lag and its calls", async () => {
+  const mapping = await mapOne(CONTACT);
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Lovelace')");
+  await world.cycle(mapping);
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Hopper')");
+
+  const detail = await on(mapping, readMapping, "read-mapping");
+  const [listed] = dataOf<readonly object[]>(await ask(listMappingStates, "list-mapping-states"));
+
+  const expected = { id: mapping.id, state: "running", rows_synced: 1, waiting: 1, failed: 0, reason: null };
+  expect(detail.json?.data).toMatchObject({ ...expected, progress: null });
+  expect(detail.json?.data).toMatchObject({ lag_seconds: { p50: expect.any(Number), p95: expect.any(Number) } });
+  expect(dataOf<{ api_calls: Record<string, number> }>(detail).api_calls["SOAP"]).toBe(1);
+  expect(listed).toMatchObject(expected);
+  const budget = await ask(readBudget, "read-budget");
+  expect(budget.json?.data).toMatchObject({ calls_limit: 15_000, forecast_calls_per_day: 9216, pace: "normal" });
+});
+
+test("failed rows are told by kind, and a kind is tried again with one request", async () => {
+  const mapping = await mapOne(CONTACT);
+  await world.sql(
+    `INSERT INTO salesforce.contact (lastname, email) VALUES ('A', 'no address 1'), ('B', 'no address 2'), (NULL, NULL)`,
+  );
+  await world.cycle(mapping);
+
+  const kinds = dataOf<readonly { fingerprint: string; count: number; sample: string }[]>(
+    await ask(listFailures, "list-failures"),
+  );
+  expect(kinds.map(({ count }) => count)).toEqual([2, 1]);
+  expect(kinds[0]?.sample).toContain("INVALID_EMAIL_ADDRESS");
+
+  const body = { fingerprint: kinds[0]?.fingerprint };
+  const retried = await ask(retryRows, "retry-rows", { body });
+  expect(retried.json?.data).toEqual({ retried: 2, remaining: 0 });
+  expect((await ask(listErrors, "list-errors")).json?.meta?.total).toBe(1);
+
+  await world.cycle(mapping);
+  expect((await ask(listErrors, "list-errors")).json?.meta?.total).toBe(3);
+});
+
+test("one failed row is tried again, and goes through when Salesforce takes it now", async () => {
+  const mapping = await mapOne(CONTACT);
+  await world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('A', 'no address')");
+  await world.cycle(mapping);
+  const [failed] = dataOf<readonly { id: number }[]>(await ask(listErrors, "list-errors"));
+  // What an administrator of the org might do by loosening a rule.
+  await world.sql(`UPDATE salesforce._trigger_log SET "values" = jsonb_set("values", '{email}', '"a@example.com"')`);
+
+  const retried = await ask(retryRow, "retry-row", { path: { row_id: String(failed?.id) } });
+  await world.cycle(mapping);
+
+  expect(retried.json?.data).toEqual({ retried: 1, remaining: 0 });
+  expect(await world.sql("SELECT sfid IS NOT NULL AS sent, _ab_lastop FROM salesforce.contact")).toEqual([
+    { sent: true, _ab_lastop: "INSERTED" },
+  ]);
+  const again = await ask(retryRow, "retry-row", { path: { row_id: String(failed?.id) } });
+  expect(again.json?.data).toEqual({ retried: 0, remaining: 0 });
+  expect((await ask(retryRow, "retry-row", { path: { row_id: "1; DROP TABLE x" } })).status).toBe(404);
+});
+
+test("a record that cannot become a row is told with the reason", async () => {
+  const mapping = await mapOne(CONTACT);
+  await world.sql("ALTER TABLE salesforce.contact ADD CONSTRAINT decent CHECK (lastname <> 'Evil')");
+  await world.rest("POST", "/sobjects/Contact", { LastName: "Evil" });
+  await world.cycle(mapping);
+
+  const told = await ask(listInboundErrors, "list-inbound-errors", { query: { mapping_id: mapping.id } });
+
+  expect(told.json?.meta).toEqual({ total: 1, limit: 50, offset: 0 });
+  expect(told.json?.data).toMatchObject([{ sf_object: "Contact", error: expect.stringContaining("decent") }]);
+});
+
+test("a field that changed on both sides is told with both values and the winner", async () => {
+  const mapping = await mapOne(CONTACT);
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Base')");
+  await world.cycle(mapping);
+  const [row] = await world.sql("SELECT sfid FROM salesforce.contact");
+  await world.cycle(mapping);
+  await world.pass(5);
+  await world.rest("PATCH", `/sobjects/Contact/${row?.["sfid"]}`, { LastName: "Theirs" });
+  await world.sql("UPDATE salesforce.contact SET lastname = 'Ours'");
+  await world.cycle(mapping);
+
+  const told = await ask(listConflicts, "list-conflicts");
+
+  expect(told.json?.data).toMatchObject([
+    {
+      sf_object: "Contact",
+      field: "lastname",
+      base: "Base",
+      postgres: "Ours",
+      salesforce: "Theirs",
+      winner: "salesforce",
+    },
+  ]);
+});
+
+test("rows of an adopted table stay at home until they are asked to go", async () => {
+  await world.sql("CREATE SCHEMA salesforce");
+  await world.sql("CREATE TABLE salesforce.account (id serial PRIMARY KEY, name varchar(255))");
+  await world.sql("INSERT INTO salesforce.account (name) VALUES ('Acme'), ('Globex')");
+  const mapping = await mapOne({ object: "Account", fields: ["Name"] });
+  await world.cycle(mapping);
+  expect(await world.soql("SELECT Name FROM Account")).toEqual([]);
+
+  const pushed = await on(mapping, pushExisting, "push-existing");
+  await world.cycle(mapping);
+
+  expect(pushed.json?.data).toEqual({ queued: 2, more: false, mapping_id: mapping.id });
+  expect(await world.soql("SELECT Name FROM Account ORDER BY Name")).toEqual([{ Name: "Acme" }, { Name: "Globex" }]);
+  expect((await on(mapping, pushExisting, "push-existing")).json?.data).toMatchObject({ queued: 0 });
+});
+
+test("a reload brings back the rows of a table that somebody emptied", async () => {
+  await world.rest("POST", "/sobjects/Contact", { LastName: "Lovelace" });
+  const mapping = await mapOne(CONTACT);
+  await world.sql("TRUNCATE salesforce.contact");
+
+  const answer = await on(mapping, reloadMapping, "reload-mapping");
+  expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({
+    state: "loading",
+    progress: { rows_done: 0, rows_total: null },
+  });
+  await world.map();
+
+  expect(answer.json?.data).toEqual({ reloading: true, mapping_id: mapping.id });
+  expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: "Lovelace" }]);
+  expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({ state: "running" });
+});
+
+test("deletes that the breaker holds go when they are confirmed", async () => {
+  const mapping = await mapOne(CONTACT);
+  await world.sql(
+    "INSERT INTO salesforce._bridge_held_deletes (mapping_id, sfid, held_at, stamp, read_at) VALUES ($1, '003000000000001AAA', now(), now(), now())",
+    [mapping.id],
+  );
+  expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({ held_deletes: 1 });
+
+  const confirmed = await on(mapping, confirmDeletes, "confirm-deletes");
+
+  expect(confirmed.json?.data).toEqual({ confirmed: 1, mapping_id: mapping.id });
+  expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({ held_deletes: 0 });
+});
+
+test("a deleted mapping captures nothing more and keeps its rows; restored, it goes on where the org is", async () => {
+  await world.rest("POST", "/sobjects/Contact", { LastName: "Lovelace" });
+  const mapping = await mapOne(CONTACT);
+  await on(mapping, deleteMapping, "delete-mapping");
+  await world.map();
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Local')");
+
+  expect(await world.sql("SELECT count(*)::int AS rows FROM salesforce.contact")).toEqual([{ rows: 2 }]);
+  expect(await world.sql("SELECT count(*)::int AS rows FROM salesforce._trigger_log")).toEqual([{ rows: 0 }]);
+  const deleted = await ask(listMappingStates, "list-mapping-states", { query: { deleted: "true" } });
+  expect(deleted.json?.data).toMatchObject([{ id: mapping.id, state: "deleted" }]);
+
+  await world.rest("POST", "/sobjects/Contact", { LastName: "Hopper" });
+  await on(mapping, restoreMapping, "restore-mapping");
+  await on(mapping, activateMapping, "activate-mapping");
+  await world.map();
+  await world.cycle(mapping);
+
+  expect(await world.sql("SELECT lastname FROM salesforce.contact ORDER BY lastname")).toEqual([
+    { lastname: "Hopper" },
+    { lastname: "Local" },
+    { lastname: "Lovelace" },
+  ]);
+});
