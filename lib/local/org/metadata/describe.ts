@@ -20,7 +20,7 @@ const SOAP_TYPE: Partial<Record<FieldType, string>> = {
 };
 
 /** The XML type under which SOAP carries a field. */
-export function soapTypeOf(field: Field): string {
+function soapTypeOf(field: Field): string {
   return SOAP_TYPE[field.type] ?? "xsd:string";
 }
 

@@ -123,7 +123,7 @@ function objectOf(call: RestCall, record: Record<string, unknown>): SObject {
 }
 
 /** The field to upsert by, or 404 with its name. */
-export function upsertKey(object: SObject, name: string): Field {
+function upsertKey(object: SObject, name: string): Field {
   const key = object.field(name);
   if (key?.idLookup) return key;
   throw notFound(`Provided external ID field does not exist or is not accessible: ${name}`);
@@ -135,6 +135,6 @@ function refuseTooMany(count: number): void {
 }
 
 /** One record's result; `id` only where there is one, `created` for upserts only. */
-export function answerOf({ id, success, created, errors }: Outcome, isUpsert: boolean) {
+function answerOf({ id, success, created, errors }: Outcome, isUpsert: boolean) {
   return { ...(id === null ? {} : { id }), success, errors, ...(isUpsert ? { created } : {}) };
 }

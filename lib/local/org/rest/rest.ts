@@ -23,9 +23,10 @@ export class Rest {
   /** Answers a request whose session is known and which has been counted. */
   async answer(call: Call, session: Session): Promise<Reply> {
     try {
+      const answer = await this.#run(call, session, { bytes: call.body }, this.#parts);
       // Bulk answers come without the usage header (reference 5).
-      const usage = /^\/services\/data\/v[\d.]+\/jobs\//.test(call.path) ? null : this.#parts.calls.header();
-      return replyOf(await this.#run(call, session, { bytes: call.body }, this.#parts), usage);
+      const isBulk = /^\/services\/data\/v[\d.]+\/jobs\//.test(call.path);
+      return replyOf(answer, isBulk ? null : this.#parts.calls.header());
     } catch (error) {
       return refusalReply(error, this.#parts.calls.header());
     }

@@ -104,6 +104,6 @@ function convertText(field: Field, text: string): Stored {
 }
 
 /** REST's words for a field that is not there. */
-export function noSuchColumn(name: string, object: SObject): Refusal {
+function noSuchColumn(name: string, object: SObject): Refusal {
   return new Refusal("INVALID_FIELD", `No such column '${name}' on sobject of type ${object.name}`, { fields: [name] });
 }

@@ -94,7 +94,7 @@ function refuseTooMany(count: number): void {
 }
 
 /** One result, its elements in the WSDL's order: created, errors, id, success. */
-export function resultXml({ id, success, created, errors }: Outcome, isUpsert: boolean): string {
+function resultXml({ id, success, created, errors }: Outcome, isUpsert: boolean): string {
   const list = errors.map(
     ({ statusCode, message, fields }) =>
       `<errors>${fields.map((field) => tag("fields", field)).join("")}${tag("message", message)}${tag("statusCode", statusCode)}</errors>`,

@@ -51,7 +51,7 @@ function storedValue(field: Field, value: Value): Stored {
 }
 
 /** The field at the end of a formula's path. */
-export function fieldAt(catalog: Catalog, object: SObject, path: readonly string[]): Field | undefined {
+function fieldAt(catalog: Catalog, object: SObject, path: readonly string[]): Field | undefined {
   const [name = "", ...rest] = path;
   if (rest.length === 0) return object.field(name);
   const target = object.relationship(name)?.referenceTo[0];

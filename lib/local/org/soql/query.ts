@@ -103,7 +103,7 @@ export class Queries {
 }
 
 /** The SELECT of a plan, without its limit. */
-export function selectOf(plan: Plan): string {
+function selectOf(plan: Plan): string {
   return `SELECT ${plan.columns.join(", ")} FROM ${plan.from} WHERE ${plan.where}${plan.tail}${plan.orderBy}`;
 }
 

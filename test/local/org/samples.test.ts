@@ -1,0 +1,413 @@
+import { expect, test } from "vitest";
+import { type Client, ManualClock, openOrg } from "./support/open-org.ts";
+
+// One test per documented sample of the protocol that no other file holds: the shape, key by key.
+const ANY = expect.anything();
+const TEXT = expect.any(String);
+const open = (options = {}) => openOrg({ clock: new ManualClock("2026-02-03T04:05:06Z"), ...options });
+
+test("the resources of a version", async () => {
+  const org = await open();
+
+  const { json } = await org.get("");
+
+  expect(json).toMatchObject({
+    query: `${org.base}/query`,
+    queryAll: `${org.base}/queryAll`,
+    sobjects: `${org.base}/sobjects`,
+    limits: `${org.base}/limits`,
+    composite: `${org.base}/composite`,
+    jobs: `${org.base}/jobs`,
+  });
+  expect(String(json["identity"])).toContain(`/id/${org.org.organizationId}/005`);
+});
+
+test("columns=true describes the columns of a query", async () => {
+  const org = await open();
+
+  const { json } = await org.get(
+    `query?q=${encodeURIComponent("SELECT Id, Name, AnnualRevenue FROM Account")}&columns=true`,
+  );
+
+  expect(json).toMatchObject({ entityName: "Account", groupBy: false, idSelected: true, keyPrefix: "001" });
+  expect(json["columnMetadata"]?.[0]).toEqual({
+    aggregate: false,
+    apexType: "Id",
+    booleanType: false,
+    columnName: "Id",
+    custom: false,
+    displayName: "Id",
+    foreignKeyName: null,
+    insertable: false,
+    joinColumns: [],
+    numberType: false,
+    textType: true,
+    updatable: false,
+  });
+  expect(json["columnMetadata"]?.[2]).toMatchObject({
+    apexType: "Double",
+    numberType: true,
+    textType: false,
+    updatable: true,
+  });
+});
+
+test("explain gives a plan", async () => {
+  const org = await open();
+
+  const { json } = await org.get(`query?explain=${encodeURIComponent("SELECT Id FROM Account")}`);
+
+  expect(json["plans"]?.[0]).toMatchObject({
+    cardinality: 0,
+    fields: [],
+    leadingOperationType: "TableScan",
+    notes: [],
+    relativeCost: 1,
+    sobjectCardinality: 0,
+    sobjectType: "Account",
+  });
+});
+
+test("values on REST: datetimes with +0000, dates, numbers, booleans, nulls for empty text, compound addresses", async () => {
+  const org = await open();
+  const id = await org.create("Contact", {
+    LastName: "Rose  ",
+    Birthdate: "1980-02-29",
+    MailingCity: "Köln",
+    Title: "",
+    EmailBouncedDate: "2026-01-01T01:00:00+01:00",
+  });
+
+  const { json } = await org.get(`sobjects/Contact/${id}`);
+
+  expect(json).toMatchObject({
+    LastName: "Rose",
+    Birthdate: "1980-02-29",
+    CreatedDate: "2026-02-03T04:05:06.000+0000",
+    EmailBouncedDate: "2026-01-01T00:00:00.000+0000",
+    Title: null,
+    DoNotCall: false,
+    OtherAddress: null,
+    MailingAddress: {
+      street: null,
+      city: "Köln",
+      state: null,
+      postalCode: null,
+      country: null,
+      latitude: null,
+      longitude: null,
+      geocodeAccuracy: null,
+    },
+  });
+});
+
+test("a key that several records hold answers 300 with their paths, for reading and for upsert", async () => {
+  const org = await open({
+    definition: {
+      objects: [{ name: "Thing__c", fields: [{ name: "Ext__c", type: "text", length: 20, externalId: true }] }],
+    },
+  });
+  const ids = [await org.create("Thing__c", { Ext__c: "x" }), await org.create("Thing__c", { Ext__c: "x" })];
+
+  const read = await org.get("sobjects/Thing__c/Ext__c/x");
+  const upsert = await org.call("PATCH", "sobjects/Thing__c/Ext__c/x", { Name: "T" });
+  const soap = await org.soap(
+    "<upsert><externalIDFieldName>Ext__c</externalIDFieldName><sObjects><type>Thing__c</type><Ext__c>x</Ext__c></sObjects></upsert>",
+  );
+
+  const paths = ids.map((id) => `${org.base}/sobjects/Thing__c/${id}`);
+  expect([read.status, read.json]).toEqual([300, paths]);
+  expect([upsert.status, upsert.json]).toEqual([300, paths]);
+  expect(soap.text).toContain("<statusCode>DUPLICATE_EXTERNAL_ID</statusCode>");
+});
+
+test("upserts that fail under all-or-none all say created: true", async () => {
+  const org = await open();
+  const record = (External_Id__c: string, more: object = {}) => ({
+    attributes: { type: "Account" },
+    External_Id__c,
+    Name: "A",
+    ...more,
+  });
+
+  const { json } = await org.call("PATCH", "composite/sobjects/Account/External_Id__c", {
+    allOrNone: true,
+    records: [record("1"), record("2", { OwnerId: "nonsense" }), record("3")],
+  });
+
+  expect([...json].map((result) => [result["created"], result["errors"]?.[0]?.["statusCode"]])).toEqual([
+    [true, "ALL_OR_NONE_OPERATION_ROLLED_BACK"],
+    [true, "MALFORMED_ID"],
+    [true, "ALL_OR_NONE_OPERATION_ROLLED_BACK"],
+  ]);
+});
+
+test("a collection refuses more than 200 records, reads up to 2,000 and answers null for what is not there", async () => {
+  const org = await open();
+  const id = await org.create("Account", { Name: "Acme" });
+
+  const many = await org.call("POST", "composite/sobjects", {
+    records: Array.from({ length: 201 }, () => ({ attributes: { type: "Account" }, Name: "A" })),
+  });
+  const read = await org.call("POST", "composite/sobjects/Account", {
+    ids: ["001000000000000AAA", id],
+    fields: ["Name"],
+  });
+
+  expect([many.status, many.json[0]?.["message"]]).toEqual([
+    400,
+    "The number of records specified exceeds the limit of 200",
+  ]);
+  expect(read.json).toMatchObject([null, { attributes: { type: "Account" }, Name: "Acme" }]);
+});
+
+test("updates of the same id twice in one request fail both times", async () => {
+  const org = await open();
+  const id = await org.create("Account", { Name: "Acme" });
+  const record = { attributes: { type: "Account" }, id, Name: "B" };
+
+  const { json } = await org.call("PATCH", "composite/sobjects", { records: [record, record] });
+
+  expect([...json].map((result) => result["errors"]?.[0])).toEqual(
+    Array.from({ length: 2 }, () => ({
+      statusCode: "DUPLICATE_VALUE",
+      message: `Duplicate id specified: ${id}`,
+      fields: [],
+    })),
+  );
+});
+
+test("a composite is one call, answers each part with its status, and takes at most five queries", async () => {
+  const org = await open();
+  const part = (referenceId: string, url: string) => ({ method: "GET", url: `${org.base}/${url}`, referenceId });
+  const soql = "query/?q=SELECT+Id+FROM+Account";
+
+  const mixed = await org.call("POST", "composite", {
+    compositeRequest: [part("m1", soql), part("x", "query/?q=SELECT+Nope+FROM+Account")],
+  });
+  const many = await org.call("POST", "composite", {
+    compositeRequest: Array.from({ length: 6 }, (_, index) => part(`q${index}`, soql)),
+  });
+
+  expect(mixed.json["compositeResponse"]).toMatchObject([
+    { body: { totalSize: 0, done: true, records: [] }, httpHeaders: {}, httpStatusCode: 200, referenceId: "m1" },
+    { body: [{ errorCode: "INVALID_FIELD", message: TEXT }], httpStatusCode: 400, referenceId: "x" },
+  ]);
+  expect(mixed.headers.get("sforce-limit-info")).toBe("api-usage=1/15000");
+  expect(many.status).toBe(400);
+});
+
+test("a batch runs its requests apart and counts each of them", async () => {
+  const org = await open();
+
+  const { json, headers } = await org.call("POST", "composite/batch", {
+    batchRequests: [
+      { method: "GET", url: "v66.0/sobjects/Account/describe" },
+      { method: "GET", url: "v66.0/sobjects/Nope" },
+    ],
+  });
+
+  expect(json).toMatchObject({
+    hasErrors: true,
+    results: [
+      { statusCode: 200, result: { name: "Account" } },
+      { statusCode: 404, result: [{ errorCode: "NOT_FOUND" }] },
+    ],
+  });
+  expect(headers.get("sforce-limit-info")).toBe("api-usage=2/15000");
+});
+
+test("a tree is saved whole or not at all", async () => {
+  const org = await open();
+  const treeWith = (Email: string) => ({
+    records: [
+      {
+        attributes: { type: "Account", referenceId: "ref1" },
+        Name: "A",
+        Contacts: { records: [{ attributes: { type: "Contact", referenceId: "ref2" }, LastName: "C", Email }] },
+      },
+    ],
+  });
+
+  const good = await org.call("POST", "composite/tree/Account", treeWith("a@b.example"));
+  const bad = await org.call("POST", "composite/tree/Account", treeWith("123"));
+
+  expect([good.status, good.json]).toEqual([
+    201,
+    {
+      hasErrors: false,
+      results: [
+        { referenceId: "ref1", id: TEXT },
+        { referenceId: "ref2", id: TEXT },
+      ],
+    },
+  ]);
+  expect([bad.status, bad.json]).toEqual([
+    400,
+    {
+      hasErrors: true,
+      results: [
+        { referenceId: "ref2", errors: [{ statusCode: "INVALID_EMAIL_ADDRESS", message: TEXT, fields: ["Email"] }] },
+      ],
+    },
+  ]);
+  expect(await org.records("SELECT Account.Name FROM Contact")).toHaveLength(1);
+});
+
+test("a graph is all or none for itself", async () => {
+  const org = await open();
+  const graph = (graphId: string, body: object) => ({
+    graphId,
+    compositeRequest: [
+      { method: "POST", url: `${org.base}/sobjects/Account`, referenceId: "a", body: { Name: graphId } },
+      { method: "POST", url: `${org.base}/sobjects/Contact`, referenceId: "c", body },
+    ],
+  });
+
+  const { json } = await org.call("POST", "composite/graph", {
+    graphs: [graph("good", { LastName: "C", AccountId: "@{a.id}" }), graph("bad", {})],
+  });
+
+  expect([...(json["graphs"] ?? [])].map((entry) => [entry["graphId"], entry["isSuccessful"]])).toEqual([
+    ["good", true],
+    ["bad", false],
+  ]);
+  expect(await org.records("SELECT Name FROM Account")).toMatchObject([{ Name: "good" }]);
+});
+
+test("search finds by any text field and answers what it was asked to return", async () => {
+  const org = await open();
+  const id = await org.create("Contact", { LastName: "Rose", Email: "rose@acme.example" });
+
+  const { json } = await org.get(
+    `search?q=${encodeURIComponent("FIND {acme} IN ALL FIELDS RETURNING Contact(Id, LastName), Account(Id)")}`,
+  );
+
+  expect(json["searchRecords"]).toEqual([
+    { attributes: { type: "Contact", url: `${org.base}/sobjects/Contact/${id}` }, Id: id, LastName: "Rose" },
+  ]);
+});
+
+test("limits and record counts", async () => {
+  const org = await open();
+  await org.create("Account", { Name: "A" });
+
+  const limits = await org.get("limits");
+  const count = await org.get("limits/recordCount?sObjects=Account,Contact");
+
+  expect(limits.json).toMatchObject({
+    DailyApiRequests: { Max: 15000, Remaining: 14998 },
+    DailyBulkV2QueryJobs: { Max: 10000, Remaining: 10000 },
+    DataStorageMB: ANY,
+    FileStorageMB: ANY,
+  });
+  expect(count.json).toEqual({
+    sObjects: [
+      { count: 1, name: "Account" },
+      { count: 0, name: "Contact" },
+    ],
+  });
+});
+
+test("what is not there is 404, what may not be done there is 405 with what may", async () => {
+  const org = await open();
+
+  const answers = [
+    await org.get("sobjects/Nope/describe"),
+    await org.get("nowhere"),
+    await org.get("/services/data/v44.0/limits"),
+    await org.get("sobjects/Account/Nope__c/1"),
+    await org.call("PUT", "limits", {}),
+  ];
+
+  expect(answers.map((answer) => [answer.status, answer.json[0]?.["errorCode"], answer.json[0]?.["message"]])).toEqual([
+    [404, "NOT_FOUND", "The requested resource does not exist"],
+    [404, "NOT_FOUND", "The requested resource does not exist"],
+    [404, "NOT_FOUND", "The requested resource does not exist"],
+    [404, "NOT_FOUND", "Provided external ID field does not exist or is not accessible: Nope__c"],
+    [405, "METHOD_NOT_ALLOWED", "HTTP Method 'PUT' not allowed. Allowed are GET"],
+  ]);
+});
+
+test("a body that is no JSON, and a number that is none, are JSON_PARSER_ERROR", async () => {
+  const org = await open();
+
+  const broken = await org.call("POST", "sobjects/Account", "{", { "Content-Type": "application/json" });
+  const wrong = await org.call("POST", "sobjects/Account", { Name: "A", AnnualRevenue: "many" });
+
+  expect([broken.json[0]?.["errorCode"], wrong.json[0]?.["errorCode"]]).toEqual([
+    "JSON_PARSER_ERROR",
+    "JSON_PARSER_ERROR",
+  ]);
+});
+
+test("SOAP: getUpdated and getDeleted by whole minutes, in the form of SOAP dates", async () => {
+  const clock = new ManualClock("2026-02-03T04:05:06Z");
+  const org = await openOrg({ clock });
+  const id = await org.create("Account", { Name: "A" });
+  const gone = await org.create("Account", { Name: "B" });
+  await org.call("DELETE", `sobjects/Account/${gone}`);
+  clock.pass(60_000);
+  const window =
+    "<sObjectType>Account</sObjectType><startDate>2026-02-03T04:05:00.000Z</startDate><endDate>2026-02-03T04:06:30.000Z</endDate>";
+
+  const updated = await org.soap(`<getUpdated>${window}</getUpdated>`);
+  const deleted = await org.soap(`<getDeleted>${window}</getDeleted>`);
+
+  expect(updated.text).toContain(
+    `<getUpdatedResponse><result><ids>${id}</ids><latestDateCovered>2026-02-03T04:06:00.000Z</latestDateCovered></result></getUpdatedResponse>`,
+  );
+  expect(deleted.text).toMatch(
+    new RegExp(
+      `<result><deletedRecords><deletedDate>2026-02-03T04:05:06.000Z</deletedDate><id>${gone}</id></deletedRecords><earliestDateAvailable>[^<]+</earliestDateAvailable><latestDateCovered>2026-02-03T04:06:00.000Z</latestDateCovered></result>`,
+    ),
+  );
+});
+
+test("SOAP: faults name row and column where a query goes wrong", async () => {
+  const org = await open();
+
+  const fault = await org.soap("<query><queryString>SELECT Id, Bogus__c FROM Account</queryString></query>");
+  const type = await org.soap("<query><queryString>SELECT Id FROM Bogus</queryString></query>");
+
+  expect(fault.text).toMatch(
+    /<detail><sf:InvalidFieldFault xsi:type="sf:InvalidFieldFault"><sf:exceptionCode>INVALID_FIELD<\/sf:exceptionCode>.*<sf:row>1<\/sf:row><sf:column>12<\/sf:column><\/sf:InvalidFieldFault>/s,
+  );
+  expect(type.text).toContain("<sf:InvalidSObjectFault");
+});
+
+test("SOAP: pages of 500, continued by queryMore", async () => {
+  const org = await open();
+  await withContacts(org, 600);
+
+  const first = await org.soap("<query><queryString>SELECT LastName FROM Contact</queryString></query>");
+  const locator = /<queryLocator>([^<]+)</.exec(first.text)?.[1] ?? "";
+  const second = await org.soap(`<queryMore><queryLocator>${locator}</queryLocator></queryMore>`);
+
+  expect(locator).toMatch(/^01g\w{15}-500$/);
+  expect([first, second].map((page) => page.text.match(/<records /g)?.length)).toEqual([500, 100]);
+  expect(second.text).toMatch(/<done>true<\/done><queryLocator xsi:nil="true"\/>.*<size>600<\/size>/s);
+});
+
+test("SOAP: retrieve answers in the order asked for, nil for what is not there", async () => {
+  const org = await open();
+  const id = await org.create("Contact", { LastName: "Rose" });
+
+  const answer = await org.soap(
+    `<retrieve><fieldList>LastName</fieldList><sObjectType>Contact</sObjectType><ids>003000000000000AAA</ids><ids>${id}</ids></retrieve>`,
+  );
+
+  expect(answer.text).toMatch(
+    /<retrieveResponse><result xsi:nil="true"\/><result xsi:type="sf:sObject">.*<sf:LastName>Rose<\/sf:LastName><\/result><\/retrieveResponse>/,
+  );
+});
+
+async function withContacts(org: Client, count: number): Promise<void> {
+  for (let from = 0; from < count; from += 200) {
+    const records = Array.from({ length: Math.min(200, count - from) }, (_, index) => ({
+      attributes: { type: "Contact" },
+      LastName: `C${from + index}`,
+    }));
+    await org.call("POST", "composite/sobjects", { records });
+  }
+}
