@@ -3,7 +3,7 @@ import { WORKERS } from "../../lib/model/resources.ts";
 import { sweep } from "../../lib/sync/sweep.ts";
 import { resendOverdue } from "../../lib/webhooks/resend-overdue.ts";
 import { eventQueue, mappings, now, overdue, wakeUps } from "../composition.ts";
-import { clock, log } from "../cycle-services.ts";
+import { clock, log, outgoing } from "../cycle-services.ts";
 import { onQueue, type Undone } from "../on-queue.ts";
 import { schedules, sendProvisioning } from "../provisioning-services.ts";
 
@@ -13,7 +13,7 @@ const tick = z.unknown();
 /** Repairs what lost messages left behind, once a minute: schedules and tables, events and deliveries. */
 export const handler = onQueue(tick, async (): Promise<readonly Undone[]> => {
   const endsAt = clock.now() + (WORKERS["sweep-minute"].timeoutSeconds - 10) * 1000;
-  const queues = { sendProvisioning };
+  const queues = { sendProvisioning, sendLoads: outgoing.sendLoads };
   // Neither is to go undone because the other cannot be done.
   const ends = await Promise.allSettled([
     sweep({ mappings: mappings(), schedules: schedules(), queues, clock, log }),

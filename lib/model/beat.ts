@@ -41,8 +41,9 @@ export function firstSlots(phase: number, now: Date): Slot[] {
 export const LATE_MILLISECONDS = 20_000;
 
 /** The workspace's place within the ten seconds, the same every time. */
-export function phaseOf(workspaceId: string): number {
-  let hash = 0;
-  for (const character of workspaceId) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003;
-  return hash % BEAT_SECONDS;
+export const phaseOf = (workspaceId: string): number => hash(workspaceId) % BEAT_SECONDS;
+
+/** A number below a million that an id always has, spread evenly. */
+export function hash(id: string): number {
+  return [...id].reduce((sum, character) => (sum * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003, 0);
 }

@@ -199,7 +199,7 @@ export const WORKERS = {
     salesforce: false,
     reads: ["workspaces", "mappings"],
     writes: ["engine", "deliveries", "events"],
-    sends: ["provisioning", "events", "deliveries", "fanOut"],
+    sends: ["provisioning", "loads", "events", "deliveries", "fanOut"],
     schedules: true,
   },
   "dispatch-events": {

@@ -29,16 +29,28 @@ export function withIds(shape: TableShape, ids: readonly string[]): string {
   return `${select(shape)} WHERE Id IN (${ids.map(recordId).join(", ")})`;
 }
 
-/** First load, one page: every record in the order of ids, after the last one that arrived. Deleted ones are of no use to it. */
+/** First load, one page: every record in the order of ids, after the last one that arrived. */
 export function allAfter(shape: TableShape, afterId: string | null): string {
-  const conditions = [
-    ...(shape.softDeletes ? ["IsDeleted = FALSE"] : []),
-    ...(afterId === null ? [] : [`Id > ${recordId(afterId)}`]),
-    ...(shape.filter === null ? [] : [`(${shape.filter})`]),
-  ];
-  const where = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
-  return `${select(shape)}${where} ORDER BY Id LIMIT ${PAGE_SIZE}`;
+  const after = afterId === null ? [] : [`Id > ${recordId(afterId)}`];
+  return `${select(shape)}${where([...after, ...living(shape)])} ORDER BY Id LIMIT ${PAGE_SIZE}`;
 }
+
+/** First load by the Bulk API: every record, in the order that suits the org. */
+export function everything(shape: TableShape): string {
+  return `${select(shape)}${where(living(shape))}`;
+}
+
+/** How many records a first load would bring. */
+export function countOf(shape: TableShape): string {
+  return `SELECT COUNT() FROM ${identifier(shape.sfObject)}${where(living(shape))}`;
+}
+
+/** Deleted records are of no use to a first load. */
+function living({ softDeletes, filter }: TableShape): string[] {
+  return [...(softDeletes ? ["IsDeleted = FALSE"] : []), ...(filter === null ? [] : [`(${filter})`])];
+}
+
+const where = (conditions: readonly string[]) => (conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "");
 
 /** Records that our user created in a window, one page: the ones that an insert in doubt may have become. */
 export function createdBy(shape: TableShape, userId: string, from: Date, until: Date, afterId: string | null): string {

@@ -1,6 +1,6 @@
 import type { LoadMessage } from "../model/messages.ts";
 import type { Invocation } from "./answer-message.ts";
-import { loadMapping } from "./load-mapping.ts";
+import { doLongWork } from "./long-work.ts";
 import type { MessageNeeds } from "./service-ports.ts";
 import { sharedBy } from "./shared.ts";
 
@@ -16,21 +16,26 @@ export async function answerLoad(needs: MessageNeeds, message: LoadMessage, invo
   const store = await needs.connections.openStore(mapping.workspaceId);
   try {
     const { salesforce, userId } = await needs.connections.connectOrg(mapping.workspaceId, stopReading.signal);
-    const report = await loadMapping(
+    const report = await doLongWork(
       { ...needs, store, salesforce, shared: sharedBy(needs, mapping.workspaceId) },
-      { mapping, userId, ...invocation },
+      { mapping, kind: message.kind, userId, ...invocation },
     );
-    if (report.outcome === "more") await again(needs, message, 0);
+    // `load` carries on with whatever is unfinished.
+    if (report.outcome === "more") await again(needs, { ...message, kind: "load" }, 0);
     if (report.outcome === "busy") await again(needs, message, LOOK_AGAIN_SECONDS);
     needs.log({
       level: "info",
-      event: "load",
+      event: message.kind,
       workspace_id: mapping.workspaceId,
       mapping_id: mapping.id,
       sf_object: mapping.sfObject,
       outcome: report.outcome,
       read: report.tally.read,
       inserted: report.tally.inserted,
+      updated: report.tally.updated,
+      deleted: report.tally.deleted,
+      rejected: report.tally.rejected,
+      notes: report.tally.notes,
       duration_ms: needs.clock.now() - startedAt,
     });
   } finally {

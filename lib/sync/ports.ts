@@ -45,15 +45,22 @@ export interface Marks {
   readonly slow: Date | null;
   /** getDeleted's `latestDateCovered`. */
   readonly deleted: Date | null;
-  /** An unfinished first load, by which any later invocation takes it up; null: none is under way. */
+  /** Unfinished long work, by which any later invocation takes it up; null: none is under way. */
   readonly load: LoadMark | null;
 }
 
+/** How far long work has come. */
 export interface LoadMark {
+  /** A first load; a backfill of columns that were added; a comparison of both sides, whole. */
+  readonly kind: "load" | "backfill" | "sweep";
   /** The org's time before the first page: what changed since is the fast lane's. */
   readonly startedAt: Date;
-  /** Id of the last record that is in the table; null before the first page. */
+  /** Read by REST in the order of ids: the last one that is in the table; null before the first page. */
   readonly afterId: string | null;
+  /** Read by the Bulk API: the job, and the place in its results (null: their beginning). Null: read by REST. */
+  readonly bulk: { readonly jobId: string; readonly locator: string | null } | null;
+  /** A sweep's second half, which looks for rows without a record: the last row's `id`. Null: the first half. */
+  readonly afterRow: number | null;
 }
 
 export type Begun =
@@ -158,6 +165,8 @@ export interface CycleStore {
   unseen(mappingId: string, stamps: readonly RecordStamp[]): Promise<readonly string[]>;
   /** Which of these sfids a row owns. */
   owned(lease: Lease, sfids: readonly string[]): Promise<readonly string[]>;
+  /** Rows that have an sfid, in the order of their `id` after `afterRow`. */
+  rowsAfter(lease: Lease, afterRow: number, limit: number): Promise<readonly OwnedRecord[]>;
   /** Where the pulls of these mappings stand, for the workspace's probe; one round trip, unprovisioned ones left out. */
   pulses(mappingIds: readonly string[]): Promise<readonly Pulse[]>;
   /** A probe at this time (the org's) saw nothing new of these mappings, which is as good as a pull. */
@@ -168,6 +177,12 @@ export interface CycleStore {
   outbox(limit: number): Promise<readonly OutboxEvent[]>;
   forget(eventIds: readonly string[]): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A row and the record that it stands for. */
+export interface OwnedRecord {
+  readonly recordId: number;
+  readonly sfid: string;
 }
 
 export interface RecordStamp {
@@ -219,6 +234,13 @@ export interface DeletedRecords {
   readonly readAt: Date;
 }
 
+/** A part of a Bulk query's results. */
+export interface BulkPart {
+  readonly batches: AsyncIterable<readonly Readonly<Record<string, unknown>>[]>;
+  /** Where the next part begins; null: this is the last. */
+  readonly next: string | null;
+}
+
 /** The connected org. Every HTTP request is counted once under its label; refusals are thrown as `SalesforceRefusal`. */
 export interface Salesforce {
   query(soql: string): Promise<QueryPage>;
@@ -232,6 +254,14 @@ export interface Salesforce {
     externalIdField: string | null,
   ): Promise<{ readonly answeredAt: Date; readonly results: readonly RecordResult[] }>;
   deleted(object: string, from: Date, until: Date): Promise<DeletedRecords>;
+  /** How many records there are. */
+  count(soql: string): Promise<{ readonly records: number; readonly readAt: Date }>;
+  /** Starts a query of the Bulk API 2.0; it reads what is there from then on. */
+  startBulkQuery(soql: string): Promise<{ readonly jobId: string; readonly readAt: Date }>;
+  /** Whether its results are there yet; refusals of the query itself are thrown. */
+  isBulkQueryDone(jobId: string): Promise<boolean>;
+  /** One part of its results, in batches of at most 2,000 records as they arrive; values are text, empty ones null. */
+  bulkResults(jobId: string, locator: string | null): Promise<BulkPart>;
   /** The object's description (describeSObject), as Salesforce tells it. */
   describe(object: string): Promise<DescribedObject>;
   /** Counted calls by label since this client was made. */

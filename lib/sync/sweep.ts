@@ -1,8 +1,9 @@
-import type { Mapping } from "../model/mapping.ts";
-import type { ProvisioningMessage } from "../model/messages.ts";
+import { hash } from "../model/beat.ts";
+import { type Mapping, pulls } from "../model/mapping.ts";
+import type { LoadMessage, ProvisioningMessage } from "../model/messages.ts";
 import type { Clock } from "./clock.ts";
 import type { Schedules } from "./schedules.ts";
-import type { Delayed, Log } from "./service-ports.ts";
+import type { Delayed, Log, Queues } from "./service-ports.ts";
 
 /** A change that is not carried out after this long has lost its message. */
 const OVERDUE_MILLISECONDS = 2 * 60_000;
@@ -10,19 +11,27 @@ const OVERDUE_MILLISECONDS = 2 * 60_000;
 export interface SweepNeeds {
   readonly mappings: { active(): AsyncIterable<Mapping> };
   readonly schedules: Schedules;
-  readonly queues: { sendProvisioning(messages: readonly Delayed<ProvisioningMessage>[]): Promise<void> };
+  readonly queues: Pick<Queues, "sendLoads"> & {
+    sendProvisioning(messages: readonly Delayed<ProvisioningMessage>[]): Promise<void>;
+  };
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Repairs what a lost message left behind: active mappings without a schedule, schedules without one, tables not made. */
+/**
+ * Repairs what a lost message left behind: active mappings without a schedule, schedules without one, tables not made.
+ * Once a day, each mapping at its own minute, both sides are compared whole.
+ */
 export async function sweep({ mappings, schedules, queues, clock, log }: SweepNeeds): Promise<void> {
   const scheduled = new Set<string>();
   for await (const mappingId of schedules.list()) scheduled.add(mappingId);
+  const minute = Math.floor(clock.now() / 60_000) % MINUTES_OF_DAY;
   const late: Mapping[] = [];
+  const compared: Mapping[] = [];
   const repaired = { ensured: 0, removed: 0 };
   for await (const mapping of mappings.active()) {
     if (isLate(mapping, clock.now())) late.push(mapping);
+    if (pulls(mapping.syncDirection) && hash(mapping.id) % MINUTES_OF_DAY === minute) compared.push(mapping);
     if (!scheduled.delete(mapping.id) && mapping.provisioning.state === "ready") {
       await schedules.ensure({ workspaceId: mapping.workspaceId, mappingId: mapping.id });
       repaired.ensured += 1;
@@ -32,17 +41,22 @@ export async function sweep({ mappings, schedules, queues, clock, log }: SweepNe
     await schedules.remove(mappingId);
     repaired.removed += 1;
   }
-  await queues.sendProvisioning(
-    late.map(({ workspaceId, id }) => ({ message: wakeUp(workspaceId, id), delaySeconds: 0 })),
-  );
+  await queues.sendProvisioning(late.map((mapping) => ({ message: wakeUp(mapping), delaySeconds: 0 })));
+  await queues.sendLoads(compared.map((mapping) => ({ message: comparison(mapping), delaySeconds: 0 })));
   if (late.length + repaired.ensured + repaired.removed === 0) return;
   log({ level: "warn", event: "sweep", provisioning_overdue: late.length, ...repaired });
 }
+
+const MINUTES_OF_DAY = 24 * 60;
 
 function isLate({ provisioning, updatedAt }: Mapping, now: number): boolean {
   return provisioning.state === "pending" && now - updatedAt.getTime() > OVERDUE_MILLISECONDS;
 }
 
-function wakeUp(workspaceId: string, mappingId: string): ProvisioningMessage {
-  return { workspace_id: workspaceId, mapping_id: mappingId, import_id: null };
+function wakeUp({ workspaceId, id }: Mapping): ProvisioningMessage {
+  return { workspace_id: workspaceId, mapping_id: id, import_id: null };
+}
+
+function comparison({ workspaceId, id }: Mapping): LoadMessage {
+  return { workspace_id: workspaceId, mapping_id: id, kind: "sweep" };
 }

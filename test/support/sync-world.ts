@@ -56,10 +56,17 @@ export interface SyncWorld {
   control(method: string, path: string, body?: unknown): Promise<unknown>;
   /** Imports mappings and carries everything out that follows: tables, loads. */
   map(...asked: readonly Asked[]): Promise<Mapping[]>;
+  mappings(): Promise<Mapping[]>;
+  /** Long work of a mapping, as its message asks for it. */
+  work(mapping: Mapping, kind: LoadMessage["kind"]): Promise<void>;
+  /** Makes records in the org, many at a time. */
+  createRecords(object: string, records: readonly Row[]): Promise<void>;
   /** One cycle of a mapping, as after a poll; the time moves on a second first, so that stamps differ. */
   cycle(mapping: Mapping, kind?: "beat" | "poll" | "pull"): Promise<void>;
   /** Cycles of several mappings, or several of one, at once. */
   cyclesAtOnce(...mappings: readonly Mapping[]): Promise<void>;
+  /** One beat of these mappings, as their messages would come: one after the other, all of one slot. */
+  beat(mappings: readonly Mapping[]): Promise<void>;
   pass(seconds: number): Promise<void>;
   /** Stands between the cycles and the outside, until it is taken away with null. */
   interfere(interference: Interference | null): void;
@@ -129,7 +136,20 @@ export async function createSyncWorld(
     map: async (...asked) => {
       await importAll(workspace.id, asked);
       await carryOut(cloud, services, org);
-      return [...(await mappings().list(workspace.id)).mappings];
+      return world.mappings();
+    },
+    mappings: async () => [...(await mappings().list(workspace.id)).mappings],
+    work: (mapping, kind) =>
+      answerLoad(
+        services,
+        { workspace_id: workspace.id, mapping_id: mapping.id, kind },
+        { owner: "test", deadline: cloud.clock.now() + 900_000 },
+      ),
+    createRecords: async (object, records) => {
+      for (let start = 0; start < records.length; start += 200) {
+        const some = records.slice(start, start + 200).map((record) => ({ attributes: { type: object }, ...record }));
+        await world.rest("POST", "/composite/sobjects", { allOrNone: true, records: some });
+      }
     },
     cycle: async (mapping, kind = "poll") => {
       await cloud.clock.advance({ seconds: 1 });
@@ -138,6 +158,9 @@ export async function createSyncWorld(
     cyclesAtOnce: async (...all) => {
       await cloud.clock.advance({ seconds: 1 });
       await Promise.all(all.map((mapping) => answer(mapping, "poll")));
+    },
+    beat: async (all) => {
+      for (const mapping of all) await answer(mapping, "beat");
     },
     interfere: (next) => {
       interference = next;

@@ -37,6 +37,6 @@ export async function writeMarks(
 /** Reads a load's mark as it is kept. */
 export function loadMark(load: unknown): LoadMark | null {
   if (load === null || typeof load !== "object") return null;
-  const { startedAt, afterId } = load as { startedAt: string; afterId: string | null };
-  return { startedAt: new Date(startedAt), afterId };
+  const { startedAt, ...mark } = load as Omit<LoadMark, "startedAt"> & { readonly startedAt: string };
+  return { ...mark, startedAt: new Date(startedAt) };
 }

@@ -2,7 +2,7 @@ import { Failure } from "../../model/failure.ts";
 import type { Mapping } from "../../model/mapping.ts";
 import type { TableShape } from "../../model/shape.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
-import type { Provisioner } from "../../sync/ports.ts";
+import type { LoadMark, Provisioner } from "../../sync/ports.ts";
 import { adoptedKey } from "./adoption.ts";
 import { captureStatements, dropCaptureFunctions, endCapture } from "./capture.ts";
 import { type CatalogTable, readTable } from "./catalog.ts";
@@ -71,7 +71,7 @@ async function inOneTransaction(
   key: string,
 ): Promise<readonly string[]> {
   const { state } = metadata(shape.schema);
-  const first = `SELECT config_version FROM ${state} WHERE mapping_id = ${literal(shape.mappingId)} FOR UPDATE`;
+  const first = `SELECT config_version, shape FROM ${state} WHERE mapping_id = ${literal(shape.mappingId)} FOR UPDATE`;
   return await patiently(DDL_ATTEMPTS, isWorthWaiting, () =>
     session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, first, async ([current]) => {
       if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return []; // a later change was faster
@@ -79,8 +79,26 @@ async function inOneTransaction(
       const layout = layoutOf(await tableOf(session, shape), key);
       await session.script(captureStatements({ shape, layout }));
       await keepState(session, shape, layout);
+      if (current && asksForMore(current["shape"] as TableShape, shape)) await oweReading(session, shape);
       return added;
     }),
+  );
+}
+
+/** Whether rows that are in the table already lack something that this version is to hold. */
+function asksForMore(before: TableShape, after: TableShape): boolean {
+  const known = new Set(before.columns.map(({ column }) => column));
+  return before.filter !== after.filter || after.columns.some(({ column }) => !known.has(column));
+}
+
+/** Everything is read again, from its beginning: after an ended first load as a backfill, beside the beat. */
+async function oweReading(session: Session, { schema, mappingId }: TableShape): Promise<void> {
+  const { state, loads } = metadata(schema);
+  const mark: LoadMark = { kind: "backfill", startedAt: new Date(0), afterId: null, bulk: null, afterRow: null };
+  await session.query(
+    `UPDATE ${loads} l SET load = CASE WHEN s.position IS NULL THEN NULL ELSE $2::jsonb END
+     FROM ${state} s WHERE l.mapping_id = $1 AND s.mapping_id = $1`,
+    [mappingId, JSON.stringify(mark)],
   );
 }
 

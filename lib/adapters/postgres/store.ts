@@ -1,6 +1,6 @@
 import type { TableShape } from "../../model/shape.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
-import type { CycleStore, Lease, OutboxEvent, Pulse, RecordStamp } from "../../sync/ports.ts";
+import type { CycleStore, Lease, OutboxEvent, OwnedRecord, Pulse, RecordStamp } from "../../sync/ports.ts";
 import { apply } from "./apply.ts";
 import { claim, markSent, release } from "./claim.ts";
 import { instant, iso, type Workbench } from "./fence.ts";
@@ -9,7 +9,7 @@ import { begin, finish, renew, unlessUnprovisioned } from "./lease.ts";
 import { recover } from "./recover.ts";
 import { openSession, type Session } from "./session.ts";
 import { settle } from "./settle.ts";
-import { metadata, qualified } from "./sql.ts";
+import { metadata, name, qualified } from "./sql.ts";
 
 /** Opens one mapping's side of a customer's database, on a connection of its own. */
 export async function openCycleStore(
@@ -59,6 +59,7 @@ export function cycleStoreOn(session: Session, schema: string, now: () => Date):
     apply: (lease, page) => apply(bench, lease, page),
     unseen: (mappingId, stamps) => unseen(bench, mappingId, stamps),
     owned: (lease, sfids) => owned(bench, lease, sfids),
+    rowsAfter: (lease, afterRow, limit) => rowsAfter(bench, lease, afterRow, limit),
     async pulses(mappingIds) {
       const found = await pulses(bench, mappingIds);
       for (const { mappingId, mapped } of found) if (!known.has(mappingId)) known.set(mappingId, mapped);
@@ -109,6 +110,22 @@ async function owned({ session, mapped }: Workbench, lease: Lease, sfids: readon
     [sfids],
   );
   return rows.map(({ sfid }) => sfid);
+}
+
+async function rowsAfter(
+  { session, mapped }: Workbench,
+  lease: Lease,
+  afterRow: number,
+  limit: number,
+): Promise<OwnedRecord[]> {
+  const { shape, layout } = mapped(lease);
+  const key = name(layout.key);
+  const rows = await session.query<{ key: number; sfid: string }>(
+    `SELECT ${key} AS key, sfid FROM ${qualified(shape.schema, shape.table)}
+     WHERE ${key} > $1 AND sfid IS NOT NULL ORDER BY ${key} LIMIT $2`,
+    [afterRow, limit],
+  );
+  return rows.map((row) => ({ recordId: Number(row.key), sfid: row.sfid }));
 }
 
 async function pulses(

@@ -3,12 +3,14 @@ import { SalesforceRefusal } from "../../model/refusal.ts";
 import type { SalesforceConnection } from "../../model/workspace.ts";
 import type { Salesforce } from "../../sync/ports.ts";
 import type { Sessions } from "../../sync/sessions.ts";
+import { bulkQueries } from "./bulk-queries.ts";
 import { CallMeter } from "./call-meter.ts";
 import { FetchTransport } from "./fetch-transport.ts";
 import { readingCalls } from "./read-records.ts";
+import { streamAnswer } from "./stream-answer.ts";
 import { write } from "./write-records.ts";
 
-/** A jsforce connection for one exchange; `path` begins with the version, as in `/query?q=…`. */
+/** What is asked of one jsforce connection. */
 export type Exchange = (connection: Connection) => Promise<unknown>;
 
 /** Runs one exchange with the org under the session that is good now. */
@@ -20,24 +22,32 @@ export type Call = (exchange: Exchange) => Promise<{ readonly answer: unknown; r
  */
 export function connectOrg(sessions: Sessions, signal: AbortSignal): Salesforce {
   const meter = new CallMeter();
-
-  const call: Call = async (exchange) => {
-    const connection = await sessions.current();
-    if (connection.accessToken === null) return exchangeWith(await sessions.renew(null), meter, signal, exchange);
-    try {
-      return await exchangeWith(connection, meter, signal, exchange);
-    } catch (error) {
-      if (!isEndedSession(error)) throw error;
-      return exchangeWith(await sessions.renew(connection.accessToken), meter, signal, exchange);
-    }
-  };
+  const call: Call = (exchange) =>
+    underSession(sessions, (connection) => exchangeWith(connection, meter, signal, exchange));
+  const stream = (path: string) =>
+    underSession(sessions, (connection) => streamAnswer(connection, path, meter, signal));
 
   return {
     ...readingCalls(call),
+    ...bulkQueries(call, stream),
     write: (operation, object, records, externalIdField) => write(call, operation, object, records, externalIdField),
     calls: () => meter.calls(),
     usage: () => meter.usage(),
   };
+}
+
+async function underSession<Answer>(
+  sessions: Sessions,
+  ask: (connection: SalesforceConnection) => Promise<Answer>,
+): Promise<Answer> {
+  const connection = await sessions.current();
+  if (connection.accessToken === null) return ask(await sessions.renew(null));
+  try {
+    return await ask(connection);
+  } catch (error) {
+    if (!isEndedSession(error)) throw error;
+    return ask(await sessions.renew(connection.accessToken));
+  }
 }
 
 async function exchangeWith(to: SalesforceConnection, meter: CallMeter, signal: AbortSignal, exchange: Exchange) {

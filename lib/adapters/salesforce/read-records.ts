@@ -6,7 +6,7 @@ import type { Call } from "./connect-org.ts";
 import { describedObjectOf } from "./described-object.ts";
 import { parseExactly } from "./exact-json.ts";
 
-type Reads = Pick<Salesforce, "query" | "queryTogether" | "deleted" | "describe">;
+type Reads = Pick<Salesforce, "query" | "queryTogether" | "count" | "deleted" | "describe">;
 
 /** Salesforce refuses a request whose line and headers together pass 16,384 bytes. */
 const MAX_PATH = 8_000;
@@ -33,6 +33,10 @@ export function readingCalls(call: Call): Reads {
       if (only === undefined) throw new Error("a composite of one query answered nothing");
       if ("kind" in only) throw new SalesforceRefusal(only);
       return only;
+    },
+    count: async (soql) => {
+      const { answer, at } = await call((connection) => get(connection, queryPath(soql)));
+      return { records: Number(total.parse(answer).totalSize), readAt: at };
     },
     deleted: async (object, from, until) => {
       const window = `start=${encodeURIComponent(instant(from))}&end=${encodeURIComponent(instant(until))}`;
@@ -75,6 +79,8 @@ function pageOf(answer: unknown, readAt: Date): QueryPage {
   const { records, done } = page.parse(answer);
   return { records, complete: done, readAt };
 }
+
+const total = z.object({ totalSize: z.string() });
 
 const errors = z.array(z.object({ errorCode: z.string(), message: z.string() }));
 const part = z.object({ httpStatusCode: z.string(), body: z.unknown() });

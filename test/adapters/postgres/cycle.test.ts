@@ -62,7 +62,7 @@ test("the echo of our own write only brings the stamp", async () => {
 
 test("marks are committed with the rows and read at the next beginning", async () => {
   const { store, lease } = await customer.cycle();
-  const load = { startedAt: orgTime(0), afterId: sfidOf(1) };
+  const load = { kind: "load" as const, startedAt: orgTime(0), afterId: sfidOf(1), bulk: null, afterRow: null };
 
   await store.apply(lease, page([image(1, 1, { lastname: "Curie" })], { marks: { position: orgTime(5), load } }));
   await store.finish(lease, { marks: { deleted: orgTime(6) }, pulledAt: orgTime(7), apiCalls: {}, error: null });

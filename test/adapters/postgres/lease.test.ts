@@ -72,7 +72,7 @@ test("long work runs beside a cycle, and a page of it never holds the beat back"
     load.lease,
     page([image(1, 1, { lastname: "Curie" })], {
       lane: "load",
-      marks: { load: { startedAt: new Date(0), afterId: null } },
+      marks: { load: { kind: "load", startedAt: new Date(0), afterId: null, bulk: null, afterRow: null } },
     }),
   );
 

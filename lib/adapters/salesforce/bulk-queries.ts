@@ -1,0 +1,70 @@
+import { Readable } from "node:stream";
+import { parse } from "csv-parse";
+import * as z from "zod/mini";
+import { refusalOf, SalesforceRefusal } from "../../model/refusal.ts";
+import type { BulkPart, Salesforce } from "../../sync/ports.ts";
+import type { Call } from "./connect-org.ts";
+import { lost } from "./lost-request.ts";
+
+type BulkQueries = Pick<Salesforce, "startBulkQuery" | "isBulkQueryDone" | "bulkResults">;
+
+/** Records of one part of the results: each part is one call, and is read again whole when it breaks off. */
+const PART_RECORDS = 10_000;
+
+/** Records handed on at a time. */
+const BATCH_RECORDS = 2_000;
+
+/** Sends a GET whose answer is read as it arrives. */
+export type Stream = (path: string) => Promise<Response>;
+
+/**
+ * Queries of the Bulk API 2.0 (Salesforce, Bulk API 2.0 query jobs), read at constant memory. jsforce's own client is not
+ * used: it fails on more than one part, and never ends when a locator is missing.
+ */
+export function bulkQueries(call: Call, stream: Stream): BulkQueries {
+  return {
+    startBulkQuery: async (soql) => {
+      const body = JSON.stringify({ operation: "query", query: soql });
+      const headers = { "content-type": "application/json" };
+      const { answer, at } = await call((connection) =>
+        connection.request({ method: "POST", url: "/jobs/query", headers, body }),
+      );
+      return { jobId: job.parse(answer).id, readAt: at };
+    },
+
+    isBulkQueryDone: async (jobId) => {
+      const { answer } = await call((connection) => connection.request({ method: "GET", url: `/jobs/query/${jobId}` }));
+      const { state, errorMessage } = job.parse(answer);
+      if (state !== "Failed" && state !== "Aborted") return state === "JobComplete";
+      const [code = "BULK_QUERY_FAILED", ...message] = (errorMessage ?? state).split(": ");
+      throw new SalesforceRefusal(refusalOf(400, code, message.join(": ")));
+    },
+
+    bulkResults: async (jobId, locator) => {
+      const place = locator === null ? "" : `&locator=${encodeURIComponent(locator)}`;
+      const response = await stream(`/jobs/query/${jobId}/results?maxRecords=${PART_RECORDS}${place}`);
+      const next = response.headers.get("sforce-locator");
+      return { batches: batchesOf(response), next: next === null || next === "null" ? null : next };
+    },
+  };
+}
+
+const job = z.object({ id: z.string(), state: z.string(), errorMessage: z.optional(z.nullable(z.string())) });
+
+/** Every part repeats the line with the names. */
+async function* batchesOf(response: Response): BulkPart["batches"] {
+  if (response.body === null) return;
+  const rows = Readable.fromWeb(response.body).pipe(parse({ columns: true, bom: true }));
+  let batch: Record<string, unknown>[] = [];
+  try {
+    for await (const row of rows) {
+      batch.push(row as Record<string, unknown>);
+      if (batch.length < BATCH_RECORDS) continue;
+      yield batch;
+      batch = [];
+    }
+  } catch (error) {
+    throw lost(error);
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,49 @@
+import type { SalesforceConnection } from "../../model/workspace.ts";
+import { type CallMeter, labelOf } from "./call-meter.ts";
+import { lost } from "./lost-request.ts";
+import { refusalIn } from "./refusal-in.ts";
+
+/** Milliseconds until the answer has begun, and within which each next piece of it must come. */
+const SILENCE_MILLISECONDS = 60_000;
+
+/** A GET below `/services/data/v…` whose answer is read as it arrives: a minute of silence breaks it off. */
+export async function streamAnswer(
+  { instanceUrl, apiVersion, accessToken }: SalesforceConnection,
+  path: string,
+  meter: CallMeter,
+  signal: AbortSignal,
+): Promise<Response> {
+  const url = `${instanceUrl.replace(/\/+$/, "")}/services/data/v${apiVersion}${path}`;
+  const headers = { authorization: `Bearer ${accessToken}`, accept: "text/csv" };
+  const silence = new AbortController();
+  const alarm = setTimeout(
+    () => silence.abort(new DOMException("no answer in time", "TimeoutError")),
+    SILENCE_MILLISECONDS,
+  );
+  const response = await fetch(url, { headers, signal: AbortSignal.any([signal, silence.signal]) }).catch(
+    (error: unknown) => {
+      clearTimeout(alarm);
+      throw lost(error);
+    },
+  );
+  const refusal = response.ok ? null : refusalIn(response.status, await response.text());
+  const label = labelOf(url);
+  const isFree = refusal?.refusal.kind === "session" || refusal?.refusal.kind === "limit";
+  if (label !== null && !isFree) meter.count(label);
+  if (refusal) {
+    clearTimeout(alarm);
+    throw refusal;
+  }
+  return new Response(response.body?.pipeThrough(attended(alarm)) ?? null, response);
+}
+
+/** Puts the alarm off with every piece that comes. */
+function attended(alarm: NodeJS.Timeout): TransformStream<Uint8Array, Uint8Array> {
+  return new TransformStream({
+    transform(piece, onward) {
+      alarm.refresh();
+      onward.enqueue(piece);
+    },
+    flush: () => clearTimeout(alarm),
+  });
+}

@@ -1,0 +1,71 @@
+import type { Mapping } from "../model/mapping.ts";
+import type { LoadMessage } from "../model/messages.ts";
+import { type Cycle, newTally, type Tally } from "./cycle.ts";
+import { holdLease, LEASE_SECONDS, untilItEnds } from "./hold-lease.ts";
+import type { LoadMark, Marks } from "./ports.ts";
+import { readEverything, startReading } from "./read-everything.ts";
+import type { CycleNeeds } from "./run-cycle.ts";
+import { sweepRows } from "./sweep-rows.ts";
+
+/** What one piece of long work is asked to do. */
+export interface LongOrder {
+  readonly mapping: Mapping;
+  readonly kind: LoadMessage["kind"];
+  /** Id of the Salesforce user that we write as. */
+  readonly userId: () => Promise<string>;
+  readonly owner: string;
+  /** Epoch milliseconds when the invocation ends. */
+  readonly deadline: number;
+}
+
+/** `done`: nothing is left; `more`: another invocation takes it up; `busy`: somebody else is at it; `stale`: of no use. */
+export interface LongReport {
+  readonly outcome: "done" | "more" | "busy" | "stale";
+  readonly tally: Tally;
+}
+
+/**
+ * Everything that the org has, once through, beside the beat and under a lease of its own: the first load, the backfill
+ * of added columns, the sweep that compares both sides. Each page commits where the next one starts, so that any later
+ * invocation goes on. An engine-level error rejects, after it was written down.
+ */
+export async function doLongWork(needs: CycleNeeds, order: LongOrder): Promise<LongReport> {
+  const { id: mappingId, configVersion } = order.mapping;
+  const asked = { mappingId, work: "load", configVersion, owner: order.owner, slot: null } as const;
+  const begun = await needs.store.begin({ ...asked, leaseSeconds: LEASE_SECONDS });
+  const tally = newTally();
+  if (!begun.held) return { outcome: begun.why === "running" ? "busy" : "stale", tally };
+
+  const { lease, shape, marks } = begun;
+  const hold = holdLease(needs.store, lease, needs.clock, order.deadline);
+  const cycle: Cycle = { ...needs, mapping: order.mapping, userId: order.userId, lease, shape, hold, tally };
+  const end = await untilItEnds(async () => {
+    const work = workToDo(order.kind, marks);
+    if (work) await carryOn(cycle, isStarted(work) ? work : await startReading(cycle, work.kind));
+  });
+  if (end.stopped === "lost") return { outcome: "stale", tally };
+  const error = end.error === null ? null : String(end.error);
+  await needs.store.finish(lease, { marks: {}, pulledAt: null, apiCalls: needs.salesforce.calls(), error });
+  if (end.error !== null) throw end.error;
+  return { outcome: end.stopped === null ? "done" : "more", tally };
+}
+
+type Work = LoadMark | { readonly kind: LoadMark["kind"] };
+
+/** `load` carries on with whatever is unfinished. New columns make what was read before them of no use. */
+function workToDo(asked: LoadMessage["kind"], { position, load }: Marks): Work | null {
+  if (load && asked === "load") return load;
+  if (position === null) return asked !== "backfill" && load ? load : { kind: "load" };
+  if (asked === "load") return null;
+  return load?.kind === "sweep" && asked === "sweep" ? load : { kind: asked };
+}
+
+/** Provisioning only says that something is to be read again. */
+function isStarted(work: Work): work is LoadMark {
+  return "startedAt" in work && (work.afterId !== null || work.bulk !== null || work.afterRow !== null);
+}
+
+async function carryOn(cycle: Cycle, mark: LoadMark): Promise<void> {
+  const read = mark.afterRow === null ? await readEverything(cycle, mark) : mark;
+  if (mark.kind === "sweep") await sweepRows(cycle, read);
+}

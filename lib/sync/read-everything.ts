@@ -1,0 +1,100 @@
+import { sfidOf } from "../model/incoming.ts";
+import { OVERLAP_SECONDS } from "../model/position.ts";
+import { SalesforceRefusal } from "../model/refusal.ts";
+import { allAfter, countOf, everything } from "../model/soql.ts";
+import type { Clock } from "./clock.ts";
+import type { Cycle, Moved } from "./cycle.ts";
+import type { LoadMark } from "./ports.ts";
+import { applyPage, readPage } from "./read-page.ts";
+
+/** Up to so many records, pages of REST take fewer calls and less time than a job of the Bulk API. */
+const BULK_ABOVE_RECORDS = 10_000;
+
+/** How soon a Bulk job is first looked after, and how far apart the looks become. */
+const FIRST_LOOK_MILLISECONDS = 500;
+const LAST_LOOK_MILLISECONDS = 15_000;
+
+/** The first mark of a reading, by the cheaper way; a Bulk job is written down before anything is read of it. */
+export async function startReading(cycle: Cycle, kind: LoadMark["kind"]): Promise<LoadMark> {
+  await cycle.hold.mayRead();
+  const { records, readAt } = await cycle.hold.during(() => cycle.salesforce.count(countOf(cycle.shape)));
+  const byRest: LoadMark = { kind, startedAt: readAt, afterId: null, bulk: null, afterRow: null };
+  if (records <= BULK_ABOVE_RECORDS) return byRest;
+  try {
+    const { jobId, readAt: startedAt } = await cycle.salesforce.startBulkQuery(everything(cycle.shape));
+    const byBulk = { ...byRest, startedAt, bulk: { jobId, locator: null } };
+    await commit(cycle, { load: byBulk });
+    return byBulk;
+  } catch (error) {
+    if (!isUnsupported(error)) throw error;
+    cycle.tally.notes.push(`the Bulk API refused (${error.message}); read by REST instead`);
+    return byRest;
+  }
+}
+
+/** Some objects, and some orgs, have no Bulk API. */
+function isUnsupported(error: unknown): error is SalesforceRefusal {
+  return error instanceof SalesforceRefusal && (error.refusal.kind === "bug" || error.refusal.kind === "mapping");
+}
+
+/** Reads and applies all that is left of a reading; gives the mark that stands when nothing is left. */
+export async function readEverything(cycle: Cycle, mark: LoadMark): Promise<LoadMark> {
+  if (mark.bulk) await readByBulk(cycle, mark, mark.bulk);
+  else await readByRest(cycle, mark);
+  const read: LoadMark = { ...mark, bulk: null, afterId: null, afterRow: 0 };
+  await commit(cycle, mark.kind === "sweep" ? { load: read } : ended(mark));
+  return read;
+}
+
+async function readByRest(cycle: Cycle, mark: LoadMark): Promise<void> {
+  for (let afterId = mark.afterId; ; ) {
+    const page = await readPage(cycle, allAfter(cycle.shape, afterId));
+    const last = page.records.at(-1);
+    if (last) {
+      afterId = sfidOf(last);
+      await applyPage(cycle, page, laneOf(mark), { load: { ...mark, afterId } });
+    }
+    if (!page.next) return;
+  }
+}
+
+async function readByBulk(cycle: Cycle, mark: LoadMark, bulk: NonNullable<LoadMark["bulk"]>): Promise<void> {
+  await untilDone(cycle, bulk.jobId);
+  for (let locator = bulk.locator; ; ) {
+    await cycle.hold.mayRead();
+    const part = await cycle.salesforce.bulkResults(bulk.jobId, locator);
+    for await (const records of part.batches) {
+      // What the job read is as old as the job.
+      await applyPage(cycle, { records, complete: true, readAt: mark.startedAt }, laneOf(mark), {});
+      await cycle.hold.mayRead();
+    }
+    if (part.next === null) return;
+    locator = part.next;
+    await commit(cycle, { load: { ...mark, bulk: { ...bulk, locator } } });
+  }
+}
+
+async function untilDone({ hold, salesforce, clock }: Cycle, jobId: string): Promise<void> {
+  for (let wait = FIRST_LOOK_MILLISECONDS; ; wait = Math.min(wait * 2, LAST_LOOK_MILLISECONDS)) {
+    await hold.mayRead();
+    if (await hold.during(() => salesforce.isBulkQueryDone(jobId))) return;
+    await hold.during(() => pause(clock, wait));
+  }
+}
+
+function pause(clock: Clock, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => clock.at(clock.now() + milliseconds, () => resolve()));
+}
+
+const laneOf = ({ kind }: LoadMark) => (kind === "sweep" ? "sweep" : "load");
+
+/** A first load hands over to the fast lane, from where it began. */
+function ended({ kind, startedAt }: LoadMark): Moved {
+  if (kind !== "load") return { load: null };
+  const position = new Date(startedAt.getTime() - OVERLAP_SECONDS * 1000);
+  return { load: null, position, deleted: position };
+}
+
+async function commit({ store, lease, clock }: Cycle, marks: Moved): Promise<void> {
+  await store.apply(lease, { images: [], readAt: new Date(clock.now()), lane: "load", marks });
+}

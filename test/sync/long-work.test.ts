@@ -1,0 +1,89 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Mapping } from "../../lib/model/mapping.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+});
+afterAll(() => cloud.close());
+beforeEach(async () => {
+  world = await createSyncWorld(cloud);
+});
+afterEach(() => world.close());
+
+async function mapContact(...fields: string[]): Promise<Mapping> {
+  const [mapping] = await world.map({ object: "Contact", fields });
+  if (!mapping) throw new Error("the mapping was not made");
+  return mapping;
+}
+
+const contacts = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    LastName: `Contact ${index}`,
+    Description: `"quoted", on\ntwo lines; ünïcödé 🎈 ${index}`,
+  }));
+const rows = async () => (await world.sql("SELECT count(*)::int AS n FROM salesforce.contact"))[0]?.["n"];
+
+test("more than ten thousand records are loaded by the Bulk API, every value as it is", async () => {
+  await world.createRecords("Contact", contacts(10_050));
+
+  const contact = await mapContact("LastName", "Description");
+  await world.cycle(contact);
+
+  expect(await rows()).toBe(10_050);
+  expect(await world.sql("SELECT description FROM salesforce.contact WHERE lastname = 'Contact 77'")).toEqual([
+    { description: '"quoted", on\ntwo lines; ünïcödé 🎈 77' },
+  ]);
+  const calls = (await world.sql("SELECT api_calls FROM salesforce._bridge_state"))[0]?.["api_calls"];
+  expect(calls).toMatchObject({ BULK: expect.any(Number) });
+});
+
+test("a first load that was killed goes on where it stood", async () => {
+  await world.createRecords("Contact", contacts(4_100));
+  let pages = 0;
+  world.interfere((call) => {
+    if (call === "org.query" && ++pages === 2) throw new Error("killed");
+  });
+  await expect(mapContact("LastName")).rejects.toThrow("killed");
+  world.interfere((call) => {
+    if (call === "org.query") pages += 1;
+  });
+  expect(await rows()).toBe(2_000);
+
+  const [contact] = await world.mappings();
+  if (!contact) throw new Error("the mapping is gone");
+  await world.work(contact, "load");
+
+  expect(await rows()).toBe(4_100);
+  expect(pages).toBe(2 + 2);
+});
+
+test("a field that is added to a mapping is filled for the rows that are there", async () => {
+  await world.createRecords("Contact", contacts(30));
+  await mapContact("LastName");
+
+  await mapContact("LastName", "Description");
+
+  const filled = await world.sql("SELECT count(description)::int AS n FROM salesforce.contact");
+  expect(filled).toEqual([{ n: 30 }]);
+  expect(await world.sql("SELECT FROM salesforce._trigger_log")).toEqual([]);
+});
+
+test("a sweep finds what no poll could see: records that are missing here, and rows whose records are gone", async () => {
+  await world.createRecords("Contact", contacts(5));
+  const contact = await mapContact("LastName");
+  await world.sql("ALTER TABLE salesforce.contact DISABLE TRIGGER USER");
+  await world.sql("DELETE FROM salesforce.contact WHERE lastname = 'Contact 1'");
+  await world.sql("UPDATE salesforce.contact SET lastname = 'Drifted' WHERE lastname = 'Contact 2'");
+  await world.sql("ALTER TABLE salesforce.contact ENABLE TRIGGER USER");
+  const [gone] = await world.sql("SELECT sfid FROM salesforce.contact WHERE lastname = 'Contact 3'");
+  await world.rest("DELETE", `/sobjects/Contact/${gone?.["sfid"]}`);
+
+  await world.work(contact, "sweep");
+
+  const names = await world.sql("SELECT lastname FROM salesforce.contact ORDER BY lastname");
+  expect(names.map(({ lastname }) => lastname)).toEqual(["Contact 0", "Contact 1", "Contact 2", "Contact 4"]);
+});
