@@ -4,7 +4,7 @@ import type { CycleMessage } from "../model/messages.ts";
 import type { Clock } from "./clock.ts";
 import { type Cycle, newTally, type Shared, type Tally } from "./cycle.ts";
 import { type End, holdLease, LEASE_SECONDS, type StopReason, untilItEnds } from "./hold-lease.ts";
-import type { Begun, CycleStore, Marks, Salesforce, Totals } from "./ports.ts";
+import { type Begun, type CycleStore, LeaseLost, type Marks, type Salesforce, type Totals } from "./ports.ts";
 import { probe } from "./probe.ts";
 import { areLateLanesDue, pull } from "./pull.ts";
 import { push } from "./push.ts";
@@ -120,6 +120,7 @@ async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }:
     const end = { ...done, apiCalls: salesforce.calls(), error: error === null ? null : String(error) };
     return { ...report, totals: await store.finish(lease, end), error };
   } catch (cause) {
+    if (cause instanceof LeaseLost) return { ...report, stopped: "lost", totals: null, error };
     return { ...report, totals: null, error: error ?? cause };
   }
 }
