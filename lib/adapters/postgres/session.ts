@@ -6,6 +6,8 @@ import { literal } from "./sql.ts";
 /** How long a statement may take, locks included, and how long a silent server is believed to be alive. */
 const STATEMENT_MILLISECONDS = 15_000;
 const CONNECT_MILLISECONDS = 10_000;
+/** The server is given a little longer, so that its own refusal, which names the statement's trouble, comes first. */
+const GRACE_MILLISECONDS = 1_000;
 
 export type Row = Record<string, unknown>;
 
@@ -32,6 +34,12 @@ export interface TransactionSettings {
   readonly silence?: string;
 }
 
+interface Deadlines {
+  readonly statementMilliseconds?: number;
+  readonly connectMilliseconds?: number;
+  readonly graceMilliseconds?: number;
+}
+
 /** A server that took longer than the deadline to answer, or stopped answering. */
 export class DeadlinePassed extends Error {
   constructor(milliseconds: number) {
@@ -43,14 +51,17 @@ export class DeadlinePassed extends Error {
 /** Opens a connection. No session settings, LISTEN or named statements, so it works through transaction poolers. */
 export async function openSession(
   connection: PostgresConnection,
-  { statementMilliseconds = STATEMENT_MILLISECONDS }: { readonly statementMilliseconds?: number } = {},
+  {
+    statementMilliseconds = STATEMENT_MILLISECONDS,
+    connectMilliseconds = CONNECT_MILLISECONDS,
+    graceMilliseconds = GRACE_MILLISECONDS,
+  }: Deadlines = {},
 ): Promise<Session> {
-  // The server is given a little longer, so that its own refusal, which names the statement's trouble, comes first.
-  const silenceMilliseconds = statementMilliseconds + 1_000;
+  const silenceMilliseconds = statementMilliseconds + graceMilliseconds;
   const client = new pg.Client({
     ...connectionOptions(connection.url),
     application_name: "bridge",
-    connectionTimeoutMillis: CONNECT_MILLISECONDS,
+    connectionTimeoutMillis: connectMilliseconds,
     keepAlive: true,
     types: { getTypeParser: parserOf },
   });

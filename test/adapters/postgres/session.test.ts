@@ -1,0 +1,169 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { connectionOptions } from "../../../lib/adapters/postgres/connection-options.ts";
+import { DeadlinePassed, openSession, type Session } from "../../../lib/adapters/postgres/session.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/postgres.ts";
+
+describe("a database URL", () => {
+  test("is taken apart, its escapes included", () => {
+    const options = connectionOptions("postgres://u%40x:p%2Fw%3A@db.example.com:6543/my%20db?sslmode=verify-full");
+
+    expect(options).toEqual({
+      host: "db.example.com",
+      port: 6543,
+      user: "u@x",
+      password: "p/w:",
+      database: "my db",
+      ssl: { rejectUnauthorized: true },
+    });
+  });
+
+  test.each([
+    ["postgres://u:p@db.example.com/d", true],
+    ["postgres://u:p@db.example.com/d?sslmode=require", true],
+    ["postgres://u:p@db.example.com/d?sslmode=prefer", true],
+    ["postgres://u:p@db.example.com/d?sslmode=no-verify", false],
+  ])("%s verifies the certificate: %s", (url, verifies) => {
+    expect(connectionOptions(url).ssl).toMatchObject({ rejectUnauthorized: verifies });
+  });
+
+  test.each([
+    "postgres://u:p@127.0.0.1/d",
+    "postgres://u:p@[::1]/d",
+    "postgres://u:p@db.example.com/d?sslmode=disable",
+  ])("%s goes without TLS", (url) => {
+    expect(connectionOptions(url).ssl).toBe(false);
+  });
+
+  test("reads no file of the service, whatever it names", () => {
+    const url = "postgres://u:p@db.example.com/d?sslrootcert=/etc/passwd&sslkey=/etc/passwd&host=/tmp&options=-c%20x";
+
+    expect(connectionOptions(url)).toMatchObject({ host: "db.example.com", ssl: { rejectUnauthorized: true } });
+  });
+
+  test.each(["mysql://u:p@h/d", "not a url", "postgres:///d", ""])(
+    "%s is refused with the form it must have",
+    (url) => {
+      expect(() => connectionOptions(url)).toThrow(/postgres:\/\/user:password@host:5432\/database/);
+    },
+  );
+});
+
+describe("a session", () => {
+  let database: TestDatabase;
+  let proxy: StallingProxy;
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    proxy = await startStallingProxy(new URL(database.url));
+  });
+  afterEach(async () => {
+    await proxy.close();
+    await database.close();
+  });
+  const open = (options: Parameters<typeof openSession>[1] = {}): Promise<Session> =>
+    openSession({ url: proxy.url(database.url), schema: "salesforce" }, options);
+
+  test("notices a server that says nothing any more, and is of no use then", async () => {
+    const session = await open({ statementMilliseconds: 50, graceMilliseconds: 100 });
+    proxy.stall();
+
+    await expect(session.query("SELECT 1")).rejects.toBeInstanceOf(DeadlinePassed);
+
+    expect(session.isAlive).toBe(false);
+    await expect(session.query("SELECT 1")).rejects.toThrow();
+    await session.close();
+  });
+
+  test("gives up on a server that takes the connection and says nothing", async () => {
+    proxy.stall();
+
+    await expect(open({ connectMilliseconds: 100 })).rejects.toThrow(/timeout/i);
+  });
+
+  test("ends a statement that takes too long, names the reason, and goes on", async () => {
+    const session = await open({ statementMilliseconds: 50 });
+
+    const slow = session.transaction({}, "SELECT 1", () => session.query("SELECT pg_sleep(10)"));
+
+    await expect(slow).rejects.toMatchObject({ code: "57014" });
+    expect(await session.query("SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    await session.close();
+  });
+
+  test("leaves no setting and no statement behind, so that poolers can give the connection to others", async () => {
+    const session = await open();
+    const settings = () =>
+      session.query(
+        "SELECT name, setting FROM pg_settings WHERE source = 'session' OR name LIKE 'bridge.%' ORDER BY 1",
+      );
+    const before = await settings();
+
+    await session.transaction({ silence: "contact", lockMilliseconds: 5 }, "SELECT 1", async () => undefined);
+    await session.query("SELECT $1::int AS value", [1]);
+
+    expect((await settings()).filter(({ setting }) => setting !== "")).toEqual(before);
+    expect(await session.query("SELECT name FROM pg_prepared_statements")).toEqual([]);
+    await session.close();
+  });
+
+  test("rolls back what throws, and passes the reason on", async () => {
+    const session = await open();
+    await session.query("CREATE TABLE kept (n int)");
+
+    const failing = session.transaction({}, "INSERT INTO kept VALUES (1)", async () => {
+      throw new Error("the reason");
+    });
+
+    await expect(failing).rejects.toThrow("the reason");
+    expect(await session.query("SELECT n FROM kept")).toEqual([]);
+    await session.close();
+  });
+
+  test("loses no digit of a number", async () => {
+    const session = await open();
+
+    const rows = await session.query(
+      "SELECT 9007199254740993::bigint AS big, 12::bigint AS small, 0.1000::numeric AS exact, '2026-01-01'::date AS day",
+    );
+
+    expect(rows).toEqual([{ big: "9007199254740993", small: 12, exact: "0.1000", day: "2026-01-01" }]);
+    await session.close();
+  });
+});
+
+interface StallingProxy {
+  url(through: string): string;
+  /** From now on nothing passes, in either direction. */
+  stall(): void;
+  close(): Promise<void>;
+}
+
+async function startStallingProxy(target: URL): Promise<StallingProxy> {
+  const sockets = new Set<Socket>();
+  let stalled = false;
+  const server: Server = createServer((inside) => {
+    sockets.add(inside);
+    inside.on("error", () => undefined);
+    if (stalled) return;
+    const outside = connect(Number(target.port), target.hostname);
+    sockets.add(outside);
+    outside.on("error", () => undefined);
+    inside.on("data", (chunk) => stalled || outside.write(chunk));
+    outside.on("data", (chunk) => stalled || inside.write(chunk));
+    inside.on("close", () => outside.destroy());
+    outside.on("close", () => inside.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the proxy has no port");
+  return {
+    url: (through) => Object.assign(new URL(through), { port: String(address.port) }).href,
+    stall: () => {
+      stalled = true;
+    },
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
