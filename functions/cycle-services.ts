@@ -1,7 +1,7 @@
 import { setTimeout as after } from "node:timers";
 import { engineMemory } from "../lib/adapters/dynamodb/engine.ts";
 import { createProvisioner } from "../lib/adapters/postgres/provision.ts";
-import { openCycleStore } from "../lib/adapters/postgres/store.ts";
+import { createCycleStores } from "../lib/adapters/postgres/store.ts";
 import { connectOrg } from "../lib/adapters/salesforce/connect-org.ts";
 import { sessionsOf } from "../lib/adapters/salesforce/sessions.ts";
 import { send } from "../lib/adapters/sqs/send.ts";
@@ -33,9 +33,11 @@ async function postgresOf(workspaceId: string): Promise<PostgresConnection> {
   return workspace.postgres;
 }
 
+const openCycleStore = createCycleStores(now);
+
 /** One workspace's database and org, each opened for one cycle. */
 export const workspaceConnections: Connections = {
-  openStore: async (workspaceId) => openCycleStore(await postgresOf(workspaceId), { now }),
+  openStore: async (workspaceId) => openCycleStore(await postgresOf(workspaceId)),
   connectOrg: async (workspaceId, signal) => {
     const sessions = sessionsOf({ connections: connections(), now }, workspaceId);
     return { salesforce: connectOrg(sessions, signal), userId: async () => (await sessions.current()).userId };

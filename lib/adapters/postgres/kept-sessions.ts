@@ -1,5 +1,6 @@
 import type { PostgresConnection } from "../../model/workspace.ts";
 import { DatabaseUnavailable } from "../../monitoring/ports.ts";
+import { closeQuietly, createIdleSessions, isBroken } from "./idle-sessions.ts";
 import { sqlState } from "./patience.ts";
 import { DeadlinePassed, openSession, type Row, type Session } from "./session.ts";
 
@@ -13,43 +14,15 @@ export interface KeptSessions {
   take(connection: PostgresConnection): Promise<KeptSession>;
 }
 
-/**
- * How long an idle session is kept for the next request. A function that is frozen meanwhile finds it too old, or closed
- * by the server, and opens another.
- */
+/** How long an idle session is kept for the next request. */
 const KEPT_MILLISECONDS = 5000;
 
-interface Idle {
-  readonly session: Session;
-  readonly since: number;
-}
-
-/** Sessions of this process by database: opening one costs several trips and a password check. */
+/** Sessions of this process, used again by the next request for the same database. */
 export function keepSessions(now: () => Date): KeptSessions {
-  const idle = new Map<string, Idle[]>();
-
-  const takeIdle = (url: string): Session | null => {
-    for (;;) {
-      const found = idle.get(url)?.pop();
-      if (found === undefined) return null;
-      if (found.session.isAlive && now().getTime() - found.since < KEPT_MILLISECONDS) return found.session;
-      closeQuietly(found.session);
-    }
-  };
-  const keep = (url: string, session: Session) => {
-    const kept = idle.get(url) ?? [];
-    kept.push({ session, since: now().getTime() });
-    idle.set(url, kept);
-    setTimeout(() => {
-      const at = kept.findIndex((one) => one.session === session);
-      if (at >= 0) closeQuietly(kept.splice(at, 1)[0]?.session);
-      if (kept.length === 0 && idle.get(url) === kept) idle.delete(url);
-    }, KEPT_MILLISECONDS).unref();
-  };
-
+  const idle = createIdleSessions(now, KEPT_MILLISECONDS);
   return {
     take: async (connection) => {
-      let session = takeIdle(connection.url);
+      let session = idle.take(connection.url);
       let wasKept = session !== null;
       session ??= await open(connection);
       return {
@@ -71,21 +44,11 @@ export function keepSessions(now: () => Date): KeptSessions {
           });
         },
         giveBack: async () => {
-          if (session?.isAlive) keep(connection.url, session);
+          if (session) idle.keep(connection.url, session);
         },
       };
     },
   };
-}
-
-/** Whether the session is of no use any more: its connection is gone, or the server ends it (SQLSTATE 57P01 to 57P05). */
-function isBroken(error: unknown, session: Session | null): boolean {
-  return session?.isAlive === false || /^(08|57P)/.test(sqlState(error) ?? "");
-}
-
-/** A session that ends badly has ended all the same. */
-function closeQuietly(session: Session | null | undefined): void {
-  session?.close().catch(() => undefined);
 }
 
 async function open(connection: PostgresConnection): Promise<Session> {

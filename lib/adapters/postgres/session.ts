@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import pg from "pg";
 import type { PostgresConnection } from "../../model/workspace.ts";
 import { connectionOptions } from "./connection-options.ts";
@@ -24,6 +25,8 @@ export interface Session {
   transaction<T>(settings: TransactionSettings, first: string, work: (rows: readonly Row[]) => Promise<T>): Promise<T>;
   /** False once the connection is of no use any more. */
   readonly isAlive: boolean;
+  /** Whether the connection keeps the process from ending, as it does from the start. */
+  holdProcess(holds: boolean): void;
   close(): Promise<void>;
 }
 
@@ -106,6 +109,12 @@ export async function openSession(
     get isAlive() {
       return alive;
     },
+    holdProcess(holds) {
+      const { stream } = client.connection;
+      if (!(stream instanceof Socket)) return;
+      if (holds) stream.ref();
+      else stream.unref();
+    },
     async transaction(settings, first, work) {
       try {
         const opening = await script(`${beginWith(settings, statementMilliseconds)};${first}`);
@@ -113,8 +122,12 @@ export async function openSession(
         await script("COMMIT");
         return result;
       } catch (error) {
-        // When not even that works the connection is dead, and the server rolls back by itself.
-        if (alive) await script("ROLLBACK").catch(() => undefined);
+        // When not even that works the connection is of no use, and the server rolls back by itself.
+        if (alive) {
+          await script("ROLLBACK").catch(() => {
+            alive = false;
+          });
+        }
         throw error;
       }
     },

@@ -4,23 +4,35 @@ import type { CycleStore, Lease, OutboxEvent, OwnedRecord, Pulse, RecordStamp } 
 import { apply } from "./apply.ts";
 import { claim, markSent, release } from "./claim.ts";
 import { instant, iso, type Workbench } from "./fence.ts";
+import { createIdleSessions } from "./idle-sessions.ts";
 import { isZoneless, type Layout, type MappedTable } from "./layout.ts";
 import { begin, finish, renew, unlessUnprovisioned } from "./lease.ts";
 import { recover } from "./recover.ts";
+import { renewable } from "./renewable-session.ts";
 import { openSession, type Session } from "./session.ts";
 import { settle } from "./settle.ts";
 import { metadata, name, qualified } from "./sql.ts";
 
-/** Opens one mapping's side of a customer's database, on a connection of its own. */
-export async function openCycleStore(
-  connection: PostgresConnection,
-  { now = () => new Date() }: { readonly now?: () => Date } = {},
-): Promise<CycleStore> {
-  return cycleStoreOn(await openSession(connection), connection.schema, now);
+/** How long a connection waits for the next cycle: longer than a beat, shorter than networks forget a silent one. */
+const KEPT_MILLISECONDS = 15_000;
+
+/** Customers' databases, for cycles: each store has a connection of its own, which the next cycle uses again. */
+export function createCycleStores(now: () => Date): (connection: PostgresConnection) => Promise<CycleStore> {
+  const idle = createIdleSessions(now, KEPT_MILLISECONDS);
+  return async (connection) => {
+    const kept = idle.take(connection.url);
+    const session = kept ? renewable(kept, () => openSession(connection)) : await openSession(connection);
+    return cycleStoreOn(session, connection.schema, now, async () => idle.keep(connection.url, session));
+  };
 }
 
-/** The store of one cycle over a connection that is open. */
-export function cycleStoreOn(session: Session, schema: string, now: () => Date): CycleStore {
+/** The store of one cycle over a connection that is open; `end` is what closing it comes to. */
+export function cycleStoreOn(
+  session: Session,
+  schema: string,
+  now: () => Date,
+  end: () => Promise<void> = () => session.close(),
+): CycleStore {
   const tables = metadata(schema);
   const known = new Map<string, MappedTable>();
   /** Up to which id of the log this lease has claimed. */
@@ -37,48 +49,51 @@ export function cycleStoreOn(session: Session, schema: string, now: () => Date):
     },
   };
 
+  // One connection does one thing at a time: a renewal must not slip into the transaction of a page.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = last.then(work);
+    last = mine.catch(() => undefined);
+    return mine;
+  };
+
   return {
-    async begin(request) {
-      const { mapped, ...begun } = await begin(bench, request);
-      if (mapped) known.set(request.mappingId, mapped);
-      return begun;
-    },
-    renew: (lease, leaseSeconds) => renew(bench, lease, leaseSeconds),
-    recover: (lease) => recover(bench, lease),
-    async claim(lease, limit) {
-      const { changes, upTo } = await claim(bench, lease, limit, claimedUpTo.get(nameOf(lease)) ?? 0);
-      claimedUpTo.set(nameOf(lease), upTo);
-      return changes;
-    },
-    markSent: (lease, batchId, changeIds) => markSent(bench, lease, batchId, changeIds),
-    settle: (lease, outcomes) => settle(bench, lease, outcomes),
-    async release(lease, changeIds) {
-      await release(bench, lease, changeIds);
-      claimedUpTo.delete(nameOf(lease));
-    },
-    apply: (lease, page) => apply(bench, lease, page),
-    unseen: (mappingId, stamps) => unseen(bench, mappingId, stamps),
-    owned: (lease, sfids) => owned(bench, lease, sfids),
-    rowsAfter: (lease, afterRow, limit) => rowsAfter(bench, lease, afterRow, limit),
-    async pulses(mappingIds) {
-      const found = await pulses(bench, mappingIds);
-      for (const { mappingId, mapped } of found) if (!known.has(mappingId)) known.set(mappingId, mapped);
-      return found.map(({ mapped: _, ...pulse }) => pulse);
-    },
-    async notePulled(mappingIds, at) {
-      await session.query(
-        `UPDATE ${tables.state} SET last_pull_at = $2
-         WHERE mapping_id = ANY ($1::text[]) AND position IS NOT NULL AND last_pull_at < $2`,
-        [mappingIds, at],
-      );
-    },
-    finish: (lease, end) => finish(bench, lease, end),
-    outbox: (limit) => outbox(bench, limit),
-    async forget(eventIds) {
-      if (eventIds.length === 0) return;
-      await session.query(`DELETE FROM ${tables.outbox} WHERE id = ANY ($1::uuid[])`, [eventIds]);
-    },
-    close: () => session.close(),
+    begin: (request) =>
+      inTurn(async () => {
+        const { mapped, ...begun } = await begin(bench, request);
+        if (mapped) known.set(request.mappingId, mapped);
+        return begun;
+      }),
+    renew: (lease, leaseSeconds) => inTurn(() => renew(bench, lease, leaseSeconds)),
+    recover: (lease) => inTurn(() => recover(bench, lease)),
+    claim: (lease, limit) =>
+      inTurn(async () => {
+        const { changes, upTo } = await claim(bench, lease, limit, claimedUpTo.get(nameOf(lease)) ?? 0);
+        claimedUpTo.set(nameOf(lease), upTo);
+        return changes;
+      }),
+    markSent: (lease, batchId, changeIds) => inTurn(() => markSent(bench, lease, batchId, changeIds)),
+    settle: (lease, outcomes) => inTurn(() => settle(bench, lease, outcomes)),
+    release: (lease, changeIds) =>
+      inTurn(async () => {
+        await release(bench, lease, changeIds);
+        claimedUpTo.delete(nameOf(lease));
+      }),
+    apply: (lease, page) => inTurn(() => apply(bench, lease, page)),
+    unseen: (mappingId, stamps) => inTurn(() => unseen(bench, mappingId, stamps)),
+    owned: (lease, sfids) => inTurn(() => owned(bench, lease, sfids)),
+    rowsAfter: (lease, afterRow, limit) => inTurn(() => rowsAfter(bench, lease, afterRow, limit)),
+    pulses: (mappingIds) =>
+      inTurn(async () => {
+        const found = await pulses(bench, mappingIds);
+        for (const { mappingId, mapped } of found) if (!known.has(mappingId)) known.set(mappingId, mapped);
+        return found.map(({ mapped: _, ...pulse }) => pulse);
+      }),
+    notePulled: (mappingIds, at) => inTurn(() => notePulled(bench, mappingIds, at)),
+    finish: (lease, end) => inTurn(() => finish(bench, lease, end)),
+    outbox: (limit) => inTurn(() => outbox(bench, limit)),
+    forget: (eventIds) => inTurn(() => forget(bench, eventIds)),
+    close: () => inTurn(end),
   };
 }
 
@@ -148,6 +163,17 @@ async function pulses(
   }));
 }
 
+/** A mapping whose row is held runs a cycle, which says itself when it pulled. */
+async function notePulled({ session, tables }: Workbench, mappingIds: readonly string[], at: Date): Promise<void> {
+  await session.query(
+    `UPDATE ${tables.state} s SET last_pull_at = $2
+     FROM (SELECT mapping_id FROM ${tables.state} WHERE mapping_id = ANY ($1::text[]) AND position IS NOT NULL
+             AND last_pull_at < $2 FOR NO KEY UPDATE SKIP LOCKED) free
+     WHERE s.mapping_id = free.mapping_id`,
+    [mappingIds, at],
+  );
+}
+
 async function outbox({ session, tables }: Workbench, limit: number): Promise<OutboxEvent[]> {
   const rows = await session.query(
     `SELECT id, event, ${iso("occurred_at")} AS occurred_at, detail FROM ${tables.outbox} ORDER BY seq LIMIT $1`,
@@ -159,4 +185,9 @@ async function outbox({ session, tables }: Workbench, limit: number): Promise<Ou
     occurredAt: new Date(String(row["occurred_at"])),
     detail: row["detail"] as OutboxEvent["detail"],
   }));
+}
+
+async function forget({ session, tables }: Workbench, eventIds: readonly string[]): Promise<void> {
+  if (eventIds.length === 0) return;
+  await session.query(`DELETE FROM ${tables.outbox} WHERE id = ANY ($1::uuid[])`, [eventIds]);
 }

@@ -2,7 +2,10 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { connectionOptions } from "../../../lib/adapters/postgres/connection-options.ts";
 import { DeadlinePassed, openSession, type Session } from "../../../lib/adapters/postgres/session.ts";
+import { createCycleStores } from "../../../lib/adapters/postgres/store.ts";
+import type { BeginRequest } from "../../../lib/sync/ports.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/postgres.ts";
+import { type Customer, createCustomer, image, page } from "./customer.ts";
 
 describe("a database URL", () => {
   test("is taken apart, its escapes included", () => {
@@ -167,3 +170,61 @@ async function startStallingProxy(target: URL): Promise<StallingProxy> {
     },
   };
 }
+
+describe("a cycle's connection", () => {
+  const END = { marks: {}, pulledAt: null, apiCalls: {}, error: null };
+  let customer: Customer;
+  beforeEach(async () => {
+    customer = await createCustomer();
+  });
+  afterEach(() => customer.close());
+  const request = (slot: number): BeginRequest => {
+    const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "a test" } as const;
+    return { ...asked, slot, leaseSeconds: 30 };
+  };
+  const connections = async () =>
+    Number(
+      (
+        await customer.sql(
+          "SELECT count(*) AS many FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'bridge' AND state IS NOT NULL",
+        )
+      )[0]?.["many"],
+    );
+
+  test("serves the next cycle, and one that the server closed meanwhile is replaced", async () => {
+    const open = createCycleStores(() => customer.now);
+    const connection = { url: customer.url, schema: "salesforce" };
+    const first = await open(connection);
+    const begun = await first.begin(request(10));
+    if (begun.held) await first.finish(begun.lease, END);
+    await first.close();
+    const second = await open(connection);
+    const reused = await connections();
+    await customer.sql(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'bridge' AND datname = current_database()",
+    );
+
+    const again = await second.begin(request(20));
+
+    expect(reused).toBe(1);
+    expect(again.held).toBe(true);
+    await second.close();
+  });
+
+  test("does one thing at a time: a renewal waits for the page that is being applied", async () => {
+    const order: string[] = [];
+    const { store, lease } = await customer.cycle({
+      before: async (statement) => {
+        order.push(/\w+/.exec(statement)?.[0] ?? "");
+      },
+    });
+    order.length = 0;
+
+    const applying = store.apply(lease, page([image(1, 1, { lastname: "Curie" })]));
+    const renewing = store.renew(lease, 30);
+    await Promise.all([applying, renewing]);
+
+    expect(order.at(-1)).toBe("UPDATE");
+    expect(order.slice(0, -1)).toEqual(["SELECT", "SELECT", "INSERT"]);
+  });
+});

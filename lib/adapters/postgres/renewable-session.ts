@@ -1,0 +1,33 @@
+import { closeQuietly, isBroken } from "./idle-sessions.ts";
+import type { Session } from "./session.ts";
+
+/**
+ * A session that was kept: should its first statement show that the connection was lost meanwhile, the statement is
+ * asked again on a new one. A statement that did run without answering us is one that took the lease, at worst.
+ */
+export function renewable(kept: Session, open: () => Promise<Session>): Session {
+  let session = kept;
+  let isProven = false;
+  const query: Session["query"] = async (text, values) => {
+    if (isProven) return session.query(text, values);
+    isProven = true;
+    try {
+      return await session.query(text, values);
+    } catch (error) {
+      if (!isBroken(error, session)) throw error;
+      closeQuietly(session);
+      session = await open();
+      return await session.query(text, values);
+    }
+  };
+  return {
+    query,
+    script: (text) => session.script(text),
+    transaction: (settings, first, work) => session.transaction(settings, first, work),
+    get isAlive() {
+      return session.isAlive;
+    },
+    holdProcess: (holds) => session.holdProcess(holds),
+    close: () => session.close(),
+  };
+}
