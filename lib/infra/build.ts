@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { type BuildResult, build as esbuild, type Metafile } from "esbuild";
 import { ROUTES } from "../http/routes.ts";
 import { WORKERS } from "../model/resources.ts";
+import { digestOfSources, freshBundles, stampBundles } from "./freshness.ts";
 import { replaceFolders } from "./replace-folders.ts";
 
 /** One function as it is deployed: `<out>/<name>/index.mjs`, with what went into it. */
@@ -24,6 +25,8 @@ interface BuildOptions {
   readonly out?: string;
   /** Refuse what may not be deployed: a row without a file, or a bundle that breaks a promise of its row. */
   readonly strict?: boolean;
+  /** Write source maps to `<out>/../maps`, beside what is deployed. */
+  readonly maps?: boolean;
 }
 
 const PROJECT = resolve(import.meta.dirname, "../..");
@@ -33,11 +36,21 @@ export const BUNDLES = join(PROJECT, "dist/functions");
 
 /**
  * Bundles every function with its dependencies, the SDK included (a bundled SDK starts faster than the runtime's own).
- * Same sources, same bytes, wherever the project lies. Source maps go to `<out>/../maps`, so that they are not deployed.
+ * Same sources, same bytes, wherever the project lies: so the maps that read a trace of production can be made when they
+ * are needed, from the same commit, and no build has to pay for them. Bundles whose sources have not changed are kept.
  */
-export async function build(options: BuildOptions = {}): Promise<Bundle[]> {
-  const out = options.out ?? BUNDLES;
-  const entries = await findEntries(options.functions ?? join(PROJECT, "functions"));
+export async function build(options: BuildOptions = {}): Promise<readonly Bundle[]> {
+  const { out = BUNDLES, functions = join(PROJECT, "functions") } = options;
+  const sources = digestOfSources(PROJECT, functions);
+  const fresh = options.maps ? undefined : freshBundles(out, sources);
+  const bundles = fresh ?? (await buildAnew(out, functions, options.maps === true));
+  if (options.strict) refuse([...missingFunctions(bundles), ...strayPackages(bundles)]);
+  stampBundles(out, sources, bundles);
+  return bundles;
+}
+
+async function buildAnew(out: string, functions: string, maps: boolean): Promise<Bundle[]> {
+  const entries = await findEntries(functions);
   const built = await esbuild({
     absWorkingDir: PROJECT,
     entryPoints: entries.map(({ name, file }) => ({ in: file, out: `${name}/index` })),
@@ -47,7 +60,7 @@ export async function build(options: BuildOptions = {}): Promise<Bundle[]> {
     bundle: true,
     minify: true,
     legalComments: "external",
-    sourcemap: "external",
+    sourcemap: maps && "external",
     platform: "node",
     target: "node24",
     format: "esm",
@@ -64,10 +77,8 @@ export async function build(options: BuildOptions = {}): Promise<Bundle[]> {
     logLevel: "warning",
   });
 
-  const bundles = bundlesOf(built.metafile);
-  if (options.strict) refuse([...missingFunctions(bundles), ...strayPackages(bundles)]);
   replaceFolders(out, filesOf(built, out));
-  return bundles;
+  return bundlesOf(built.metafile);
 }
 
 /** Rows of the tables that no file answers yet, as sentences. */
@@ -158,9 +169,9 @@ function refuse(reasons: readonly string[]): void {
   if (reasons.length > 0) throw new Error(`The build is refused:\n  ${reasons.join("\n  ")}`);
 }
 
-/** `npm run build [-- --strict] [--json]` */
+/** `npm run build [-- --strict] [--json] [--maps]` */
 async function main(flags: readonly string[]): Promise<void> {
-  const bundles = await build({ strict: flags.includes("--strict") });
+  const bundles = await build({ strict: flags.includes("--strict"), maps: flags.includes("--maps") });
   if (flags.includes("--json")) return console.log(JSON.stringify(bundles, null, 2));
   for (const { name, bytes } of bundles) console.log(`${String(Math.round(bytes / 1024)).padStart(6)} KiB  ${name}`);
   for (const reason of missingFunctions(bundles)) console.warn(`warning: ${reason}`);

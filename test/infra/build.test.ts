@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -61,6 +61,27 @@ test("the strict build refuses jsforce where the row does not talk to Salesforce
   await expect(refused).rejects.not.toThrow(/run-cycle/);
 });
 
+test("bundles are built again when a source changes or a bundle is lost, and else kept", async () => {
+  const { functions, out } = project();
+  const bundle = join(out, "list-mappings/index.mjs");
+  const modified = () => statSync(bundle).mtimeMs;
+  const first = await build({ functions, out });
+  utimesSync(bundle, 1, 1);
+
+  const again = await build({ functions, out });
+  const kept = modified();
+  writeFileSync(join(functions, "api/list-mappings.ts"), "export const handler = async () => 42;\n");
+  await build({ functions, out });
+  const changed = readFileSync(bundle, "utf8");
+  rmSync(bundle);
+  await build({ functions, out });
+
+  expect(again).toEqual(first);
+  expect(kept).toBe(1000);
+  expect(changed).toContain("42");
+  expect(readFileSync(bundle, "utf8")).toBe(changed);
+});
+
 test("two functions of one name are refused", async () => {
   const { functions, out } = project();
   writeFileSync(join(functions, "list-mappings.ts"), "export const handler = async () => 1;\n");
@@ -89,10 +110,11 @@ test("every row of the tables has its function, and only those that talk to Sale
 test("the licences of bundled code stay beside it, and no source map is deployed", async () => {
   const { functions, out } = project({ "run-cycle": CALL_SALESFORCE });
 
-  await build({ functions, out });
+  await build({ functions, out, maps: true });
 
   expect(readdirSync(join(out, "run-cycle")).sort()).toEqual(["index.mjs", "index.mjs.LEGAL.txt"]);
   expect(readFileSync(join(out, "run-cycle/index.mjs"), "utf8")).not.toContain("sourceMappingURL");
+  expect(existsSync(join(out, "../maps/run-cycle.mjs.map"))).toBe(true);
 });
 
 interface Handler {
