@@ -1,4 +1,5 @@
-import type { FailureDetail } from "../model/failure.ts";
+import { Failure, type FailureDetail } from "../model/failure.ts";
+import { parseFilter } from "../model/filter.ts";
 import { newId } from "../model/id.ts";
 import type { Mapping } from "../model/mapping.ts";
 import { changedMapping, contradictsItself, newMapping } from "./changed-mapping.ts";
@@ -83,10 +84,20 @@ function ownProblems(entry: Entry, mapping: Mapping | null): readonly FailureDet
           ),
         ]
       : []),
-    ...(typeof entry.filter === "string" && entry.filter !== mapping?.filter
-      ? [problem("bridge.filter", "cannot be set by an import yet; leave it out or null")]
-      : []),
+    ...filterProblems(entry).map((message) => problem("bridge.filter", message)),
   ];
+}
+
+/** Whether its fields are there and can be filtered by is judged when the table is made. */
+function filterProblems({ filter }: Entry): readonly string[] {
+  if (typeof filter !== "string") return [];
+  try {
+    parseFilter(filter);
+    return [];
+  } catch (error) {
+    if (error instanceof Failure) return [error.message];
+    throw error;
+  }
 }
 
 function mappingOf({ objectName }: Entry, existing: readonly Mapping[]): Mapping | null {

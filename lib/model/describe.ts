@@ -1,4 +1,5 @@
 import { Failure } from "./failure.ts";
+import { parseFilter, renderFilter } from "./filter.ts";
 import type { Mapping } from "./mapping.ts";
 import type { Column, FieldType, TableShape } from "./shape.ts";
 
@@ -48,7 +49,7 @@ export function shapeOf(mapping: Mapping, object: DescribedObject, schema: strin
     conflictPolicy: mapping.conflictPolicy,
     columns: mapped.map((name) => columnOf(object, fields.get(name.toLowerCase()), name)).sort(byColumn),
     upsertField,
-    filter: mapping.filter,
+    filter: mapping.filter === null ? null : renderFilter(parseFilter(mapping.filter), fields),
     softDeletes: fields.has("isdeleted"),
   };
 }

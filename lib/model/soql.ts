@@ -22,6 +22,13 @@ export function stampsSince(shape: TableShape, since: Date | Keyset, until: Date
   return `SELECT Id, SystemModstamp FROM ${identifier(shape.sfObject)} WHERE ${within(shape, window)} ${BY_STAMP}`;
 }
 
+/** Ids and stamps of what changed and is outside of the filter, deleted or not, one page. */
+export function outsideSince(shape: TableShape, since: Date | Keyset): string {
+  const from = since instanceof Date ? `SystemModstamp >= ${instant(since)}` : `(${following(since)})`;
+  const outside = shape.filter === null ? "" : ` AND (NOT ${shape.filter})`;
+  return `SELECT Id, SystemModstamp FROM ${identifier(shape.sfObject)} WHERE ${from}${outside} ${BY_STAMP}`;
+}
+
 const BY_STAMP = `ORDER BY SystemModstamp, Id LIMIT ${PAGE_SIZE}`;
 
 /** These records as they are now, deleted ones too, whether the filter holds or not; at most 400, for the URL's sake. */

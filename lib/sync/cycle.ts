@@ -27,6 +27,8 @@ export interface Shared {
   /** True for the first cycle of a slot that asks for the workspace's probe. */
   claimProbe(slot: number): Promise<boolean>;
   activeMappings(): Promise<readonly Mapping[]>;
+  /** Asks for a comparison of both sides, whole. */
+  sendSweep(mappingId: string): Promise<void>;
   /** Wakes cycles that pull. */
   sendPulls(mappingIds: readonly string[]): Promise<void>;
 }

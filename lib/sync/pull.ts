@@ -1,7 +1,7 @@
 import { sfidOf, stampOf } from "../model/incoming.ts";
 import { createPosition } from "../model/position.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
-import { changedSince, type Keyset, stampsSince } from "../model/soql.ts";
+import { changedSince, type Keyset, outsideSince, stampsSince } from "../model/soql.ts";
 import { type Cycle, type Moved, tallyApplied } from "./cycle.ts";
 import type { Marks } from "./ports.ts";
 import { applyPage, readAgain, readPage } from "./read-page.ts";
@@ -20,6 +20,8 @@ interface Pulled {
 export async function pull(cycle: Cycle, marks: Marks): Promise<Pulled> {
   if (marks.position === null)
     throw new Error(`mapping ${cycle.mapping.id} has no position: its first load has not ended`);
+  // First, because what the fast lane has passed is not asked for again.
+  if (cycle.shape.filter !== null) await exitLane(cycle, marks.position);
   const fast = await fastLane(cycle, marks.position);
   const slow = await slowLane(cycle, marks, fast);
   const deleted = await deletedLane(cycle, marks, fast);
@@ -48,6 +50,28 @@ async function fastLane(cycle: Cycle, start: Date): Promise<Fast> {
   }
 }
 
+/** Records that changed and are outside of the filter now: their rows leave the table. */
+async function exitLane(cycle: Cycle, start: Date): Promise<void> {
+  for (let from: Date | Keyset = start; ; ) {
+    const page = await readPage(cycle, outsideSince(cycle.shape, from));
+    const owned = new Set(await cycle.store.owned(cycle.lease, page.records.map(sfidOf)));
+    const images = page.records
+      .filter((record) => owned.has(sfidOf(record)))
+      .map((record) => ({
+        sfid: sfidOf(record),
+        systemModstamp: stampOf(record),
+        isDeleted: true,
+        values: {},
+      }));
+    if (images.length > 0) {
+      const applied = await cycle.store.apply(cycle.lease, { images, readAt: page.readAt, lane: "deleted", marks: {} });
+      tallyApplied(cycle.tally, images.length, applied);
+    }
+    if (!page.next) return;
+    from = page.next;
+  }
+}
+
 /** Ids and stamps of a quarter of an hour that was read before: what no row holds was committed after it was passed. */
 async function slowLane(cycle: Cycle, { slow }: Marks, fast: Fast): Promise<Moved> {
   if (slow && fast.at.getTime() - slow.getTime() < LATE_EVERY_MILLISECONDS) return {};
@@ -69,7 +93,8 @@ async function deletedLane(cycle: Cycle, { deleted }: Marks, { at, position }: F
     return await applyDeleted(cycle, deleted, at);
   } catch (error) {
     if (!(error instanceof SalesforceRefusal) || !TOLERATED.has(error.refusal.kind)) throw error;
-    cycle.tally.notes.push(`getDeleted was refused (${error.message}); the next sweep finds hard deletes`);
+    cycle.tally.notes.push(`getDeleted was refused (${error.message}); a sweep looks for hard deletes instead`);
+    if (error.refusal.kind === "replication") await cycle.shared.sendSweep(cycle.mapping.id);
     return { deleted: position };
   }
 }

@@ -6,6 +6,10 @@ export function sharedBy({ engine, mappings, queues }: MessageNeeds, workspaceId
   return {
     claimProbe: (slot) => engine.claimProbe(workspaceId, slot),
     activeMappings: () => mappings.listActive(workspaceId),
+    sendSweep: (mappingId) =>
+      queues.sendLoads([
+        { message: { workspace_id: workspaceId, mapping_id: mappingId, kind: "sweep" }, delaySeconds: 0 },
+      ]),
     sendPulls: (mappingIds) =>
       queues.sendCycles(
         mappingIds.map((mappingId) => ({

@@ -1,6 +1,14 @@
 import { parseQuery } from "@jetstreamapp/soql-parser-js";
 import { expect, test } from "vitest";
-import { allAfter, changedSince, createdBy, fieldsOf, stampsSince, withIds } from "../../lib/model/soql.ts";
+import {
+  allAfter,
+  changedSince,
+  createdBy,
+  fieldsOf,
+  outsideSince,
+  stampsSince,
+  withIds,
+} from "../../lib/model/soql.ts";
 import { column, contactShape } from "../support/shapes.ts";
 
 const shape = contactShape({ filter: "Email != NULL OR Key__c = 'K'" });
@@ -11,6 +19,7 @@ test.each([
   ["a pull", changedSince(shape, since)],
   ["a pull's next page", changedSince(shape, { stamp: since, afterId: id })],
   ["the late-commit lane", stampsSince(shape, { stamp: since, afterId: id }, since)],
+  ["what left the filter", outsideSince(shape, { stamp: since, afterId: id })],
   ["a first load", allAfter(shape, null)],
   ["a first load's next page", allAfter(shape, id)],
   ["records by id", withIds(shape, [id, id])],

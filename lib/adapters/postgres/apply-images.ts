@@ -93,15 +93,15 @@ async function applyAll(bench: Workbench, lease: Lease, page: Page, skipsLocked:
 
   const applied = await carryOut(bench, lease, mapped, judged, { ...around, readAt: page.readAt });
   await dropHolds(bench, lease, around.heldDeletes, judged);
-  await writeInboundErrors(
-    bench,
-    lease,
-    [...busy].map((sfid) => busyRow(bench, sfid)),
-  );
+  const again = new Set(applied.reread);
+  await writeInboundErrors(bench, lease, [
+    ...[...busy].map((sfid) => busyRow(bench, sfid)),
+    ...applied.reread.map((sfid) => outdatedRow(bench, sfid)),
+  ]);
   await clearInboundErrors(
     bench,
     lease,
-    around.inboundErrors.filter((sfid) => !busy.has(sfid)),
+    around.inboundErrors.filter((sfid) => !busy.has(sfid) && !again.has(sfid)),
   );
   return { ...applied, rejected: busy.size };
 }
@@ -121,6 +121,14 @@ const busyRow = (bench: Workbench, sfid: string) => ({
   error: "the row is held by a transaction of yours; the record is read again as soon as it ends",
   sqlState: "55P03",
   retryAt: new Date(bench.now().getTime() + BUSY_RETRY_SECONDS * 1000),
+});
+
+/** Written down because the position moves on: a cycle that dies before it reads the record again must not forget it. */
+const outdatedRow = (bench: Workbench, sfid: string) => ({
+  sfid,
+  error: "it was read before our last save of it; the record is read again",
+  sqlState: null,
+  retryAt: bench.now(),
 });
 
 async function carryOut(

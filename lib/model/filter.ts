@@ -1,0 +1,154 @@
+import type { DescribedField } from "./describe.ts";
+import { Failure } from "./failure.ts";
+
+/**
+ * A mapping's filter: the part of SOQL's conditions that compares a field of the object with values, joined by AND, OR,
+ * NOT and parentheses. It is parsed and written anew, so that nothing but what is understood ever becomes part of a
+ * query.
+ */
+export type Filter =
+  | { readonly kind: "and" | "or"; readonly parts: readonly Filter[] }
+  | { readonly kind: "not"; readonly part: Filter }
+  | {
+      readonly kind: "comparison";
+      readonly field: string;
+      readonly operator: string;
+      readonly values: readonly string[];
+    };
+
+/** Parses a filter; refuses what it does not understand, with the place. */
+export function parseFilter(text: string): Filter {
+  const reader = new Reader(text);
+  const filter = readOr(reader, 0);
+  reader.end();
+  return filter;
+}
+
+/** The condition as SOQL has it, checked against what the org says about the object's fields. */
+export function renderFilter(filter: Filter, fields: ReadonlyMap<string, DescribedField>): string {
+  if (filter.kind === "not") return `(NOT ${renderFilter(filter.part, fields)})`;
+  if (filter.kind !== "comparison") {
+    return `(${filter.parts.map((part) => renderFilter(part, fields)).join(` ${filter.kind.toUpperCase()} `)})`;
+  }
+  const field = fields.get(filter.field.toLowerCase());
+  if (!field) throw refused(`there is no field ${filter.field}, or our user may not see it`);
+  if (!field.filterable) throw refused(`${field.name} cannot be filtered by`);
+  const isSet = SET_OPERATORS.has(filter.operator);
+  const values = isSet ? `(${filter.values.join(", ")})` : filter.values[0];
+  return `${field.name} ${filter.operator} ${values}`;
+}
+
+const SET_OPERATORS = new Set(["IN", "NOT IN", "INCLUDES", "EXCLUDES"]);
+
+/** Deeper nesting than anybody means. */
+const MAX_DEPTH = 20;
+
+function readOr(reader: Reader, depth: number): Filter {
+  if (depth > MAX_DEPTH) throw refused(`it is nested more than ${MAX_DEPTH} deep`);
+  return joined("or", reader, () => joined("and", reader, () => readOne(reader, depth)));
+}
+
+function joined(kind: "and" | "or", reader: Reader, read: () => Filter): Filter {
+  const first = read();
+  const parts = [first];
+  while (reader.takesWord(kind)) parts.push(read());
+  return parts.length === 1 ? first : { kind, parts };
+}
+
+function readOne(reader: Reader, depth: number): Filter {
+  if (reader.takesWord("not")) return { kind: "not", part: readOne(reader, depth + 1) };
+  if (!reader.takes("(")) return readComparison(reader);
+  const inner = readOr(reader, depth + 1);
+  reader.expect(")");
+  return inner;
+}
+
+function readComparison(reader: Reader): Filter {
+  const field = reader.match(/[A-Za-z][A-Za-z0-9_]{0,79}/y, "a field");
+  const operator = reader.match(/!=|<>|<=|>=|=|<|>|like\b|not\s+in\b|in\b|includes\b|excludes\b/iy, "an operator");
+  const kind = operator.toUpperCase().replace(/\s+/, " ").replace("<>", "!=");
+  if (!SET_OPERATORS.has(kind)) return { kind: "comparison", field, operator: kind, values: [reader.value()] };
+  reader.expect("(");
+  const values = [reader.value()];
+  while (reader.takes(",")) values.push(reader.value());
+  reader.expect(")");
+  return { kind: "comparison", field, operator: kind, values };
+}
+
+const VALUES: readonly RegExp[] = [
+  /'(?:[^'\\]|\\['"\\nrtbf%_])*'/y,
+  /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d)/y,
+  /\d{4}-\d\d-\d\d/y,
+  /-?\d+(?:\.\d+)?(?![\w.-])/y,
+  /(?:true|false|null)\b/iy,
+  /(?:today|yesterday|tomorrow|(?:last|this|next)_(?:week|month|quarter|year)|last_90_days|next_90_days)\b(?!:)/iy,
+  /(?:last|next)_n_(?:days|weeks|months|quarters|years):\d{1,5}\b/iy,
+];
+
+class Reader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#skipSpace();
+  }
+
+  takes(sign: string): boolean {
+    if (!this.#text.startsWith(sign, this.#at)) return false;
+    this.#move(sign.length);
+    return true;
+  }
+
+  takesWord(word: string): boolean {
+    return this.#try(new RegExp(`${word}\\b`, "iy")) !== null;
+  }
+
+  expect(sign: string): void {
+    if (!this.takes(sign)) throw this.#unexpected(sign);
+  }
+
+  match(pattern: RegExp, what: string): string {
+    const found = this.#try(pattern);
+    if (found === null) throw this.#unexpected(what);
+    return found;
+  }
+
+  value(): string {
+    for (const pattern of VALUES) {
+      const found = this.#try(pattern);
+      if (found !== null) return found.startsWith("'") ? found : found.toUpperCase();
+    }
+    throw this.#unexpected("a value: 'text', a number, a date, TRUE, FALSE, NULL");
+  }
+
+  end(): void {
+    if (this.#at < this.#text.length) throw this.#unexpected("AND, OR or the end");
+  }
+
+  #try(pattern: RegExp): string | null {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text)?.[0];
+    if (found === undefined) return null;
+    this.#move(found.length);
+    return found;
+  }
+
+  #move(by: number): void {
+    this.#at += by;
+    this.#skipSpace();
+  }
+
+  #skipSpace(): void {
+    while (/\s/.test(this.#text.charAt(this.#at))) this.#at += 1;
+  }
+
+  #unexpected(wanted: string): Failure {
+    const found = this.#text.slice(this.#at, this.#at + 20) || "the end";
+    return refused(`at character ${this.#at + 1} it says ${JSON.stringify(found)}, but ${wanted} should stand there`);
+  }
+}
+
+function refused(reason: string): Failure {
+  return new Failure("VALIDATION_ERROR", `the filter is not understood: ${reason}`);
+}

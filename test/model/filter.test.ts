@@ -1,0 +1,100 @@
+import { parseQuery } from "@jetstreamapp/soql-parser-js";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { DescribedField } from "../../lib/model/describe.ts";
+import { Failure } from "../../lib/model/failure.ts";
+import { parseFilter, renderFilter } from "../../lib/model/filter.ts";
+
+const field = (name: string, filterable = true): [string, DescribedField] => [
+  name.toLowerCase(),
+  { ...PLAIN, name, filterable },
+];
+const PLAIN: DescribedField = {
+  name: "",
+  type: "string",
+  length: 80,
+  precision: 0,
+  scale: 0,
+  digits: 0,
+  createable: true,
+  updateable: true,
+  nillable: true,
+  filterable: true,
+  externalId: false,
+  idLookup: false,
+  referenceTo: [],
+};
+const FIELDS = new Map([field("Email"), field("Amount"), field("Kind__c"), field("Notes", false)]);
+
+const rendered = (text: string) => renderFilter(parseFilter(text), FIELDS);
+
+test.each([
+  ["email = 'a@b.c'", "Email = 'a@b.c'"],
+  ["Amount > 10 and Email != null", "(Amount > 10 AND Email != NULL)"],
+  ["Amount > 10 AND Email != NULL OR Amount = -1.5", "((Amount > 10 AND Email != NULL) OR Amount = -1.5)"],
+  ["NOT (Email LIKE '%@b.c' OR Amount < 1)", "(NOT (Email LIKE '%@b.c' OR Amount < 1))"],
+  ["Kind__c not  in ('a', 'it\\'s', 'c')", "Kind__c NOT IN ('a', 'it\\'s', 'c')"],
+  ["Kind__c includes ('a;b')", "Kind__c INCLUDES ('a;b')"],
+  ["Amount >= 2026-02-03 AND Amount < LAST_N_DAYS:7", "(Amount >= 2026-02-03 AND Amount < LAST_N_DAYS:7)"],
+])("%s is written as %s", (text, expected) => {
+  expect(rendered(text)).toBe(expected);
+  expect(() => parseQuery(`SELECT Id FROM X WHERE ${expected}`)).not.toThrow();
+});
+
+describe("a filter that is not understood is refused with the place", () => {
+  test.each([
+    ["", "at character 1"],
+    ["Email", "an operator"],
+    ["Email = 'a' OR", "a field"],
+    ["Email = 'a') OR (Id != NULL", 'says ")'],
+    ["Email IN (SELECT Id FROM User)", "a value"],
+    ["Email = 'a' ORDER BY Email", "AND, OR or the end"],
+    ["Email = 'a\\", "a value"],
+    ["Account.Name = 'a'", "an operator"],
+    ["Amount = 1e5", "a value"],
+    [`${"(".repeat(30)}Amount = 1${")".repeat(30)}`, "nested"],
+  ])("%s", (text, reason) => {
+    expect(() => rendered(text)).toThrow(reason);
+  });
+
+  test("a field that is not there, or that Salesforce does not filter by", () => {
+    expect(() => rendered("Gone__c = 1")).toThrow("there is no field Gone__c");
+    expect(() => rendered("Notes = 'a'")).toThrow("Notes cannot be filtered by");
+  });
+});
+
+test("whatever is written, what comes out is nothing but a condition, or a refusal", () => {
+  const piece = fc.constantFrom(
+    "Email",
+    "Amount",
+    "=",
+    "!=",
+    "'a'",
+    "'",
+    "\\",
+    "(",
+    ")",
+    "AND",
+    "OR",
+    "NOT",
+    "IN",
+    ",",
+    "1",
+    "FROM",
+  );
+
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      let soql: string;
+      try {
+        soql = rendered(pieces.join(" "));
+      } catch (error) {
+        expect(error).toBeInstanceOf(Failure);
+        return;
+      }
+      const query = parseQuery(`SELECT Id FROM X WHERE (${soql}) ORDER BY Id`);
+      expect(query).toMatchObject({ sObject: "X", orderBy: [{ field: "Id" }] });
+    }),
+    { numRuns: 2_000 },
+  );
+});
