@@ -60,7 +60,7 @@ export async function exportRecords(needs: Needs, job: QueryJob): Promise<number
   try {
     // One chunk is written while the next one is read.
     let writing = Promise.resolve({ records: 0, bytes: 0 });
-    for (const chunk of isPlain(plan) ? scanned(needs, plan, job) : sorted(needs, plan, job)) {
+    for (const chunk of plan.orderBy === "" ? scanned(needs, plan, job) : sorted(needs, plan, job)) {
       if (needs.isStopped()) return null;
       const before = await writing;
       writing = writeChunk({ lines, offsets }, chunk, before);
@@ -72,27 +72,24 @@ export async function exportRecords(needs: Needs, job: QueryJob): Promise<number
   }
 }
 
-/** Without ORDER BY and LIMIT a table is read as it lies, up to where it ended when the job began. */
-function isPlain(plan: Plan): boolean {
-  return plan.orderBy === "" && plan.limit === null;
-}
-
 /** Some lines as bytes, and how long each of them is. */
 interface Chunk {
   readonly bytes: Uint8Array;
   readonly lengths: string;
 }
 
+/** Without ORDER BY a table is read as it lies, up to where it ended when the job began. */
 function* scanned({ database }: Needs, plan: Plan, job: QueryJob): Generator<Chunk> {
   const last = Number(database.tuples(`SELECT max(rowid) FROM ${quoted(plan.object.name)}`, [])[0]?.[0] ?? 0);
   const row = `${plan.alias}.rowid`;
-  const rows = `SELECT ${lineSql(plan, job)} AS line, ${row} AS row FROM ${plan.from} WHERE ${plan.where} AND ${row} > ? AND ${row} <= ? ORDER BY ${row} LIMIT ${CHUNK_RECORDS}`;
-  const sql = `SELECT ${TOGETHER}, max(row) FROM (${rows})`;
-  for (let after = 0; ; ) {
-    const found = database.tuples(sql, [...plan.values, after, last])[0] ?? [];
+  const rows = `SELECT ${lineSql(plan, job)} AS line, ${row} AS row FROM ${plan.from} WHERE ${plan.where} AND ${row} > ? AND ${row} <= ? ORDER BY ${row} LIMIT ?`;
+  const sql = `SELECT ${TOGETHER}, max(row), count(*) FROM (${rows})`;
+  for (let after = 0, left = plan.limit ?? Number.MAX_SAFE_INTEGER; left > 0; ) {
+    const found = database.tuples(sql, [...plan.values, after, last, Math.min(left, CHUNK_RECORDS)])[0] ?? [];
     const chunk = chunkOf(found);
     if (!chunk) return;
     after = Number(found[2]);
+    left -= Number(found[3]);
     yield chunk;
   }
 }

@@ -1,37 +1,60 @@
 import { describe, describeBriefly } from "../metadata/describe.ts";
+import type { SObject } from "../metadata/sobject.ts";
 import { objectNamed } from "./reads.ts";
 import type { SoapCall } from "./soap-call.ts";
 import { recordXml, soapStyle } from "./style.ts";
 import { child, children, escaped, tag, textOf } from "./xml.ts";
 
 /** What REST's describe has and the WSDL does not. */
-const REST_ONLY = new Set(["urls"]);
+const REST_ONLY = new Set([
+  "urls",
+  "extendedBy",
+  "extendsInterfaces",
+  "sobjectDescribeOption",
+  "listviewable",
+  "lookupLayoutable",
+]);
 
 /** `describeSObject(sObjectType)` and `describeSObjects(sObjectType[])`. */
 export function describeSObjects(call: SoapCall): string {
   const names = [...children(call.input, "sObjectType"), ...children(call.input, "sObjectTypes")].map((name) =>
     textOf(name).trim(),
   );
-  return names
-    .map((name) => `<result>${valueXml(describe(call.parts.catalog, objectNamed(call, name), call.version))}</result>`)
-    .join("");
+  return names.map((name) => `<result>${fullXml(call, objectNamed(call, name))}</result>`).join("");
+}
+
+function fullXml({ parts, version, origin }: SoapCall, object: SObject): string {
+  const page = `${origin}/${object.keyPrefix}`;
+  const addresses = { urlDetail: `${origin}/{ID}`, urlEdit: `${origin}/{ID}/e`, urlNew: `${page}/e` };
+  return objectXml({ ...describe(parts.catalog, object, version), ...addresses });
 }
 
 /** `describeGlobal()`. */
 export function describeGlobal(call: SoapCall): string {
   const sobjects = call.parts.catalog.objects.map(
-    (object) => `<sobjects>${valueXml(describeBriefly(object, call.version))}</sobjects>`,
+    (object) => `<sobjects>${objectXml(describeBriefly(object, call.version))}</sobjects>`,
   );
   return `<result>${tag("encoding", "UTF-8")}${tag("maxBatchSize", 200)}${sobjects.join("")}</result>`;
 }
 
-/** The parts of a describe answer as elements; the WSDL orders all of them by name, and leaves out what has no value. */
+/** An object's own properties are all there in the WSDL, nil where they have no value; those of its parts are left out. */
+function objectXml(described: object): string {
+  return sorted({ ...described, idEnabled: true })
+    .map(([name, value]) => (value === null ? `<${name} xsi:nil="true"/>` : partXml(name, value)))
+    .join("");
+}
+
 function valueXml(value: object): string {
-  return Object.entries(value)
-    .filter(([name]) => !REST_ONLY.has(name))
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return sorted(value)
     .map(([name, part]) => partXml(name, part))
     .join("");
+}
+
+/** The WSDL orders everything by name, capitals first. */
+function sorted(value: object): [string, unknown][] {
+  return Object.entries(value)
+    .filter(([name]) => !REST_ONLY.has(name))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
 function partXml(name: string, part: unknown): string {
