@@ -112,7 +112,7 @@ function assemble(options: OrgOptions, clock: Clock): Parts {
   const catalog = catalogOf(options.definition);
   const database = new Database(join(options.dataDir, "org.db"));
   database.define("fold", (value = null) => folded(value));
-  createTables(database, catalog);
+  createTables(database, catalog, clock.now());
   defineFormulas(database, catalog, clock);
   const records = new Records(database);
   const identity = bootstrap({ database, records, catalog, clock });

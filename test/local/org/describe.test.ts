@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Json, openOrg } from "./support/open-org.ts";
+import { startOrg } from "../../../lib/local/org/start-org.ts";
+import { Client, freshFolder, type Json, ManualClock, openOrg } from "./support/open-org.ts";
 
 // The keys of the reference's samples (2.2 and 2.3), in its order.
 const BRIEF =
@@ -70,14 +71,26 @@ test("what describe promises of a field is what saving and querying keep", async
   }
 });
 
-test("metadata that has not changed is answered with 304 to those who have it", async () => {
-  const org = await openOrg();
+test("metadata is answered with 304 to those who have it, until a definition changes it", async () => {
+  const dataDir = await freshFolder();
+  const clock = new ManualClock("2026-02-03T04:05:06.789Z");
+  const first = await startOrg({ dataDir, clock });
+  const ask = (org: Client) =>
+    org.call("GET", "sobjects/Account/describe", undefined, { "If-Modified-Since": "Tue, 03 Feb 2026 04:05:06 GMT" });
 
-  const answer = await org.call("GET", "sobjects/Account/describe", undefined, {
-    "If-Modified-Since": new Date().toUTCString(),
-  });
+  const known = await ask(new Client(first));
+  await first.close();
+  clock.pass(60_000);
+  const changed = await ask(
+    await openOrg({
+      dataDir,
+      clock,
+      definition: { objects: [{ name: "Account", fields: [{ name: "Note__c", type: "text" }] }] },
+    }),
+  );
 
-  expect([answer.status, answer.text]).toEqual([304, ""]);
+  expect([known.status, known.text]).toEqual([304, ""]);
+  expect([changed.status, changed.headers.get("last-modified")]).toEqual([200, "Tue, 03 Feb 2026 04:06:06 GMT"]);
 });
 
 test("SOAP describes the same objects, elements in the order of the WSDL", async () => {

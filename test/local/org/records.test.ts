@@ -221,3 +221,22 @@ test("a composite uses answers of its earlier parts, and with all-or-none leaves
   ]);
   expect(await org.records("SELECT Id FROM Account")).toHaveLength(1);
 });
+
+test("a collection that cannot be read as the object's fields is refused as a whole", async () => {
+  const org = await openOrg();
+  const send = (fields: object) =>
+    org.call("POST", "composite/sobjects", {
+      records: [
+        { attributes: { type: "Account" }, Name: "A" },
+        { attributes: { type: "Account" }, Name: "B", ...fields },
+      ],
+    });
+
+  const answers = [await send({ Bogus__c: 1 }), await send({ AnnualRevenue: "many" })];
+
+  expect(answers.map((answer) => [answer.status, answer.json[0]?.["errorCode"]])).toEqual([
+    [400, "INVALID_FIELD"],
+    [400, "JSON_PARSER_ERROR"],
+  ]);
+  expect(await org.records("SELECT Id FROM Account")).toEqual([]);
+});

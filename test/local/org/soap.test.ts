@@ -102,5 +102,25 @@ test("a session that nobody opened is refused by a fault", async () => {
 
   const answer = await org.soap("<getUserInfo/>");
 
-  expect([answer.status, /<sf:exceptionCode>(.*?)</.exec(answer.text)?.[1]]).toEqual([500, "INVALID_SESSION_ID"]);
+  expect(answer.status).toBe(500);
+  expect(answer.text).toContain(
+    "<sf:exceptionCode>INVALID_SESSION_ID</sf:exceptionCode><sf:exceptionMessage>Invalid Session ID found in SessionHeader: Illegal Session.",
+  );
+});
+
+test("text keeps every character, however a client writes it in XML", async () => {
+  const org = await openOrg();
+
+  await org.soap(
+    "<create><sObjects><type>Contact</type><LastName>M&#252;ller &amp;amp; &#x1F600; &lt;b&gt;</LastName><Description>one&#13;&#10;<![CDATA[<two> & three]]></Description></sObjects></create>",
+  );
+  const [contact] = await org.records("SELECT LastName, Description FROM Contact");
+  const back = await org.soap(
+    "<query><queryString>SELECT LastName, Description FROM Contact WHERE LastName LIKE &apos;M%&apos;</queryString></query>",
+  );
+
+  expect(contact).toMatchObject({ LastName: "Müller &amp; 😀 <b>", Description: "one\r\n<two> & three" });
+  expect(back.text).toContain(
+    "<sf:LastName>Müller &amp;amp; 😀 &lt;b&gt;</sf:LastName><sf:Description>one&#13;\n&lt;two&gt; &amp; three</sf:Description>",
+  );
 });

@@ -6,7 +6,7 @@ import type { Draft } from "../saving/draft.ts";
 import type { Outcome } from "../saving/outcome.ts";
 import type { Saving } from "../saving/saving.ts";
 import { normalizeId } from "../store/ids.ts";
-import { draftOrRefusal, objectAt } from "./draft.ts";
+import { draftOf, objectAt } from "./draft.ts";
 import { jsonObject, ok, param, type RestCall, type RestReply } from "./rest-call.ts";
 import { restStyle } from "./style.ts";
 
@@ -97,7 +97,7 @@ async function saveRecords(call: RestCall, id: "inBody" | null, save: Save, isUp
   const body = jsonObject(call);
   const records = Array.isArray(body["records"]) ? (body["records"] as Record<string, unknown>[]) : [];
   refuseTooMany(records.length);
-  const drafts = records.map((record) => draftOrRefusal(call.parts.catalog, objectOf(call, record), record, id));
+  const drafts = records.map((record) => readable(draftOf(call.parts.catalog, objectOf(call, record), record, id)));
   const ids = drafts.flatMap((draft) => draft.id ?? []);
   const target = {
     session: call.session,
@@ -109,6 +109,12 @@ async function saveRecords(call: RestCall, id: "inBody" | null, save: Save, isUp
     save(drafts, body["allOrNone"] === true, saving),
   );
   return ok(outcomes.map((outcome) => answerOf(outcome, isUpsert)));
+}
+
+/** JSON that cannot be read as the object's fields refuses the whole request; any other fault of a record is its own. */
+function readable(draft: Draft): Draft {
+  if (draft.refusal?.code === "JSON_PARSER_ERROR") throw draft.refusal;
+  return draft;
 }
 
 function objectOf(call: RestCall, record: Record<string, unknown>): SObject {

@@ -37,21 +37,6 @@ function readPart(reader: DraftReader, object: SObject, name: string, value: unk
   reader.link(name, key[0], key[1]);
 }
 
-/** The draft, or one that carries the refusal: in collections a bad record fails alone. */
-export function draftOrRefusal(
-  catalog: Catalog,
-  object: SObject,
-  body: Readonly<Record<string, unknown>>,
-  id: "inBody" | null,
-): Draft {
-  try {
-    return draftOf(catalog, object, body, id);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return { object, id: null, values: new Map(), links: [], refusal: error };
-  }
-}
-
 /** The object that a path names, or 404. */
 export function objectAt(catalog: Catalog, name: string): SObject {
   const object = catalog.find(name);

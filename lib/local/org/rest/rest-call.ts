@@ -62,3 +62,9 @@ function jsonValue({ body }: RestCall): unknown {
 export function param(call: RestCall, name: string): string {
   return call.params[name] ?? "";
 }
+
+/** A path below `/services/data/vXX.X`, `:name` standing for any segment, and what answers it by method. */
+export type Route = readonly [
+  pattern: string,
+  handlers: Readonly<Record<string, (call: RestCall) => RestReply | Promise<RestReply>>>,
+];

@@ -7,7 +7,7 @@ import { limits, recordCount } from "./limits.ts";
 import { query, queryAll, queryMore } from "./query.ts";
 import { recent, tabs, theme } from "./recent.ts";
 import { deleted, updated } from "./replication.ts";
-import type { RestCall, RestReply } from "./rest-call.ts";
+import type { Route } from "./rest-call.ts";
 import { resources } from "./root.ts";
 import { search } from "./search.ts";
 import {
@@ -23,11 +23,6 @@ import {
   upsertRecord,
 } from "./sobjects.ts";
 import { tree } from "./tree.ts";
-
-type Handler = (call: RestCall) => RestReply | Promise<RestReply>;
-
-/** A path below `/services/data/vXX.X`, `:name` standing for any segment, and what answers it by method. */
-export type Route = readonly [pattern: string, handlers: Readonly<Record<string, Handler>>];
 
 /** The REST API; of two paths that match, the earlier one answers. */
 export function routes(runInner: RunInner): readonly Route[] {

@@ -7,23 +7,33 @@ import { fromText } from "../saving/convert.ts";
 import type { Draft } from "../saving/draft.ts";
 import type { Row } from "../store/database.ts";
 import { normalizeId } from "../store/ids.ts";
+import { metadataChangedAt } from "../store/schema.ts";
 import { draftOf, objectAt } from "./draft.ts";
 import { viewedOf } from "./recent.ts";
 import { jsonObject, noContent, ok, param, type RestCall, type RestReply } from "./rest-call.ts";
 import { restStyle } from "./style.ts";
 
-/** `GET /sobjects`: describeGlobal (reference 2.2). The metadata changes only at a start, so 304 is honest. */
+/** `GET /sobjects`: describeGlobal (reference 2.2). */
 export function describeGlobal(call: RestCall): RestReply {
   const sobjects = call.parts.catalog.objects.map((object) => describeBriefly(object, call.version));
-  if (call.headers["if-modified-since"] !== undefined) return { status: 304, json: undefined };
-  return ok({ encoding: "UTF-8", maxBatchSize: 200, sobjects });
+  return unlessKnown(call, { encoding: "UTF-8", maxBatchSize: 200, sobjects });
 }
 
 /** `GET /sobjects/X/describe` (reference 2.3). */
 export function describeObject(call: RestCall): RestReply {
   const object = objectAt(call.parts.catalog, param(call, "object"));
-  if (call.headers["if-modified-since"] !== undefined) return { status: 304, json: undefined };
-  return ok(describe(call.parts.catalog, object, call.version));
+  return unlessKnown(call, describe(call.parts.catalog, object, call.version));
+}
+
+/** Metadata, or 304 for those who have asked since it last changed. */
+function unlessKnown(call: RestCall, answer: unknown): RestReply {
+  const changedAt = metadataChangedAt(call.parts.database);
+  const since = Date.parse(String(call.headers["if-modified-since"]));
+  const headers = { "Last-Modified": changedAt.toUTCString() };
+  // HTTP dates have whole seconds.
+  return since >= Math.floor(changedAt.getTime() / 1000) * 1000
+    ? { status: 304, json: undefined, headers }
+    : { ...ok(answer), headers };
 }
 
 /** `GET /sobjects/X`: the object in brief and what was looked at last. */

@@ -35,15 +35,13 @@ const FAULT_TYPE: Readonly<Record<string, string>> = {
 
 const WITH_PLACE = new Set(["MalformedQueryFault", "InvalidFieldFault", "InvalidSObjectFault"]);
 
+/** What SOAP says where REST says "Session expired or invalid". */
+const NO_SESSION =
+  "Invalid Session ID found in SessionHeader: Illegal Session. Session not found, missing session hash";
+
 /** A refused request as a fault, HTTP 500 (reference 7); what is no refusal is UNKNOWN_EXCEPTION. */
 export function faultReply(error: unknown): Reply {
-  const { code, message } =
-    error instanceof Refusal
-      ? error
-      : {
-          code: "UNKNOWN_EXCEPTION",
-          message: `An unexpected error occurred in the embedded org: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-        };
+  const { code, message } = saidBy(error);
   const type = FAULT_TYPE[code] ?? "UnexpectedErrorFault";
   const column = /ERROR at Row:(\d+):Column:(\d+)/.exec(message);
   const place = WITH_PLACE.has(type)
@@ -54,4 +52,11 @@ export function faultReply(error: unknown): Reply {
   const open =
     '<?xml version="1.0" encoding="UTF-8"?><soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" xmlns:sf="urn:fault.partner.soap.sforce.com" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">';
   return xmlReply(500, `${open}<soapenv:Body>${fault}</soapenv:Body></soapenv:Envelope>`);
+}
+
+function saidBy(error: unknown): { code: string; message: string } {
+  if (error instanceof Refusal)
+    return { code: error.code, message: error.code === "INVALID_SESSION_ID" ? NO_SESSION : error.message };
+  const said = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { code: "UNKNOWN_EXCEPTION", message: `An unexpected error occurred in the embedded org: ${said}` };
 }

@@ -15,6 +15,7 @@ const parser = new XMLParser({
   parseAttributeValue: false,
   trimValues: false,
   processEntities: true,
+  htmlEntities: true, // without it `&#228;` stays as it is
   isArray: (name, _path, _isLeaf, isAttribute) => !isAttribute && LISTS.has(name),
 });
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Catalog } from "../metadata/catalog.ts";
 import { type Field, isNumeric, isStored } from "../metadata/field.ts";
 import type { SObject } from "../metadata/sobject.ts";
@@ -19,17 +20,24 @@ const OWN_TABLES = `
   CREATE TABLE IF NOT EXISTS _job_row (job TEXT NOT NULL, position INTEGER NOT NULL, id TEXT, created INTEGER NOT NULL, error TEXT, line TEXT NOT NULL, PRIMARY KEY (job, position)) WITHOUT ROWID;`;
 
 /** Brings the file's tables up to the metadata; fields that left the metadata keep their columns. */
-export function createTables(database: Database, catalog: Catalog): void {
-  const wanted = JSON.stringify(
-    catalog.objects.map((object) => [object.name, object.fields.map(columnOf), indexesOf(object)]),
-  );
+export function createTables(database: Database, catalog: Catalog, now: Date): void {
+  const wanted = createHash("sha256").update(JSON.stringify(catalog.objects)).digest("hex");
   database.transaction(() => {
     database.execute(OWN_TABLES);
     const built = database.first("SELECT value FROM _setting WHERE name = 'schema'")?.["value"];
     if (built === wanted) return;
     for (const object of catalog.objects) createTable(database, object);
-    database.run("INSERT OR REPLACE INTO _setting VALUES ('schema', ?)", wanted);
+    database.run(
+      "INSERT OR REPLACE INTO _setting VALUES ('schema', ?), ('metadata_changed_at', ?)",
+      wanted,
+      now.toISOString(),
+    );
   });
+}
+
+/** When the metadata last became another; describe answers 304 to those who have asked since. */
+export function metadataChangedAt(database: Database): Date {
+  return new Date(String(database.first("SELECT value FROM _setting WHERE name = 'metadata_changed_at'")?.["value"]));
 }
 
 function createTable(database: Database, object: SObject): void {
