@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { webhook } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { webhookAsJson } from "../../lib/webhooks/as-json.ts";
 import { changeWebhook as change, findWebhook } from "../../lib/webhooks/settings.ts";
@@ -9,7 +10,9 @@ import { onLambda } from "../on-lambda.ts";
 /** Changes URL, events, description or whether it is active; the secret stays. */
 const changeWebhook = endpoint({
   route: "change-webhook",
+  summary: "Changes URL, events, description or whether it is active; the secret stays.",
   input: z.object({ body: webhookChange }),
+  output: webhook,
   services: () => ({ webhooks: webhooks(), isSafe: urlGuard() }),
   find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
   run: async ({ input, resource, services, actor, at }) =>

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { webhookWithSecret } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { webhookAsJson } from "../../lib/webhooks/as-json.ts";
 import { createWebhook as create } from "../../lib/webhooks/settings.ts";
@@ -9,7 +10,9 @@ import { onLambda } from "../on-lambda.ts";
 /** Registers a webhook. The answer is the only place where its secret is ever shown (spec 6.3.4). */
 const createWebhook = endpoint({
   route: "create-webhook",
+  summary: "Registers a webhook. The answer is the only place where its secret is ever shown.",
   input: z.object({ body: newWebhook }),
+  output: webhookWithSecret,
   services: () => ({ webhooks: webhooks(), vault: vault(), isSafe: urlGuard() }),
   run: async ({ input, workspace, services, actor, at }) => {
     const { webhook, secret } = await create(services, workspace.id, input.body, { actor, at });

@@ -1,6 +1,7 @@
 import { exportConfig as exportOf } from "../../lib/config/export-config.ts";
 import { configVersionOf } from "../../lib/config/version.ts";
 import { Tagged } from "../../lib/http/answer.ts";
+import { configDocument } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { mappings } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
@@ -8,6 +9,8 @@ import { onLambda } from "../on-lambda.ts";
 /** All mappings of the workspace as a config document (spec 4, endpoint 7). */
 export const exportConfig = endpoint({
   route: "export-config",
+  summary: "All mappings of the workspace as a config document.",
+  output: configDocument,
   services: () => ({ mappings: mappings() }),
   run: async ({ workspace, services }) => {
     const { generation, mappings } = await services.mappings.list(workspace.id);

@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { csvOf } from "../../lib/audit/csv.ts";
 import { listItem } from "../../lib/audit/list-item.ts";
 import { Paged, Plain } from "../../lib/http/answer.ts";
+import { auditEntry } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { filterText, oneOf, pageOffset, pageSize } from "../../lib/http/input.ts";
 import { auditLog } from "../composition.ts";
@@ -11,6 +12,7 @@ import { onLambda } from "../on-lambda.ts";
 /** The audit log, most recent first, as a page or as a CSV file (spec 4, endpoints 11 and 12). */
 export const listAuditLog = endpoint({
   route: "list-audit-log",
+  summary: "The audit log, most recent first, as a page or as a CSV file.",
   input: z.object({
     limit: z.optional(pageSize(500)),
     offset: pageOffset(),
@@ -18,6 +20,7 @@ export const listAuditLog = endpoint({
     action: z.optional(filterText()),
     format: z.optional(oneOf(["csv", "json"])),
   }),
+  output: auditEntry,
   services: () => ({ audit: auditLog() }),
   run: async ({ input, workspace, services }) => {
     const { actor = null, action = null, offset } = input;

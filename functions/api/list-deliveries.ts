@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Paged } from "../../lib/http/answer.ts";
+import { delivery } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { pageOffset, pageSize } from "../../lib/http/input.ts";
 import { deliveryAsJson } from "../../lib/webhooks/as-json.ts";
@@ -10,7 +11,9 @@ import { onLambda } from "../on-lambda.ts";
 /** The webhook's deliveries of the last thirty days, newest first (spec 4, endpoint 13). */
 const listDeliveries = endpoint({
   route: "list-deliveries",
+  summary: "The webhook's deliveries of the last thirty days, newest first.",
   input: z.object({ limit: z._default(pageSize(200), 50), offset: pageOffset() }),
+  output: delivery,
   services: () => ({ webhooks: webhooks(), deliveries: deliveries() }),
   find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
   run: async ({ input, resource, services }) => {

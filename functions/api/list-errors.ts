@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Paged } from "../../lib/http/answer.ts";
+import { errorRow } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { filterText, pageOffset, pageSize } from "../../lib/http/input.ts";
 import { errorItem } from "../../lib/monitoring/rows.ts";
@@ -10,7 +11,9 @@ import { onLambda } from "../on-lambda.ts";
 /** The rows that Salesforce refused, most recent first (spec 4, endpoint 4). */
 export const listErrors = endpoint({
   route: "list-errors",
+  summary: "The rows that Salesforce refused, most recent first.",
   input: z.object({ limit: z._default(pageSize(200), 50), offset: pageOffset(), table: z.optional(filterText()) }),
+  output: errorRow,
   services: () => ({ monitoring: monitoring() }),
   run: async ({ input, workspace, services }) => {
     const { limit, offset, table = null } = input;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { listItem } from "../../lib/config/list-item.ts";
+import { mappingItem } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { oneOf } from "../../lib/http/input.ts";
 import { mappings } from "../composition.ts";
@@ -8,7 +9,9 @@ import { onLambda } from "../on-lambda.ts";
 /** The active mappings of the workspace; `?include=inactive` lists all (spec 4, endpoint 1). */
 export const listMappings = endpoint({
   route: "list-mappings",
+  summary: "The active mappings of the workspace; ?include=inactive lists all.",
   input: z.object({ include: z.optional(oneOf(["inactive"])) }),
+  output: z.array(mappingItem),
   services: () => ({ mappings: mappings() }),
   run: async ({ input, workspace, services }) => {
     const { mappings } = await services.mappings.list(workspace.id);

@@ -1,3 +1,5 @@
+import * as z from "zod/mini";
+import { webhook } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { webhookAsJson } from "../../lib/webhooks/as-json.ts";
 import { webhooks } from "../composition.ts";
@@ -6,6 +8,8 @@ import { onLambda } from "../on-lambda.ts";
 /** All webhooks of the workspace, oldest first, without their secrets. */
 const listWebhooks = endpoint({
   route: "list-webhooks",
+  summary: "All webhooks of the workspace, oldest first, without their secrets.",
+  output: z.array(webhook),
   services: () => ({ webhooks: webhooks() }),
   run: async ({ workspace, services, at }) =>
     (await services.webhooks.list(workspace.id)).map((webhook) => webhookAsJson(webhook, at)),

@@ -1,3 +1,4 @@
+import { deliveryHistory } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { historyAsJson } from "../../lib/webhooks/as-json.ts";
 import { findDelivery } from "../../lib/webhooks/ask-for.ts";
@@ -8,6 +9,8 @@ import { onLambda } from "../on-lambda.ts";
 /** One delivery with every attempt and what the receiver answered (spec 6.4.4). */
 const readDelivery = endpoint({
   route: "read-delivery",
+  summary: "One delivery with every attempt and what the receiver answered.",
+  output: deliveryHistory,
   services: () => ({ webhooks: webhooks(), deliveries: deliveries() }),
   find: async ({ path, workspace, services }) =>
     findDelivery(

@@ -1,4 +1,5 @@
 import { readDrift as read } from "../../lib/config/drift.ts";
+import { driftReport } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { baselines, mappings } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
@@ -6,6 +7,8 @@ import { onLambda } from "../on-lambda.ts";
 /** Compares the live configuration with the most recent baseline (spec 4, endpoint 10). */
 export const readDrift = endpoint({
   route: "read-drift",
+  summary: "Compares the live configuration with the most recent baseline.",
+  output: driftReport,
   services: () => ({ mappings: mappings(), baselines: baselines() }),
   run: ({ workspace, services }) => read(services, workspace.id),
 });

@@ -1,4 +1,5 @@
 import { readHealth as read } from "../../lib/health/read-health.ts";
+import { health } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { counters, engineReports, mappings, monitoring, orgReach } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
@@ -6,6 +7,8 @@ import { onLambda } from "../on-lambda.ts";
 /** The health of both sides and of the sync between them (spec 4, endpoint 2). */
 export const readHealth = endpoint({
   route: "read-health",
+  summary: "The health of both sides and of the sync between them.",
+  output: health,
   services: () => ({
     mappings: mappings(),
     monitoring: monitoring(),

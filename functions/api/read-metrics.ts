@@ -7,6 +7,7 @@ import { onOpenLambda } from "../on-lambda.ts";
 
 /** The service's metrics in plain-text exposition format, without a token (spec 4.2). */
 const readMetrics = openEndpoint({
+  summary: "The service's metrics in plain-text exposition format, without a token.",
   services: () => ({ scrape: scraper(counters()) }),
   run: async ({ services, at }) => new Plain(EXPOSITION_TYPE, await services.scrape(at)),
 });

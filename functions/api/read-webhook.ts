@@ -1,3 +1,4 @@
+import { webhook } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { webhookAsJson } from "../../lib/webhooks/as-json.ts";
 import { findWebhook } from "../../lib/webhooks/settings.ts";
@@ -7,6 +8,8 @@ import { onLambda } from "../on-lambda.ts";
 /** One webhook, without its secret. */
 const readWebhook = endpoint({
   route: "read-webhook",
+  summary: "One webhook, without its secret.",
+  output: webhook,
   services: () => ({ webhooks: webhooks() }),
   find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
   run: async ({ resource, at }) => webhookAsJson(resource, at),

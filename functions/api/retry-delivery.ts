@@ -1,3 +1,4 @@
+import { retryResult } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { findDelivery, retryDelivery as retry } from "../../lib/webhooks/ask-for.ts";
 import { findWebhook } from "../../lib/webhooks/settings.ts";
@@ -7,6 +8,8 @@ import { onLambda } from "../on-lambda.ts";
 /** Queues a new attempt at once, for any delivery, even a successful one (spec 4, endpoint 14). */
 const retryDelivery = endpoint({
   route: "retry-delivery",
+  summary: "Queues a new attempt at once, for any delivery, even a successful one.",
+  output: retryResult,
   services: () => ({ webhooks: webhooks(), deliveries: deliveries(), wakeUps: wakeUps() }),
   find: async ({ path, workspace, services }) => {
     const webhook = await findWebhook(services.webhooks, workspace.id, path.webhook_id);

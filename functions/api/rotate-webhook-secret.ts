@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { webhookWithSecret } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { webhookAsJson } from "../../lib/webhooks/as-json.ts";
 import { findWebhook, rotateSecret } from "../../lib/webhooks/settings.ts";
@@ -9,7 +10,10 @@ import { onLambda } from "../on-lambda.ts";
 /** Gives the webhook a new secret, shown here once; the old one signs beside it for `overlap_seconds` (24 hours). */
 const rotateWebhookSecret = endpoint({
   route: "rotate-webhook-secret",
+  summary:
+    "Gives the webhook a new secret, shown here once; the old one signs beside it for overlap_seconds (24 hours).",
   input: z.object({ overlap_seconds: overlapSeconds }),
+  output: webhookWithSecret,
   services: () => ({ webhooks: webhooks(), vault: vault() }),
   find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
   run: async ({ input, resource, services, actor, at }) => {

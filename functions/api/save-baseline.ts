@@ -1,4 +1,5 @@
 import { saveBaseline as save } from "../../lib/config/baseline.ts";
+import { baseline } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { baselines, mappings } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
@@ -6,6 +7,8 @@ import { onLambda } from "../on-lambda.ts";
 /** Pins the current configuration as the baseline against which drift is measured (spec 4, endpoint 9). */
 export const saveBaseline = endpoint({
   route: "save-baseline",
+  summary: "Pins the current configuration as the baseline against which drift is measured.",
+  output: baseline,
   services: () => ({ mappings: mappings(), baselines: baselines() }),
   run: ({ workspace, services, actor, at }) => save(services, { workspaceId: workspace.id, actor, at }),
 });

@@ -10,7 +10,9 @@ import { onLambda } from "../on-lambda.ts";
 /** Sends the webhook an event that never happened, of the type `event` or the first that it receives. */
 const testWebhook = endpoint({
   route: "test-webhook",
+  summary: "Sends the webhook an event that never happened, of the type event or the first that it receives.",
   input: z.object({ event: z.optional(oneOf(EVENT_TYPES)) }),
+  output: z.object({ queued: z.boolean(), delivery_id: z.string(), event_id: z.string() }),
   services: () => ({ webhooks: webhooks(), deliveries: deliveries(), wakeUps: wakeUps() }),
   find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
   run: async ({ input, resource, services, actor, at }) => {

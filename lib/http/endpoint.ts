@@ -65,3 +65,10 @@ export interface OpenEndpoint<Services> {
 export function openEndpoint<Services>(row: OpenEndpoint<Services>): OpenEndpoint<Services> {
   return row;
 }
+
+/** What an endpoint says of itself. */
+export interface Described {
+  readonly summary?: string;
+  readonly input?: z.ZodMiniType;
+  readonly output?: z.ZodMiniType;
+}

@@ -304,4 +304,6 @@ export const SETTINGS_ROUTES = {
     postgres: true,
     secrets: true,
   },
+  "read-openapi": { method: "GET", path: "/openapi.json", scope: null, body: false, reads: [] },
+  "read-api-page": { method: "GET", path: "/openapi", scope: null, body: false, reads: [] },
 } as const satisfies Record<string, Route>;

@@ -1,4 +1,7 @@
+import type { Described } from "../../lib/http/endpoint.ts";
 import { ROUTES, type Route, type RouteName } from "../../lib/http/routes.ts";
+
+import { checkAnswer } from "./check-answer.ts";
 
 /** What a test says of one request. */
 export interface Request {
@@ -31,9 +34,9 @@ export interface Envelope {
   };
 }
 
-type Handler = (event: never, context: never) => unknown;
+type Handler = ((event: never, context: never) => unknown) & { readonly endpoint?: Described };
 
-/** Calls a handler as API Gateway would call it. */
+/** Calls a handler as API Gateway would call it; a good answer must be as the API describes it. */
 export async function call(handler: Handler, route: RouteName, request: Request = {}): Promise<Response> {
   const answer = (await handler(gatewayEvent(ROUTES[route], request) as never, {} as never)) as {
     readonly statusCode: number;
@@ -41,12 +44,9 @@ export async function call(handler: Handler, route: RouteName, request: Request 
     readonly body: string;
   };
   const isJson = answer.headers["Content-Type"] === "application/json";
-  return {
-    status: answer.statusCode,
-    headers: answer.headers,
-    text: answer.body,
-    json: isJson ? (JSON.parse(answer.body) as Envelope) : null,
-  };
+  const json = isJson ? (JSON.parse(answer.body) as Envelope) : null;
+  checkAnswer(route, handler.endpoint ?? {}, json);
+  return { status: answer.statusCode, headers: answer.headers, text: answer.body, json };
 }
 
 /** A REST API's proxy event (version 1). */
