@@ -2,7 +2,7 @@ import type { Clock } from "../../clock.ts";
 import { contextOf } from "./context.ts";
 import type { LambdaFunction } from "./functions.ts";
 import { callHandler, type Handler, loadHandler } from "./handler.ts";
-import { failureOf, type Outcome, type Runner } from "./invocation.ts";
+import { failureOf, type Invocation, type Outcome, type Runner } from "./invocation.ts";
 import { provideStreaming } from "./response-stream.ts";
 
 interface InProcessSettings {
@@ -40,18 +40,20 @@ export function runInProcess(settings: InProcessSettings): Runner {
     handlers.set(target.name, loading);
     return loading;
   };
+  const run = async (target: LambdaFunction, invocation: Invocation): Promise<Outcome> => {
+    let handler: Handler;
+    try {
+      handler = await handlerOf(target);
+    } catch (thrown) {
+      handlers.delete(target.name);
+      return failureOf(thrown);
+    }
+    const event: unknown = JSON.parse(JSON.stringify(invocation.event)); // as it is after it has travelled
+    return callHandler(handler, event, contextOf(target, invocation, settings.clock.now));
+  };
   return {
-    async run(target, invocation): Promise<Outcome> {
-      let handler: Handler;
-      try {
-        handler = await handlerOf(target);
-      } catch (thrown) {
-        handlers.delete(target.name);
-        return failureOf(thrown);
-      }
-      const event: unknown = JSON.parse(JSON.stringify(invocation.event)); // as it is after it has travelled
-      return callHandler(handler, event, contextOf(target, invocation, settings.clock.now));
-    },
+    mostPerFunction: Number.POSITIVE_INFINITY,
+    acquire: async (target) => ({ run: (invocation) => run(target, invocation) }),
     async close() {
       running--;
       restore();

@@ -28,8 +28,16 @@ export interface Failed {
 
 /** Where functions run. */
 export interface Runner {
-  run(target: LambdaFunction, invocation: Invocation): Promise<Outcome>;
+  /** How many calls of one function may be at work at once. */
+  readonly mostPerFunction: number;
+  /** Waits for a place where the function can run, which its time-out does not count. Rejects when there is none. */
+  acquire(target: LambdaFunction): Promise<Place>;
   close(): Promise<void>;
+}
+
+/** A place where a function runs one call. */
+export interface Place {
+  run(invocation: Invocation): Promise<Outcome>;
 }
 
 /** Lambda refuses answers above this, unless they are streamed. */

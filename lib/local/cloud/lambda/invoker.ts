@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { finished } from "node:stream/promises";
 import type { Cancel, Clock } from "../../clock.ts";
 import type { LambdaFunction } from "./functions.ts";
-import type { Failed, Outcome, Runner } from "./invocation.ts";
-import type { Log } from "./log.ts";
+import { type Failed, failureOf, type Outcome, type Runner } from "./invocation.ts";
+import type { Log, LogLine } from "./log.ts";
 
 /** Calls functions within their time and keeps count of what runs. */
 export interface Invoker {
@@ -31,31 +31,20 @@ export function createInvoker({ runner, clock, log }: InvokerSettings): Invoker 
   };
   const invoke = async (target: LambdaFunction, event: unknown): Promise<Outcome> => {
     const requestId = randomUUID();
-    const deadline = clock.now() + target.timeoutSeconds * 1000;
     const timeOut = new AbortController();
-    const { promise: late, cancel } = timedOut(clock, target, deadline, timeOut);
-    const outcome = await Promise.race([
-      runner.run(target, { requestId, event, deadline, signal: timeOut.signal }),
-      late,
-    ]);
+    const { outcome, cancel } = await runWithinTime(runner, clock, target, { requestId, event }, timeOut);
     if (outcome.kind === "streaming") {
-      const { stream } = outcome;
-      timeOut.signal.addEventListener("abort", () => stream.destroy(new Error(timeOutMessage(target))));
-      const whole = finished(stream, { writable: false, readable: true });
-      whole.catch((error: Error) => {
-        log({
-          level: "error",
-          event: "stream broken",
-          function: target.name,
-          request_id: requestId,
-          message: error.message,
-        });
-      });
+      timeOut.signal.addEventListener("abort", () => outcome.stream.destroy(new Error(timeOutMessage(target))));
+      const whole = finished(outcome.stream, { writable: false, readable: true });
+      whole.catch((error: Error) => log(problem("stream broken", target, requestId, error.message)));
       during(whole.finally(cancel));
-    } else {
-      cancel();
+      return outcome;
     }
-    if (outcome.kind === "failed") logFailure(log, target, requestId, outcome);
+    cancel();
+    if (outcome.kind === "failed") {
+      const { errorType, message, trace } = outcome;
+      log({ ...problem("function failed", target, requestId, message), error_type: errorType, trace });
+    }
     return outcome;
   };
   return {
@@ -73,34 +62,39 @@ export function createInvoker({ runner, clock, log }: InvokerSettings): Invoker 
   };
 }
 
-function timedOut(
+interface Timed {
+  readonly outcome: Outcome;
+  /** Calls the time-out off. */
+  readonly cancel: Cancel;
+}
+
+/** Runs a function until it answers or is out of time, which counts from when it has a place to run. */
+async function runWithinTime(
+  runner: Runner,
   clock: Clock,
   target: LambdaFunction,
-  deadline: number,
+  call: { readonly requestId: string; readonly event: unknown },
   timeOut: AbortController,
-): { promise: Promise<Failed>; cancel: Cancel } {
+): Promise<Timed> {
   let cancel: Cancel = () => {};
-  const promise = new Promise<Failed>((resolve) => {
-    cancel = clock.at(deadline, () => {
-      resolve({ kind: "failed", errorType: "Sandbox.Timedout", message: timeOutMessage(target), trace: [] });
-      timeOut.abort();
+  try {
+    const place = await runner.acquire(target);
+    const deadline = clock.now() + target.timeoutSeconds * 1000;
+    const late = new Promise<Failed>((resolve) => {
+      cancel = clock.at(deadline, () => {
+        resolve({ kind: "failed", errorType: "Sandbox.Timedout", message: timeOutMessage(target), trace: [] });
+        timeOut.abort();
+      });
     });
-  });
-  return { promise, cancel };
+    return { outcome: await Promise.race([place.run({ ...call, deadline, signal: timeOut.signal }), late]), cancel };
+  } catch (thrown) {
+    return { outcome: failureOf(thrown), cancel };
+  }
 }
 
 const timeOutMessage = ({ timeoutSeconds }: LambdaFunction): string =>
   `Task timed out after ${timeoutSeconds.toFixed(2)} seconds`;
 
-function logFailure(log: Log, target: LambdaFunction, requestId: string, failed: Failed): void {
-  const { errorType, message, trace } = failed;
-  log({
-    level: "error",
-    event: "function failed",
-    function: target.name,
-    request_id: requestId,
-    error_type: errorType,
-    message,
-    trace,
-  });
+function problem(event: string, target: LambdaFunction, requestId: string, message: string): LogLine {
+  return { level: "error", event, function: target.name, request_id: requestId, message };
 }

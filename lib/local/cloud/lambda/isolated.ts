@@ -1,6 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import type { LambdaFunction } from "./functions.ts";
-import type { Invocation, Outcome, Runner } from "./invocation.ts";
+import type { Runner } from "./invocation.ts";
 import { type Environment, startEnvironment } from "./isolated-environment.ts";
 import type { Log } from "./log.ts";
 
@@ -35,7 +35,7 @@ export function runIsolated(settings: IsolatedSettings): Runner {
     fleets.set(name, fleet);
     return fleet;
   };
-  const acquire = async (target: LambdaFunction, fleet: Fleet): Promise<Environment> => {
+  const take = async (target: LambdaFunction, fleet: Fleet): Promise<Environment> => {
     for (;;) {
       const free = fleet.idle.pop();
       if (free?.isAlive()) return free;
@@ -67,13 +67,18 @@ export function runIsolated(settings: IsolatedSettings): Runner {
   };
 
   return {
-    async run(target: LambdaFunction, invocation: Invocation): Promise<Outcome> {
+    mostPerFunction: most,
+    async acquire(target) {
       if (isClosing) throw new Error("the host is closing");
       const fleet = fleetOf(target);
-      const environment = await acquire(target, fleet);
-      const { outcome, free } = environment.run(invocation);
-      void free.finally(() => release(fleet, environment));
-      return outcome;
+      const environment = await take(target, fleet);
+      return {
+        async run(invocation) {
+          const { outcome, free } = environment.run(invocation);
+          void free.finally(() => release(fleet, environment));
+          return outcome;
+        },
+      };
     },
     async close() {
       isClosing = true;

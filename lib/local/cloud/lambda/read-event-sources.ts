@@ -12,11 +12,12 @@ interface MappingProperties {
   readonly FunctionResponseTypes?: readonly string[];
 }
 
-/** The event source mappings of all stacks. */
+/** The event source mappings of all stacks; what would find no place to run stays in its queue. */
 export function readEventSources(
   assembly: Assembly,
   resolve: Resolve,
   functions: readonly LambdaFunction[],
+  mostAtOnce: number,
 ): EventSource[] {
   const mappings = resourcesOfType<MappingProperties>(assembly, resolve, "AWS::Lambda::EventSourceMapping");
   return mappings.map(({ properties }) => ({
@@ -24,7 +25,7 @@ export function readEventSources(
     target: functionNamed(functions, properties.FunctionName),
     batchSize: properties.BatchSize ?? 10,
     windowSeconds: properties.MaximumBatchingWindowInSeconds ?? 0,
-    maximumConcurrency: properties.ScalingConfig?.MaximumConcurrency ?? 1000,
+    maximumConcurrency: Math.min(properties.ScalingConfig?.MaximumConcurrency ?? 1000, mostAtOnce),
     reportsFailures: properties.FunctionResponseTypes?.includes("ReportBatchItemFailures") ?? false,
   }));
 }

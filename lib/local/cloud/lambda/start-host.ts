@@ -83,7 +83,7 @@ export async function startHost(settings: HostSettings): Promise<Host> {
     await end();
     throw error;
   }
-  const pollers = readEventSources(assembly, resolve, functions).map((source) =>
+  const pollers = readEventSources(assembly, resolve, functions, runner.mostPerFunction).map((source) =>
     startPolling(source, { sqs: cloud.sqs, clock: cloud.clock, invoker, log }),
   );
 

@@ -70,6 +70,12 @@ test("two requests at once are two environments with one event each", async () =
   expect(one?.pid).not.toBe(two?.pid);
 });
 
+test("requests beyond the environments of a function wait their turn", async () => {
+  const bodies = await Promise.all(Array.from({ length: 9 }, () => bodyOf("mappings?do=both")));
+
+  expect(new Set(bodies.map(({ pid }) => pid)).size).toBeLessThanOrEqual(4);
+});
+
 test.each([
   ["throws", "do=throw", { error_type: "TypeError", message: "no such luck" }],
   ["crashes", "do=crash", { error_type: "Runtime.ExitError", message: expect.stringContaining("exit status 7") }],
