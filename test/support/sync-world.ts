@@ -68,6 +68,9 @@ export interface SyncWorld {
   /** One beat of these mappings, as their messages would come: one after the other, all of one slot. */
   beat(mappings: readonly Mapping[]): Promise<void>;
   pass(seconds: number): Promise<void>;
+  /** Nobody can connect to the customer's database any more, until it comes back. */
+  databaseGoesAway(): Promise<void>;
+  databaseComesBack(): Promise<void>;
   /** Stands between the cycles and the outside, until it is taken away with null. */
   interfere(interference: Interference | null): void;
   close(): Promise<void>;
@@ -162,6 +165,8 @@ export async function createSyncWorld(
     beat: async (all) => {
       for (const mapping of all) await answer(mapping, "beat");
     },
+    databaseGoesAway: () => admit(database, false),
+    databaseComesBack: () => admit(database, true),
     interfere: (next) => {
       interference = next;
     },
@@ -176,6 +181,15 @@ async function closeAll(application: Client, org: Org, database: TestDatabase, f
   await org.close();
   await database.close();
   rmSync(folder, { recursive: true, force: true });
+}
+
+async function admit({ url }: TestDatabase, admitted: boolean): Promise<void> {
+  const beside = new URL(url);
+  beside.pathname = "/postgres";
+  const client = new Client({ connectionString: beside.href });
+  await client.connect();
+  await client.query(`ALTER DATABASE "${new URL(url).pathname.slice(1)}" WITH ALLOW_CONNECTIONS ${admitted}`);
+  await client.end();
 }
 
 function sleep(cloud: BridgeCloud, milliseconds: number): Promise<void> {

@@ -157,3 +157,23 @@ test("two messages for one mapping run one cycle at a time and send each row onc
   expect(await world.soql("SELECT count(Id) n FROM Contact")).toEqual([{ n: 300 }]);
   expect(await states()).toEqual(Array(300).fill("SUCCESS"));
 });
+
+test("a database that is gone for a minute is told once as broken and once as recovered, and loses nothing", async () => {
+  await told();
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Patient')");
+  await world.databaseGoesAway();
+
+  for (let i = 0; i < 6; i++) {
+    await world.pass(10);
+    await world.cycle(contact, "beat");
+  }
+  expect(await told()).toEqual(["sync.broken"]);
+  await world.databaseComesBack();
+  await world.pass(10);
+  await world.cycle(contact, "beat");
+  await world.pass(10);
+  await world.cycle(contact, "beat");
+
+  expect(await told()).toEqual(["sync.recovered"]);
+  expect(await states()).toEqual(["SUCCESS"]);
+});
