@@ -188,7 +188,10 @@ async function admit({ url }: TestDatabase, admitted: boolean): Promise<void> {
   beside.pathname = "/postgres";
   const client = new Client({ connectionString: beside.href });
   await client.connect();
-  await client.query(`ALTER DATABASE "${new URL(url).pathname.slice(1)}" WITH ALLOW_CONNECTIONS ${admitted}`);
+  const name = new URL(url).pathname.slice(1);
+  await client.query(`ALTER DATABASE "${name}" WITH ALLOW_CONNECTIONS ${admitted}`);
+  const ours = "datname = $1 AND application_name = 'bridge'";
+  if (!admitted) await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ours}`, [name]);
   await client.end();
 }
 
