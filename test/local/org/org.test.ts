@@ -112,3 +112,10 @@ test("what changed and what was deleted is told by whole minutes", async () => {
   });
   expect(backwards.json[0]).toMatchObject({ errorCode: "INVALID_REPLICATION_DATE" });
 });
+
+test("a folder belongs to one org at a time, and a second one is told so", async () => {
+  const dataDir = await freshFolder();
+  await openOrg({ dataDir });
+
+  await expect(startOrg({ dataDir })).rejects.toThrow("is another org running on this folder?");
+});

@@ -4,6 +4,7 @@ import type { Merged } from "../saving/merger.ts";
 import { refused } from "../saving/outcome.ts";
 import type { Saving } from "../saving/saving.ts";
 import { draftOf } from "./draft.ts";
+import { errorsXml } from "./saves.ts";
 import type { SoapCall } from "./soap-call.ts";
 import { child, children, type Element, tag, textOf } from "./xml.ts";
 
@@ -29,12 +30,7 @@ function resultOf(call: SoapCall, master: Draft, losers: readonly string[], savi
   try {
     return mergedXml(call.parts.database.transaction(() => call.parts.dml.merge(master, losers, saving)));
   } catch (error) {
-    const { errors } = refused(error);
-    const list = errors.map(
-      ({ statusCode, message, fields }) =>
-        `<errors>${fields.map((field) => tag("fields", field)).join("")}${tag("message", message)}${tag("statusCode", statusCode)}</errors>`,
-    );
-    return `<result>${list.join("")}${tag("id", master.id)}${tag("success", false)}</result>`;
+    return `<result>${errorsXml(refused(error).errors)}${tag("id", master.id)}${tag("success", false)}</result>`;
   }
 }
 

@@ -2,11 +2,9 @@ import type { Session } from "../access/sessions.ts";
 import type { Call, Reply } from "../http/call.ts";
 import type { Parts } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
+import { CONVERTED_STATUSES } from "../saving/converter.ts";
 import { faultReply, soapReply } from "./envelope.ts";
 import { child, children, parseEnvelope, tag, textOf } from "./xml.ts";
-
-/** Lead statuses that stand for a converted lead. */
-const CONVERTED = new Set(["Closed - Converted"]);
 
 /** The one corner of the metadata protocol that clients need to read: `readMetadata` of custom fields, for their picklists. */
 export function answerMetadata(parts: Parts, call: Call, admit: (token: string) => Session): Reply {
@@ -35,7 +33,7 @@ function fieldXml({ catalog }: Parts, fullName: string): string {
   if (!field) return '<records xsi:type="CustomField" xsi:nil="true"/>';
   const values = field.picklist.map(
     ({ value, isDefault }) =>
-      `<picklistValues>${tag("fullName", value)}${tag("default", isDefault)}${tag("converted", CONVERTED.has(value))}</picklistValues>`,
+      `<picklistValues>${tag("fullName", value)}${tag("default", isDefault)}${tag("converted", CONVERTED_STATUSES.has(value))}</picklistValues>`,
   );
   return `<records xsi:type="CustomField">${tag("fullName", fullName)}${tag("label", field.label)}<picklist>${values.join("")}<sorted>false</sorted></picklist>${tag("type", "Picklist")}</records>`;
 }

@@ -1,7 +1,7 @@
 import { inTransaction } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
 import type { Draft } from "../saving/draft.ts";
-import type { Outcome } from "../saving/outcome.ts";
+import type { Outcome, RecordError } from "../saving/outcome.ts";
 import type { Saving } from "../saving/saving.ts";
 import { normalizeId } from "../store/ids.ts";
 import { draftOf } from "./draft.ts";
@@ -95,9 +95,12 @@ function refuseTooMany(count: number): void {
 
 /** One result, its elements in the WSDL's order: created, errors, id, success. */
 function resultXml({ id, success, created, errors }: Outcome, isUpsert: boolean): string {
-  const list = errors.map(
-    ({ statusCode, message, fields }) =>
-      `<errors>${fields.map((field) => tag("fields", field)).join("")}${tag("message", message)}${tag("statusCode", statusCode)}</errors>`,
-  );
-  return `<result>${isUpsert ? tag("created", created) : ""}${list.join("")}${tag("id", id)}${tag("success", success)}</result>`;
+  return `<result>${isUpsert ? tag("created", created) : ""}${errorsXml(errors)}${tag("id", id)}${tag("success", success)}</result>`;
+}
+
+/** The reasons of a refusal, as every result has them. */
+export function errorsXml(errors: readonly RecordError[]): string {
+  const one = ({ statusCode, message, fields }: RecordError) =>
+    `<errors>${fields.map((field) => tag("fields", field)).join("")}${tag("message", message)}${tag("statusCode", statusCode)}</errors>`;
+  return errors.map(one).join("");
 }

@@ -2,6 +2,7 @@ import type { Session } from "../access/sessions.ts";
 import { type Call, nameOf, type Reply } from "../http/call.ts";
 import type { Parts } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
+import { convertLeads } from "./convert-lead.ts";
 import { describeGlobal, describeSObjects, retrieve } from "./describe.ts";
 import { faultReply, soapReply } from "./envelope.ts";
 import { getUserInfo, login } from "./login.ts";
@@ -9,6 +10,7 @@ import { merge } from "./merge.ts";
 import { getDeleted, getUpdated, query, queryAll, queryMore } from "./reads.ts";
 import { create, deleteIds, emptyRecycleBin, undelete, update, upsert } from "./saves.ts";
 import type { Operation, SoapCall } from "./soap-call.ts";
+import { describeTabs } from "./tabs.ts";
 import { child, parseEnvelope, tag, textOf } from "./xml.ts";
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -22,6 +24,8 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   queryAll,
   queryMore,
   merge,
+  convertLead: convertLeads,
+  describeTabs,
   retrieve,
   describeSObject: describeSObjects,
   describeSObjects,

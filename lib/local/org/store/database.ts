@@ -18,9 +18,17 @@ export class Database {
   /** Opens or creates the file. Commits survive `kill -9`; only a power cut may lose the last of them. */
   constructor(file: string) {
     this.#sqlite = new DatabaseSync(file);
-    this.#sqlite.exec(`
-      PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;
-      PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 4000; PRAGMA foreign_keys = OFF;`);
+    try {
+      // The folder is one org's: held exclusively from the first write on.
+      this.#sqlite.exec(`
+        PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+        PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 4000;
+        BEGIN IMMEDIATE; COMMIT;`);
+    } catch (error) {
+      this.#sqlite.close();
+      const remedy = "is another org running on this folder? Stop it, or choose another folder";
+      throw new Error(`cannot open the org's records in ${file}: ${remedy}`, { cause: error });
+    }
   }
 
   execute(sql: string): void {

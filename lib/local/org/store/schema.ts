@@ -74,7 +74,9 @@ function indexesOf(object: SObject): string[][] {
   const isLink = (field: Field) =>
     field.type === "reference" && !field.referenceTo.includes("User") && field.name !== "MasterRecordId";
   const single = object.fields.filter((field) => isKey(field) || isLink(field) || isSearched(object, field));
-  return [["SystemModstamp", "Id"], ...single.map((field) => [field.name])];
+  // With IsDeleted in it, counting and the reading of stamps alone never touch the wide rows.
+  const keyset = ["SystemModstamp", "Id", ...(object.field("IsDeleted") ? ["IsDeleted"] : [])];
+  return [keyset, ...single.map((field) => [field.name])];
 }
 
 /** E-mail addresses and names are what people look records up by. */
