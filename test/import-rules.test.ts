@@ -15,8 +15,8 @@ test("a room imports the model, itself, and of other rooms no more than their po
 
   const strays = rooms.filter(({ from, to }) => {
     if (to.startsWith("lib/model/") || placeOf(to) === placeOf(from)) return false;
-    // The settings area is another door to the configuration, so it speaks its rules.
-    if (placeOf(from) === "lib/settings" && placeOf(to) === "lib/config") return false;
+    // The settings area is another door to the configuration and to failed rows, so it stands on those rooms.
+    if (placeOf(from) === "lib/settings" && ["lib/config", "lib/monitoring"].includes(placeOf(to))) return false;
     return !(isRoom(to) && isPort(to));
   });
 
@@ -84,9 +84,15 @@ test("the command line and the console are clients: they import nothing else of 
 test("the local parts are imported by bin/serve.ts and tests alone, and import the deployment and its names alone", () => {
   const importers = IMPORTS.filter(({ from, to }) => to.startsWith("lib/local/") && !from.startsWith("lib/local/"));
   const allowed = ["lib/local/", "lib/infra/", "lib/model/resources.ts"];
+  // The demo makes its workspace as an operator does, before there is a token for the API.
+  const operators = ["functions/composition.ts", "lib/access/bootstrap.ts"];
+
+  const strays = inLib("lib/local/").filter(({ from, to }) => {
+    return !allowed.some((place) => to.startsWith(place)) && !(from === "lib/local/demo.ts" && operators.includes(to));
+  });
 
   expect(importers.filter(({ from }) => from !== "bin/serve.ts" && !from.startsWith("test/"))).toEqual([]);
-  expect(inLib("lib/local/").filter(({ to }) => !allowed.some((place) => to.startsWith(place)))).toEqual([]);
+  expect(strays).toEqual([]);
 });
 
 test("nothing that runs imports a test", () => {

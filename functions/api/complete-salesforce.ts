@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
-import { orgLogin } from "../../lib/adapters/salesforce-login/log-in.ts";
+
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { completeSignIn } from "../../lib/settings/connect-salesforce.ts";
 import { completeBody } from "../../lib/settings/connection-input.ts";
 import { connectedView, viewConnected } from "../../lib/settings/connection-view.ts";
 import { connectionSettings, hostGuard, mappings } from "../composition.ts";
+import { orgLogin } from "../login-services.ts";
 import { onLambda } from "../on-lambda.ts";
 
 /** Ends a sign-in with what the browser brought back. */

@@ -1,11 +1,12 @@
 import * as z from "zod/mini";
-import { databases } from "../../lib/adapters/postgres/look.ts";
+
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { flag } from "../../lib/http/input.ts";
 import { connectPostgres } from "../../lib/settings/connect-postgres.ts";
 import { postgresBody } from "../../lib/settings/connection-input.ts";
 import { checked } from "../../lib/settings/findings.ts";
 import { connectionSettings, hostGuard, mappings, provisioningQueue } from "../composition.ts";
+import { databases } from "../database-services.ts";
 import { onLambda } from "../on-lambda.ts";
 
 /** Connects the workspace to a database after a look into it; `?dry_run=true` only looks. */

@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
-import { orgLogin } from "../../lib/adapters/salesforce-login/log-in.ts";
+
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { connectByCredentials } from "../../lib/settings/connect-salesforce.ts";
 import { credentialsOf, salesforceBody } from "../../lib/settings/connection-input.ts";
 import { connectedView, viewConnected } from "../../lib/settings/connection-view.ts";
 import { connectionSettings, hostGuard, mappings } from "../composition.ts";
+import { orgLogin } from "../login-services.ts";
 import { onLambda } from "../on-lambda.ts";
 
 /** Connects the workspace to an org by credentials for machines, after a login with them. */

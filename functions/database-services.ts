@@ -1,0 +1,2 @@
+/** Looks into databases that are to be connected; apart from the composition, because it brings the driver along. */
+export { databases } from "../lib/adapters/postgres/look.ts";
