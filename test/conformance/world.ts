@@ -32,8 +32,8 @@ interface ListedMapping {
 }
 
 /** Starts it all: bundles, cloud, org, database; imports two mappings and waits for their tables. */
-export async function startContractWorld(): Promise<ContractWorld> {
-  const bridge = await startRunningBridge();
+export async function startContractWorld(settings: { readonly controls?: boolean } = {}): Promise<ContractWorld> {
+  const bridge = await startRunningBridge(settings);
   const workspace = await bridge.createWorkspace();
   const client = new Client({ connectionString: bridge.database.url });
   await client.connect();

@@ -7,6 +7,8 @@ import type { SalesforceConnection } from "../../lib/model/workspace.ts";
 /** A local org and how a workspace is connected to it. End it with `close()`. */
 export interface ConnectedOrg {
   readonly connection: SalesforceConnection;
+  /** Orders something of the org's simulation, if it was started with `controls`. */
+  control(method: string, path: string, order?: object): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -31,6 +33,10 @@ export async function startConnectedOrg({
       apiVersion: "66.0",
       credentials: { kind: "password", clientId, clientSecret, username, password },
       accessToken: null,
+    },
+    control: async (method, path, order) => {
+      const answer = await fetch(`${org.url}/_sim${path}`, { method, body: order ? JSON.stringify(order) : null });
+      if (!answer.ok) throw new Error(`${method} /_sim${path} answered ${answer.status}: ${await answer.text()}`);
     },
     close: async () => {
       await org.close();

@@ -43,17 +43,20 @@ interface Settings {
   /** The contract's 300 only where the limit itself is tested. */
   readonly requestsPerMinute?: number;
   readonly things?: number;
+  /** Opens the org's controls. */
+  readonly controls?: boolean;
 }
 
 export async function startRunningBridge({
   requestsPerMinute = 1_000_000,
   things = 0,
+  controls = false,
 }: Settings = {}): Promise<RunningBridge> {
   const folder = mkdtempSync(join(tmpdir(), "bridge-running-"));
   const bundles = join(folder, "bundles");
   const [cloud, org, database] = await Promise.all([
     startCloud({ dataDir: join(folder, "cloud") }),
-    startConnectedOrg({ things }),
+    startConnectedOrg({ things, controls }),
     createTestDatabase(),
     build({ out: bundles }),
   ]);

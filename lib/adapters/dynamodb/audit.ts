@@ -1,7 +1,8 @@
 import { GetCommand, QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { AuditFilter, AuditLog, AuditTrail } from "../../audit/ports.ts";
-import { AUDIT_ACTIONS, type AuditAction, type AuditEntry } from "../../model/audit.ts";
+import type { AuditEntry } from "../../model/audit.ts";
+import { readEntry } from "./audit-item.ts";
 import { COUNTER, partition, sequenceKey } from "./audit-keys.ts";
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
@@ -108,28 +109,5 @@ function entriesOf(database: Database, pk: string, oldest: number, newest: numbe
     KeyConditionExpression: "pk = :pk AND sk BETWEEN :oldest AND :newest",
     ExpressionAttributeValues: { ":pk": pk, ":oldest": sequenceKey(oldest), ":newest": sequenceKey(newest) },
     ConsistentRead: true,
-  };
-}
-
-const entryItem = z.object({
-  id: z.string(),
-  workspace_id: z.string(),
-  actor: z.string(),
-  action: z.string().check(z.refine((action) => action in AUDIT_ACTIONS)),
-  resource_id: z.string(),
-  detail: z.string(),
-  created_at: z.string(),
-});
-
-function readEntry(item: Record<string, unknown>): AuditEntry {
-  const entry = entryItem.parse(item);
-  return {
-    id: entry.id,
-    workspaceId: entry.workspace_id,
-    actor: entry.actor,
-    action: entry.action as AuditAction,
-    resourceId: entry.resource_id,
-    detail: JSON.parse(entry.detail) as Record<string, unknown>,
-    createdAt: new Date(entry.created_at),
   };
 }

@@ -1,8 +1,9 @@
 import { BatchGetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
-import { AUDIT_ACTIONS, AUDIT_DAYS, type AuditEntry } from "../../model/audit.ts";
+import type { AuditEntry } from "../../model/audit.ts";
 import type { Event } from "../../model/event.ts";
-import { COUNTER, partitionsOf, sequenceKey } from "./audit-keys.ts";
+import { writeEntry } from "./audit-item.ts";
+import { COUNTER, partitionsOf } from "./audit-keys.ts";
 import type { Database } from "./client.ts";
 import { putEvent } from "./event-item.ts";
 import { ConditionFailed, jitteredPause, transact, type Write } from "./transact.ts";
@@ -48,7 +49,7 @@ async function auditWrites(database: Database, entries: readonly AuditEntry[]): 
     partitionsOf(entry.workspaceId, entry.actor, entry.action).map((pk) => {
       const sequence = (next.get(pk) ?? 0) + 1;
       next.set(pk, sequence);
-      return putEntry(database, pk, sequence, entry);
+      return { Put: { TableName: database.table("audit"), Item: writeEntry(pk, sequence, entry) } };
     }),
   );
   const steps = [...next].map(([pk, count]) => raiseCount(database, pk, counts.get(pk) ?? 0, count));
@@ -82,27 +83,6 @@ function raiseCount(database: Database, pk: string, seen: number, count: number)
       UpdateExpression: "SET entries = :count",
       ConditionExpression: seen === 0 ? "attribute_not_exists(entries)" : "entries = :seen",
       ExpressionAttributeValues: seen === 0 ? { ":count": count } : { ":count": count, ":seen": seen },
-    },
-  };
-}
-
-function putEntry(database: Database, pk: string, sequence: number, entry: AuditEntry): Write {
-  return {
-    Put: {
-      TableName: database.table("audit"),
-      Item: {
-        pk,
-        sk: sequenceKey(sequence),
-        id: entry.id,
-        workspace_id: entry.workspaceId,
-        actor: entry.actor,
-        action: entry.action,
-        resource_type: AUDIT_ACTIONS[entry.action],
-        resource_id: entry.resourceId,
-        detail: JSON.stringify(entry.detail),
-        created_at: entry.createdAt.toISOString(),
-        expires_at: Math.floor(entry.createdAt.getTime() / 1000) + AUDIT_DAYS * 86_400,
-      },
     },
   };
 }
