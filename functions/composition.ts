@@ -1,6 +1,7 @@
 import type { Pepper, RateLimits, Tokens, Workspaces } from "../lib/access/ports.ts";
 import { REQUESTS_PER_MINUTE } from "../lib/access/rate-limit.ts";
 import { rememberTokens } from "../lib/access/remember-tokens.ts";
+import type { Repeats } from "../lib/access/repeats.ts";
 import type { Vault } from "../lib/access/vault.ts";
 import { auditLog as auditLogIn } from "../lib/adapters/dynamodb/audit.ts";
 import { baselines as baselinesIn } from "../lib/adapters/dynamodb/baselines.ts";
@@ -16,6 +17,7 @@ import { mappings as mappingsIn } from "../lib/adapters/dynamodb/mappings.ts";
 import { overdue as overdueIn } from "../lib/adapters/dynamodb/overdue.ts";
 import { pepper as pepperIn } from "../lib/adapters/dynamodb/pepper.ts";
 import { rateLimits as rateLimitsIn } from "../lib/adapters/dynamodb/rate-limits.ts";
+import { repeats as repeatsIn } from "../lib/adapters/dynamodb/repeats.ts";
 import { tokens as tokensIn } from "../lib/adapters/dynamodb/tokens.ts";
 import { turns as turnsIn } from "../lib/adapters/dynamodb/turns.ts";
 import { webhooks as webhooksIn } from "../lib/adapters/dynamodb/webhooks.ts";
@@ -101,6 +103,8 @@ export const workspaces = (): Workspaces => once("workspaces", () => workspacesI
 export const tokens = (): Tokens => once("tokens", () => rememberTokens(tokensIn(database()), now));
 
 export const rateLimits = (): RateLimits => once("rateLimits", () => rateLimitsIn(database()));
+
+export const repeats = (): Repeats => once("repeats", () => repeatsIn(database(), vault()));
 
 export const mappings = (): Mappings => once("mappings", () => mappingsIn(database()));
 

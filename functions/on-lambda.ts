@@ -1,7 +1,7 @@
 import type { Described, Endpoint, OpenEndpoint } from "../lib/http/endpoint.ts";
 import { type Gate, lambda, openLambda } from "../lib/http/lambda.ts";
 import type { RouteName } from "../lib/http/routes.ts";
-import { now, pepper, rateLimits, requestsPerMinute, tokens, workspaces } from "./composition.ts";
+import { now, pepper, rateLimits, repeats, requestsPerMinute, tokens, workspaces } from "./composition.ts";
 
 /** The Lambda handler of an endpoint behind a token, with the endpoint for whoever describes it. */
 export function onLambda<Name extends RouteName, Input, Services, Resource>(
@@ -25,6 +25,7 @@ function gate(): Gate {
     pepper: pepper(),
     workspaces: workspaces(),
     rateLimits: rateLimits(),
+    repeats: repeats(),
     requestsPerMinute: requestsPerMinute(),
     now,
   };

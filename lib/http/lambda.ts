@@ -5,6 +5,7 @@ import type { Context } from "aws-lambda";
 import { authenticate, type Caller } from "../access/authenticate.ts";
 import type { Pepper, RateLimits, Tokens, Workspaces } from "../access/ports.ts";
 import { countRequest } from "../access/rate-limit.ts";
+import type { Repeats } from "../access/repeats.ts";
 import { Failure } from "../model/failure.ts";
 import { describeFault } from "../model/fault.ts";
 import { newId } from "../model/id.ts";
@@ -13,6 +14,7 @@ import { bodyFailure, parseBody, weighBody } from "./body.ts";
 import type { Endpoint, OpenEndpoint, PathOf } from "./endpoint.ts";
 import { queryOf, validate } from "./input.ts";
 import { refuseUnknown } from "./no-such-endpoint.ts";
+import { oncePerKey } from "./once-per-key.ts";
 import { type GatewayEvent, header, lowerCaseNames, pathParameter, sourceAddress } from "./request.ts";
 import { ROUTES, type Route, type RouteName } from "./routes.ts";
 
@@ -22,6 +24,7 @@ export interface Gate {
   readonly pepper: Pepper;
   readonly workspaces: Workspaces;
   readonly rateLimits: RateLimits;
+  readonly repeats: Repeats;
   readonly requestsPerMinute: number;
   readonly now: () => Date;
 }
@@ -64,7 +67,7 @@ export function lambda<Name extends RouteName, Input, Services, Resource>(
     const given = { ...queryOf(step.event), ...(route.body ? { body: step.event.body } : {}) };
     step.context.exchange.input = endpoint.input ? validate(endpoint.input, given) : undefined;
   };
-  const run = async (step: Step) => {
+  const answer = async (step: Step) => {
     const { exchange } = step.context;
     const { workspace, token } = callerOf(step);
     const reply = await endpoint.run({
@@ -79,6 +82,16 @@ export function lambda<Name extends RouteName, Input, Services, Resource>(
       at: exchange.at,
     });
     return answerWith(reply, exchange.headers);
+  };
+  const run = async (step: Step) => {
+    const key = route.method === "POST" ? header(step.event, "idempotency-key") : undefined;
+    if (key === undefined) return answer(step);
+    const { exchange } = step.context;
+    const { workspace, token } = callerOf(step);
+    const content = [endpoint.route, pathOf<Name>(route, step.event), exchange.input ?? null];
+    const asked = { workspaceId: workspace.id, tokenId: token.id, key, content, at: exchange.at };
+    const given = await oncePerKey(gate().repeats, asked, () => answer(step));
+    return { ...given, headers: { ...exchange.headers, ...given.headers } };
   };
 
   const body = route.body ? [{ before: ({ event }: Step) => weighBody(event) }, { before: parseBody }] : [];

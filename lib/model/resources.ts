@@ -53,7 +53,11 @@ export const TABLES = {
   audit: { sorted: true, indexes: [], holds: "audit entries, dense by sequence number per filter key" },
   baselines: { sorted: true, indexes: [], holds: "pinned configurations, in chunks" },
   counters: { sorted: true, indexes: [], holds: "the totals that the metrics endpoint tells" },
-  rateLimits: { sorted: false, indexes: [], holds: "requests counted per source and minute" },
+  rateLimits: {
+    sorted: false,
+    indexes: [],
+    holds: "requests counted per source and minute, and sealed answers to named requests",
+  },
 } as const satisfies Record<string, Table>;
 
 export type TableName = keyof typeof TABLES;
