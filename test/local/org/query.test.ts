@@ -163,6 +163,7 @@ test.each([
     expect.stringContaining("Field must be grouped or aggregated: Name"),
   ],
   ["SELECT FIELDS(ALL) FROM Account", "MALFORMED_QUERY", "The SOQL FIELDS function must have a LIMIT of at most 200"],
+  ["SELECT Id FROM Account WHERE Name = ('a', 'b')", "MALFORMED_QUERY", "unexpected token: '='"],
   ["SELECT Id FROM Account OFFSET 2001", "NUMBER_OUTSIDE_VALID_RANGE", "Maximum SOQL offset allowed is 2000"],
 ])("%s is refused as Salesforce refuses it", async (soql, errorCode, message) => {
   const org = await openOrg();

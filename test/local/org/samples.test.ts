@@ -341,6 +341,22 @@ test("a body that is no JSON, and a number that is none, are JSON_PARSER_ERROR",
   ]);
 });
 
+test.each([
+  ["POST", "composite", { compositeRequest: [null] }],
+  ["POST", "composite", { compositeRequest: [] }],
+  ["POST", "composite/sobjects", { records: [null] }],
+  ["POST", "composite/batch", { batchRequests: ["x"] }],
+  ["POST", "composite/graph", { graphs: [null] }],
+  ["POST", "composite/tree/Account", { records: [7] }],
+  ["POST", "sobjects/Account", [1]],
+])("%s %s with %j is the client's mistake and told so", async (method, path, body) => {
+  const org = await open();
+
+  const answer = await org.call(method, path, body);
+
+  expect([answer.status, answer.json[0]?.["errorCode"]]).toEqual([400, "JSON_PARSER_ERROR"]);
+});
+
 test("SOAP: getUpdated and getDeleted by whole minutes, in the form of SOAP dates", async () => {
   const clock = new ManualClock("2026-02-03T04:05:06Z");
   const org = await openOrg({ clock });

@@ -1,6 +1,6 @@
 import { Refusal } from "../refusal.ts";
 import type { RunInner } from "./composite.ts";
-import { jsonObject, ok, type RestCall, type RestReply } from "./rest-call.ts";
+import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "./rest-call.ts";
 
 const MAX_REQUESTS = 25;
 
@@ -8,7 +8,7 @@ const MAX_REQUESTS = 25;
 export function batch(runInner: RunInner) {
   return async (call: RestCall): Promise<RestReply> => {
     const body = jsonObject(call);
-    const requests = Array.isArray(body["batchRequests"]) ? (body["batchRequests"] as Record<string, unknown>[]) : [];
+    const requests = objectsIn(body["batchRequests"]);
     if (requests.length > MAX_REQUESTS)
       throw new Refusal("LIMIT_EXCEEDED", `The number of batch requests exceeds the limit of ${MAX_REQUESTS}`);
     // The request itself has been counted as the first of them.

@@ -7,7 +7,7 @@ import type { Outcome } from "../saving/outcome.ts";
 import type { Saving } from "../saving/saving.ts";
 import { normalizeId } from "../store/ids.ts";
 import { draftOf, objectAt } from "./draft.ts";
-import { jsonObject, ok, param, type RestCall, type RestReply } from "./rest-call.ts";
+import { jsonObject, objectsIn, ok, param, type RestCall, type RestReply } from "./rest-call.ts";
 import { restStyle } from "./style.ts";
 
 const MAX_RECORDS = 200;
@@ -95,7 +95,7 @@ type Save = (drafts: readonly Draft[], allOrNone: boolean, saving: Saving) => re
 
 async function saveRecords(call: RestCall, id: "inBody" | null, save: Save, isUpsert: boolean): Promise<RestReply> {
   const body = jsonObject(call);
-  const records = Array.isArray(body["records"]) ? (body["records"] as Record<string, unknown>[]) : [];
+  const records = objectsIn(body["records"]);
   refuseTooMany(records.length);
   const drafts = records.map((record) => readable(draftOf(call.parts.catalog, objectOf(call, record), record, id)));
   const ids = drafts.flatMap((draft) => draft.id ?? []);

@@ -1,6 +1,6 @@
 import { inTransaction } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
-import { jsonObject, ok, type RestCall, type RestReply } from "./rest-call.ts";
+import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "./rest-call.ts";
 
 const MAX_REQUESTS = 25;
 const MAX_QUERIES_AND_COLLECTIONS = 5;
@@ -54,9 +54,10 @@ export function composite(runInner: RunInner, maxRequests = MAX_REQUESTS) {
 }
 
 function subrequestsOf(value: unknown): Subrequest[] {
-  if (!Array.isArray(value) || value.length === 0)
+  const requests = objectsIn(value);
+  if (requests.length === 0)
     throw new Refusal("JSON_PARSER_ERROR", "compositeRequest must hold at least one subrequest");
-  return value.map((entry: Record<string, unknown>, index) => ({
+  return requests.map((entry, index) => ({
     method: String(entry["method"] ?? "GET").toUpperCase(),
     url: String(entry["url"] ?? ""),
     body: entry["body"],

@@ -1,6 +1,6 @@
 import { Refusal } from "../refusal.ts";
 import { composite, type RunInner } from "./composite.ts";
-import { jsonObject, ok, type RestCall, type RestReply } from "./rest-call.ts";
+import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "./rest-call.ts";
 
 const MAX_NODES = 500;
 
@@ -9,7 +9,7 @@ export function graph(runInner: RunInner) {
   const runAll = composite(runInner, MAX_NODES);
   return async (call: RestCall): Promise<RestReply> => {
     const body = jsonObject(call);
-    const graphs = Array.isArray(body["graphs"]) ? (body["graphs"] as Record<string, unknown>[]) : [];
+    const graphs = objectsIn(body["graphs"]);
     if (graphs.length > 75) throw new Refusal("LIMIT_EXCEEDED", "The number of graphs exceeds the limit of 75");
     const answers: unknown[] = [];
     for (const entry of graphs) {

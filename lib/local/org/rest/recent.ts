@@ -13,7 +13,7 @@ interface Viewed {
 
 /** `GET /recent?limit=n`: what was looked at last, by queries that end in FOR VIEW. */
 export function recent(call: RestCall): RestReply {
-  const limit = Math.min(MAX_RECENT, Number(call.query.get("limit") ?? MAX_RECENT));
+  const limit = Math.min(MAX_RECENT, Number(call.query.get("limit") ?? MAX_RECENT) || MAX_RECENT);
   const viewed = call.parts.catalog.objects.flatMap((object) => viewedOf(call, object, limit));
   return ok(
     viewed

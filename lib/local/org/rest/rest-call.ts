@@ -58,6 +58,14 @@ function jsonValue({ body }: RestCall): unknown {
   }
 }
 
+/** A list of JSON objects; nothing is an empty one, anything else JSON_PARSER_ERROR. */
+export function objectsIn(value: unknown): Record<string, unknown>[] {
+  if (value === undefined || value === null) return [];
+  const isObject = (entry: unknown) => typeof entry === "object" && entry !== null && !Array.isArray(entry);
+  if (Array.isArray(value) && value.every(isObject)) return value as Record<string, unknown>[];
+  throw new Refusal("JSON_PARSER_ERROR", "Cannot deserialize: a list of objects is expected");
+}
+
 /** The parameter of a route, which its pattern guarantees. */
 export function param(call: RestCall, name: string): string {
   return call.params[name] ?? "";

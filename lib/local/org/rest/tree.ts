@@ -4,7 +4,7 @@ import { Refusal } from "../refusal.ts";
 import { type RecordError, refused } from "../saving/outcome.ts";
 import type { Saving } from "../saving/saving.ts";
 import { draftOf, objectAt } from "./draft.ts";
-import { jsonObject, param, type RestCall, type RestReply } from "./rest-call.ts";
+import { jsonObject, objectsIn, param, type RestCall, type RestReply } from "./rest-call.ts";
 
 const MAX_RECORDS = 200;
 const MAX_DEPTH = 5;
@@ -52,7 +52,7 @@ export async function tree(call: RestCall): Promise<RestReply> {
 
 function recordsOf(value: unknown): readonly Record<string, unknown>[] {
   const records = typeof value === "object" && value !== null && "records" in value ? value.records : [];
-  return Array.isArray(records) ? (records as Record<string, unknown>[]) : [];
+  return objectsIn(records);
 }
 
 function nodesOf(

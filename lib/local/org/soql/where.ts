@@ -74,7 +74,10 @@ export class ConditionSql {
       throw new Refusal("INVALID_FIELD", `field '${field.name}' can not be filtered in a query call`);
     if (test.subquery) return this.#semiJoin(column.sql, test.operator, test.subquery);
     if (test.operator === "INCLUDES" || test.operator === "EXCLUDES") return this.#includes(column, test);
-    if (Array.isArray(test.value)) return this.#inList(column, test);
+    const takesList = test.operator === "IN" || test.operator === "NOT IN";
+    if (takesList !== Array.isArray(test.value))
+      throw new Refusal("MALFORMED_QUERY", `unexpected token: '${test.operator}'`);
+    if (takesList) return this.#inList(column, test);
     return this.#compare(column, test.operator, String(test.value), literalTypeAt(test, 0));
   }
 
