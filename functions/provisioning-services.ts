@@ -3,7 +3,7 @@ import { send } from "../lib/adapters/sqs/send.ts";
 import { rollForward } from "../lib/config/roll-forward.ts";
 import type { ProvisionNeeds } from "../lib/sync/provision-mapping.ts";
 import type { Schedules } from "../lib/sync/schedules.ts";
-import { mappings, queues, setting } from "./composition.ts";
+import { events, mappings, queues, setting } from "./composition.ts";
 import { clock, log, outgoing, provisionerOf, workspaceConnections } from "./cycle-services.ts";
 import { mappingServices } from "./mapping-services.ts";
 
@@ -29,6 +29,7 @@ export const sendProvisioning: ProvisionNeeds["queues"]["sendProvisioning"] = (m
 export const provisioningServices = (deadline: number): ProvisionNeeds => ({
   rollForward: (workspaceId) => rollForward(mappingServices(), workspaceId, () => clock.now() < deadline),
   mappings: mappings(),
+  announcements: events(),
   connections: workspaceConnections,
   provisioner: provisionerOf,
   schedules: schedules(),

@@ -1,5 +1,5 @@
 /** Seconds between two slots of the beat. */
-export const BEAT_SECONDS = 10;
+const BEAT_SECONDS = 10;
 
 /** A tick stands for the minute after it: its slots are this many seconds away from it. */
 const FIRST_SLOT_SECONDS = 60;

@@ -18,7 +18,7 @@ export function judge(operation: Operation, errors: readonly RecordError[], atte
 }
 
 /** One minute, doubling, up to a tenth more so that records refused together do not come back together. */
-export function retryAfterSeconds(attempts: number, random: number): number {
+function retryAfterSeconds(attempts: number, random: number): number {
   return Math.round(60 * 2 ** attempts * (1 + random / 10));
 }
 

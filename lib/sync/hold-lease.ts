@@ -22,7 +22,7 @@ const READ_MILLISECONDS = 30_000;
 export type StopReason = "aborted" | "lost" | "out of time";
 
 /** Thrown where a cycle must stop. */
-export class CycleStopped extends Error {
+class CycleStopped extends Error {
   readonly reason: StopReason;
 
   constructor(reason: StopReason) {

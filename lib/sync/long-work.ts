@@ -2,7 +2,7 @@ import type { Mapping } from "../model/mapping.ts";
 import type { LoadMessage } from "../model/messages.ts";
 import { type Cycle, newTally, type Tally } from "./cycle.ts";
 import { holdLease, LEASE_SECONDS, untilItEnds } from "./hold-lease.ts";
-import type { LoadMark, Marks } from "./ports.ts";
+import { LeaseLost, type LoadMark, type Marks } from "./ports.ts";
 import { readEverything, startReading } from "./read-everything.ts";
 import type { CycleNeeds } from "./run-cycle.ts";
 import { sweepRows } from "./sweep-rows.ts";
@@ -43,11 +43,22 @@ export async function doLongWork(needs: CycleNeeds, order: LongOrder): Promise<L
     const work = workToDo(order.kind, marks);
     if (work) await carryOn(cycle, isStarted(work) ? work : await startReading(cycle, work.kind));
   });
-  if (end.stopped === "lost") return { outcome: "stale", tally };
-  const error = end.error === null ? null : String(end.error);
-  await needs.store.finish(lease, { marks: {}, pulledAt: null, apiCalls: needs.salesforce.calls(), error });
+  const isOurs = await giveBack(cycle, end.error);
   if (end.error !== null) throw end.error;
+  if (end.stopped === "lost" || !isOurs) return { outcome: "stale", tally };
   return { outcome: end.stopped === null ? "done" : "more", tally };
+}
+
+/** False when the lease was another's by then, or the configuration another one. */
+async function giveBack({ store, lease, salesforce }: Cycle, error: unknown): Promise<boolean> {
+  const end = { marks: {}, pulledAt: null, apiCalls: salesforce.calls(), error: error === null ? null : String(error) };
+  try {
+    await store.finish(lease, end);
+    return true;
+  } catch (cause) {
+    if (cause instanceof LeaseLost) return false;
+    throw cause;
+  }
 }
 
 type Work = LoadMark | { readonly kind: LoadMark["kind"] };

@@ -5,14 +5,16 @@ import { type Mapping, type Provisioning, pulls } from "../model/mapping.ts";
 import type { CycleMessage, ProvisioningMessage } from "../model/messages.ts";
 import type { TableShape } from "../model/shape.ts";
 import type { Clock } from "./clock.ts";
+import { emptyOutbox } from "./empty-outbox.ts";
 import { LEASE_SECONDS } from "./hold-lease.ts";
 import type { CycleStore, Provisioner } from "./ports.ts";
 import type { Schedules } from "./schedules.ts";
-import type { Connections, Delayed, Log, Mappings, Queues } from "./service-ports.ts";
+import type { Announcements, Connections, Delayed, Log, Mappings, Queues } from "./service-ports.ts";
 
 export interface ProvisionNeeds {
   /** Carries out what an import left open; false when there was no time to end it. */
   readonly rollForward: (workspaceId: string) => Promise<boolean>;
+  readonly announcements: Pick<Announcements, "publish">;
   readonly mappings: Pick<Mappings, "find"> & {
     listDeleted(workspaceId: string): Promise<readonly Mapping[]>;
     /** Keeps how far the tables of one config version are; false when the mapping has moved on. */
@@ -51,8 +53,9 @@ export async function provisionMapping(needs: ProvisionNeeds, message: Provision
   const mapping = await needs.mappings.find(workspaceId, mappingId);
   if (!mapping) return retire(needs, workspaceId, mappingId);
   if (!(await makeTable(needs, mapping))) return;
-  if (mapping.active) await start(needs, mapping);
-  else await needs.schedules.remove(mapping.id);
+  if (mapping.active) return start(needs, mapping);
+  await needs.schedules.remove(mapping.id);
+  await drain(needs, workspaceId);
 }
 
 /** A deleted mapping's schedule goes, then its triggers; its table and rows stay. */
@@ -60,7 +63,19 @@ async function retire(needs: ProvisionNeeds, workspaceId: string, mappingId: str
   await needs.schedules.remove(mappingId);
   const deleted = await needs.mappings.listDeleted(workspaceId);
   const mapping = deleted.find(({ id }) => id === mappingId);
-  if (mapping) await (await needs.provisioner(workspaceId)).provisioner.retire(mapping);
+  if (!mapping) return;
+  await drain(needs, workspaceId);
+  await (await needs.provisioner(workspaceId)).provisioner.retire(mapping);
+}
+
+/** What the last cycle left to be told has no later cycle to tell it. */
+async function drain(needs: ProvisionNeeds, workspaceId: string): Promise<void> {
+  const store = await needs.connections.openStore(workspaceId);
+  try {
+    await emptyOutbox(needs, workspaceId, store);
+  } finally {
+    await store.close();
+  }
 }
 
 /** False when the mapping cannot be provisioned as it is, or has changed again: then another message is on its way. */

@@ -4,12 +4,10 @@ import type { Mapping } from "../model/mapping.ts";
 import type { CycleMessage } from "../model/messages.ts";
 import { concludeCycle, logCycle, type Reported } from "./conclude-cycle.ts";
 import { failureOf } from "./cycle-failure.ts";
+import { emptyOutbox } from "./empty-outbox.ts";
 import type { CycleStore, Salesforce, Totals } from "./ports.ts";
 import type { CycleReport } from "./run-cycle.ts";
 import type { MessageNeeds } from "./service-ports.ts";
-
-/** Events that leave the outbox at a time. */
-const OUTBOX_PAGE = 100;
 
 /** A first load that nobody is at is asked for again this often. */
 const LOAD_EVERY_SECONDS = 300;
@@ -41,7 +39,7 @@ export async function reportCycle(needs: MessageNeeds, ended: Ended, report: Cyc
   await keepBudget(needs, ended);
   if (report.totals && isTimeToTell(ended.message, report)) await tellTotals(needs, ended.mapping, report.totals);
   if (report.needsLoad && isRare(ended.message)) await askForLoad(needs, ended.mapping);
-  if (report.outboxWaits) await emptyOutbox(needs, ended);
+  if (report.outboxWaits) await emptyOutbox(needs, ended.mapping.workspaceId, ended.store);
 }
 
 function heldDeletes({ tally: { heldDeletes } }: Ran): CycleFailure | null {
@@ -79,20 +77,4 @@ function isRare({ slot }: CycleMessage): boolean {
 async function askForLoad({ queues }: MessageNeeds, { workspaceId, id }: Mapping): Promise<void> {
   const message = { workspace_id: workspaceId, mapping_id: id, kind: "load" } as const;
   await queues.sendLoads([{ message, delaySeconds: 0 }]);
-}
-
-/** The outbox names its events by UUIDs. */
-const eventId = (uuid: string) => `evt_${uuid.replaceAll("-", "")}`;
-
-/** Events that were committed with their rows leave for the service's own store, and only then are they forgotten. */
-async function emptyOutbox({ announcements }: MessageNeeds, { mapping, store }: Ended): Promise<void> {
-  for (;;) {
-    const waiting = await store.outbox(OUTBOX_PAGE);
-    if (waiting.length === 0) return;
-    await announcements.publish(
-      waiting.map((event) => ({ ...event, id: eventId(event.id), workspaceId: mapping.workspaceId })),
-    );
-    await store.forget(waiting.map(({ id }) => id));
-    if (waiting.length < OUTBOX_PAGE) return;
-  }
 }

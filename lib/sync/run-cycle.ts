@@ -104,7 +104,7 @@ function isPushing({ mapping, kind, budget }: CycleOrder, { waiting }: Held, clo
   return kind === "poll" || allowance(budget, mapping.pollingSeconds, new Date(clock.now())).pushes;
 }
 
-/** Whatever happened, calls were made and marks may have moved; a lost lease leaves its end to the next holder. */
+/** Whatever happened: calls were made, marks may have moved, and a lease that a new configuration ended is given back. */
 async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }: End): Promise<CycleReport> {
   const { store, lease, tally, salesforce } = cycle;
   const failedRows = tally.refused > 0;
@@ -115,7 +115,6 @@ async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }:
     outboxWaits: begun.waiting.outbox || failedRows,
     needsLoad: pulls(cycle.mapping.syncDirection) && begun.marks.position === null,
   } as const;
-  if (stopped === "lost") return { ...report, totals: null, error };
   try {
     const end = { ...done, apiCalls: salesforce.calls(), error: error === null ? null : String(error) };
     return { ...report, totals: await store.finish(lease, end), error };

@@ -63,6 +63,8 @@ export interface SyncWorld {
   createRecords(object: string, records: readonly Row[]): Promise<void>;
   /** One cycle of a mapping, as after a poll; the time moves on a second first, so that stamps differ. */
   cycle(mapping: Mapping, kind?: "beat" | "poll" | "pull"): Promise<void>;
+  /** A cycle whose own timers run by the moved time, too. */
+  cycleOnTestClock(mapping: Mapping): Promise<void>;
   /** Cycles of several mappings, or several of one, at once. */
   cyclesAtOnce(...mappings: readonly Mapping[]): Promise<void>;
   /** One beat of these mappings, as their messages would come: one after the other, all of one slot. */
@@ -104,10 +106,10 @@ export async function createSyncWorld(
   const control = (method: string, path: string, body?: unknown) => request(org, method, `/_sim${path}`, body);
   let foreign = 0;
 
-  const answer = (mapping: Mapping, kind: CycleMessage["kind"]) => {
+  const answer = (mapping: Mapping, kind: CycleMessage["kind"], by: MessageNeeds = services) => {
     const slot = kind === "beat" ? Math.floor(cloud.clock.now() / 1000) : null;
     const message = { workspace_id: workspace.id, mapping_id: mapping.id, kind, slot };
-    return answerMessage(services, message, { owner: "test", deadline: cloud.clock.now() + 180_000 });
+    return answerMessage(by, message, { owner: "test", deadline: cloud.clock.now() + 180_000 });
   };
 
   const world: SyncWorld = {
@@ -158,6 +160,7 @@ export async function createSyncWorld(
       await cloud.clock.advance({ seconds: 1 });
       await answer(mapping, kind);
     },
+    cycleOnTestClock: (mapping) => answer(mapping, "poll", { ...services, clock: cloud.clock }),
     cyclesAtOnce: async (...all) => {
       await cloud.clock.advance({ seconds: 1 });
       await Promise.all(all.map((mapping) => answer(mapping, "poll")));

@@ -47,3 +47,74 @@ test("an abort ends a running cycle within one batch, and what was not sent wait
   await world.cycle(contact);
   expect([await records(), await count("SUCCESS")]).toEqual([1000, 1000]);
 });
+
+test("a save that takes long keeps its lease", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Slow')");
+  const renewedDuringSave: string[] = [];
+  let isSaving = false;
+  world.interfere(async (call) => {
+    if (isSaving && call === "store.renew") renewedDuringSave.push(call);
+    if (call !== "org.write") return;
+    isSaving = true;
+    await world.pass(35);
+    isSaving = false;
+  });
+
+  await world.cycleOnTestClock(contact);
+
+  expect(renewedDuringSave).toHaveLength(3);
+  expect(await count("SUCCESS")).toBe(1);
+});
+
+test("a holder that was stopped past its lease writes nothing more, and its save is found by the next", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Stopped')");
+  world.interfere(async (call) => {
+    // Another one has taken the lease while this one's save was on its way.
+    if (call === "org.write") await world.sql("UPDATE salesforce._bridge_state SET fence = fence + 1");
+  });
+  await world.cycle(contact);
+  world.interfere(null);
+  expect([await count("SUCCESS"), await count("PENDING")]).toEqual([0, 1]);
+
+  await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+  await world.pass(11 * 60);
+  await world.cycle(contact);
+
+  expect([await records(), await count("SUCCESS")]).toEqual([1, 1]);
+  expect(await world.sql("SELECT FROM salesforce.contact")).toHaveLength(1);
+});
+
+test("a change of configuration ends the running cycle, what it has sent counts, and the next one goes on", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Crowd' FROM generate_series(1, 600)");
+  let saves = 0;
+  world.interfere(async (call) => {
+    if (call !== "org.write" || ++saves !== 2) return;
+    world.interfere(null);
+    await world.map({ object: "Contact", fields: ["Email", "LastName"] });
+  });
+
+  await world.cycle(contact);
+
+  expect(await count("SUCCESS")).toBe(400);
+  const [changed] = await world.mappings();
+  if (!changed) throw new Error("the mapping is gone");
+  await world.cycle(changed);
+  expect([await records(), await count("SUCCESS")]).toEqual([600, 600]);
+});
+
+test("a mapping that is deactivated starts no cycle, and goes on where it stood when it is active again", async () => {
+  const asked = { object: "Contact", fields: ["LastName"] };
+  await world.map({ ...asked, bridge: { active: false } });
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Waiting')");
+  const [paused] = await world.mappings();
+  if (!paused) throw new Error("the mapping is gone");
+  await world.cycle(paused);
+  expect([await count("NEW"), await records()]).toEqual([1, 0]);
+
+  await world.map({ ...asked, bridge: { active: true } });
+  const [active] = await world.mappings();
+  if (!active) throw new Error("the mapping is gone");
+  await world.cycle(active);
+
+  expect([await count("SUCCESS"), await records()]).toEqual([1, 1]);
+});

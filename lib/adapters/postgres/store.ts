@@ -175,9 +175,11 @@ async function notePulled({ session, tables }: Workbench, mappingIds: readonly s
 }
 
 async function outbox({ session, tables }: Workbench, limit: number): Promise<OutboxEvent[]> {
-  const rows = await session.query(
-    `SELECT id, event, ${iso("occurred_at")} AS occurred_at, detail FROM ${tables.outbox} ORDER BY seq LIMIT $1`,
-    [limit],
+  const rows = await unlessUnprovisioned(
+    session.query(
+      `SELECT id, event, ${iso("occurred_at")} AS occurred_at, detail FROM ${tables.outbox} ORDER BY seq LIMIT $1`,
+      [limit],
+    ),
   );
   return rows.map((row) => ({
     id: String(row["id"]),
