@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { deliver } from "../lib/webhooks/deliver.ts";
+import type { Lane } from "../lib/webhooks/ports.ts";
 import { deliveries, now, sender, turns, vault, wakeUps, webhooks } from "./composition.ts";
 import { onQueue } from "./on-queue.ts";
 
@@ -8,19 +9,22 @@ const deliveryMessage = z.pipe(
   z.transform(({ delivery_id, kind, number }) => ({ deliveryId: delivery_id, kind, number })),
 );
 
-/** The handler of every queue of deliveries: makes the attempts of a batch at once. */
-export const makeAttempts = onQueue(deliveryMessage, async (messages) => {
-  const faults = await deliver(
-    {
-      deliveries: deliveries(),
-      webhooks: webhooks(),
-      wakeUps: wakeUps(),
-      turns: turns(),
-      vault: vault(),
-      sender: sender(),
-      now,
-    },
-    messages,
-  );
-  return faults.map(({ wakeUp, fault }) => ({ position: messages.indexOf(wakeUp), fault }));
-});
+/** The handler of a queue of deliveries: makes the attempts of a batch at once. */
+export function makeAttempts(lane: Lane) {
+  return onQueue(deliveryMessage, async (messages) => {
+    const faults = await deliver(
+      {
+        deliveries: deliveries(),
+        webhooks: webhooks(),
+        wakeUps: wakeUps(),
+        turns: turns(),
+        vault: vault(),
+        sender: sender(),
+        now,
+        lane,
+      },
+      messages,
+    );
+    return faults.map(({ wakeUp, fault }) => ({ position: messages.indexOf(wakeUp), fault }));
+  });
+}

@@ -1,4 +1,4 @@
 import { makeAttempts } from "../make-attempts.ts";
 
 /** Makes first retries, 30 seconds after a failure. */
-export const handler = makeAttempts;
+export const handler = makeAttempts("slow");

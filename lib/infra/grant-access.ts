@@ -6,7 +6,7 @@ import type { Resources } from "./data-stack.ts";
 
 // The transaction calls are allowed by the same actions as the single ones.
 const READ = ["GetItem", "BatchGetItem", "Query", "Scan", "ConditionCheckItem"];
-const WRITE = [...READ, "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"];
+const WRITE = [...READ, "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "PartiQLInsert"];
 
 /** What functions may be granted. */
 export interface Grantable extends Resources {

@@ -66,7 +66,7 @@ export const BLOCKED_IPV6: readonly BlockedRange[] = [
 ];
 
 /** The longest URL that is taken, in characters. */
-export const URL_CHARACTERS = 2048;
+const URL_CHARACTERS = 2048;
 
 /** A URL as it was understood, or why it is refused, to follow "the URL …". */
 export type JudgedUrl =
@@ -88,13 +88,13 @@ export function judgeUrl(text: string, policy: AddressPolicy): JudgedUrl {
 }
 
 /** The port that a URL leads to. */
-export function portOf(url: URL): number {
+function portOf(url: URL): number {
   if (url.port !== "") return Number(url.port);
   return url.protocol === "https:" ? 443 : 80;
 }
 
 /** Why a host name is refused before anybody resolves it; null when it is not. Addresses are left to those who read them. */
-export function judgeName(hostname: string, policy: AddressPolicy): string | null {
+function judgeName(hostname: string, policy: AddressPolicy): string | null {
   const name = hostname.toLowerCase().replace(/\.+$/, "");
   if (name === "") return "names no host";
   if (isLoopbackName(name)) return policy.loopback ? null : `points to ${LOOPBACK}`;

@@ -6,8 +6,8 @@ export const RETRY_DELAYS_SECONDS = [30, 5 * 60, 30 * 60, 2 * 60 * 60] as const;
 /** An attempt's wall clock: DNS, connection, TLS, headers and status (spec 6.4.1). */
 export const ATTEMPT_SECONDS = 5;
 
-/** How long a worker alone may make an attempt that it claimed: the attempt, and as much again to tell what came of it. */
-export const CLAIM_SECONDS = 2 * ATTEMPT_SECONDS;
+/** How long a claimed attempt belongs to its worker: as long as its function may run. */
+export const CLAIM_SECONDS = 30;
 
 /** Bytes of a response's body that the history keeps (spec 6.4.4). */
 export const RESPONSE_BODY_BYTES = 1024;
@@ -19,7 +19,7 @@ export const DELIVERY_DAYS = 30;
 const FREE_LOSSES = 5;
 
 /** `pending` until the first attempt has ended, then what the last one came to (spec 3.5). */
-export type DeliveryStatus = "pending" | "successful" | "failed";
+type DeliveryStatus = "pending" | "successful" | "failed";
 
 /** Automatic ones are the schedule's; manual ones somebody asked for (spec 6.4.5). */
 export type AttemptKind = "automatic" | "manual";
@@ -137,7 +137,7 @@ function manualDue(delivery: Delivery, number: number): Date | null {
 }
 
 /** Until when the attempt under way belongs to its worker; null when none is. */
-export function claimedUntil({ latest }: Delivery): Date | null {
+function claimedUntil({ latest }: Delivery): Date | null {
   if (latest === null || latest.outcome !== null) return null;
   return new Date(latest.startedAt.getTime() + CLAIM_SECONDS * 1000);
 }

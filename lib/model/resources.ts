@@ -85,7 +85,7 @@ export const QUEUES = {
   sweeps: { delaySeconds: 0, maxReceives: 3, holds: "the minute sweeper's ticks" },
   events: { delaySeconds: 0, maxReceives: 20, holds: "events to dispatch" },
   deliveries: { delaySeconds: 0, maxReceives: 20, holds: "deliveries to attempt now" },
-  retriesShort: { delaySeconds: 30, maxReceives: 20, holds: "first retries" },
+  retriesShort: { delaySeconds: 30, maxReceives: 20, holds: "first retries, and first attempts for slow webhooks" },
   retriesMedium: { delaySeconds: 300, maxReceives: 20, holds: "second retries" },
   retriesLong: { delaySeconds: 900, maxReceives: 20, holds: "third and fourth retries, in hops" },
 } as const satisfies Record<string, Queue>;
@@ -125,12 +125,15 @@ interface Worker extends Access {
 
 /**
  * What makes attempts. A batch is made at once, so it takes the five seconds of an attempt and a little more. First
- * attempts and each kind of retry have functions of their own: a crowd of retries to dead receivers delays nothing new.
+ * attempts and each kind of retry have functions of their own, and first attempts for slow webhooks go with the first
+ * retries: neither a dead receiver nor a crowd of retries delays what is new for the others.
  */
 const DELIVERER = {
   batchSize: 10,
   batchWindowSeconds: 0,
-  timeoutSeconds: 15,
+  maxConcurrency: 20,
+  // As long as a claim lasts (`CLAIM_SECONDS`).
+  timeoutSeconds: 30,
   memoryMegabytes: 512,
   salesforce: false,
   resends: true,
@@ -210,7 +213,7 @@ export const WORKERS = {
     queue: "events",
     batchSize: 10,
     batchWindowSeconds: 0,
-    maxConcurrency: 50,
+    maxConcurrency: 20,
     timeoutSeconds: 30,
     memoryMegabytes: 256,
     salesforce: false,
@@ -218,10 +221,10 @@ export const WORKERS = {
     writes: ["events", "deliveries"],
     sends: ["deliveries"],
   },
-  "deliver-webhook": { ...DELIVERER, queue: "deliveries", maxConcurrency: 100 },
-  "retry-webhook-short": { ...DELIVERER, queue: "retriesShort", maxConcurrency: 50 },
-  "retry-webhook-medium": { ...DELIVERER, queue: "retriesMedium", maxConcurrency: 50 },
-  "retry-webhook-long": { ...DELIVERER, queue: "retriesLong", maxConcurrency: 50 },
+  "deliver-webhook": { ...DELIVERER, queue: "deliveries" },
+  "retry-webhook-short": { ...DELIVERER, queue: "retriesShort" },
+  "retry-webhook-medium": { ...DELIVERER, queue: "retriesMedium" },
+  "retry-webhook-long": { ...DELIVERER, queue: "retriesLong" },
 } as const satisfies Record<string, Worker>;
 
 export type WorkerName = keyof typeof WORKERS;

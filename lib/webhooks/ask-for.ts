@@ -3,7 +3,7 @@ import type { EventDetails, EventType } from "../model/event.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import type { Webhook } from "../model/webhook.ts";
-import { deliveryOf, firstWakeUp } from "./dispatch.ts";
+import { deliveryOf, firstWakeUp, laneOf } from "./dispatch.ts";
 import type { Deliveries, WakeUps } from "./ports.ts";
 import { type Actor, entryOf } from "./settings.ts";
 
@@ -32,15 +32,15 @@ export async function retryDelivery(needs: RetryNeeds, webhook: Webhook, found: 
   for (let round = 1; round <= ROUNDS; round += 1) {
     const asked = askForAttempt(delivery, by.at);
     const entry = entryOf(webhook, "webhook.delivery_retried", by, { delivery_id: delivery.id, event: delivery.event });
-    if (await needs.deliveries.replace(delivery, asked, entry)) return wake(needs, asked, by.at);
+    if (await needs.deliveries.replace(delivery, asked, entry)) return wake(needs, webhook, asked, by.at);
     delivery = await findDelivery(needs.deliveries, webhook, delivery.id);
   }
   throw new Failure("CONFLICT", "this delivery is being worked on from many sides: try again in a second");
 }
 
-async function wake({ wakeUps }: RetryNeeds, delivery: Delivery, at: Date): Promise<void> {
-  const { id: deliveryId, webhookId, manualRequested } = delivery;
-  await wakeUps.send([{ deliveryId, webhookId, kind: "manual", number: manualRequested, at }]);
+async function wake({ wakeUps }: RetryNeeds, webhook: Webhook, delivery: Delivery, at: Date): Promise<void> {
+  const { id: deliveryId, webhookId, manualRequested: number } = delivery;
+  await wakeUps.send([{ deliveryId, webhookId, kind: "manual", number, at, lane: laneOf(webhook, at) }]);
 }
 
 interface TestNeeds {
@@ -62,7 +62,7 @@ export async function testWebhook(
     delivery,
     entryOf(webhook, "webhook.tested", by, { delivery_id: delivery.id, event: type }),
   );
-  await wakeUps.send([firstWakeUp(delivery)]);
+  await wakeUps.send([firstWakeUp(delivery, laneOf(webhook, by.at))]);
   return delivery;
 }
 

@@ -13,7 +13,7 @@ import {
   wakeUpsOf,
 } from "../model/delivery.ts";
 import { isSlow, SLOW_MILLISECONDS, SLOW_SECONDS, stillSigning, type Webhook } from "../model/webhook.ts";
-import type { BookedWakeUp, Deliveries, Sender, Turns, Vault, WakeUps, Webhooks } from "./ports.ts";
+import type { BookedWakeUp, Deliveries, Lane, Sender, Turns, Vault, WakeUps, Webhooks } from "./ports.ts";
 import { signedRequest } from "./sign.ts";
 
 /** What making attempts needs. */
@@ -25,6 +25,8 @@ export interface DeliverNeeds {
   readonly vault: Pick<Vault, "open">;
   readonly sender: Sender;
   readonly now: () => Date;
+  /** Whose attempts these workers make. */
+  readonly lane: Lane;
 }
 
 /** Wake-ups of one delivery at the same moment that lose to one another before they give way. */
@@ -88,7 +90,10 @@ function obstacleOf({ kind }: WakeUp, webhook: Webhook | null): string | null {
   return webhook.active || kind === "manual" ? null : "the webhook was deactivated";
 }
 
-/** A slow webhook's attempts take turns, so that it binds few workers; whoever finds no turn comes back soon. */
+/**
+ * A slow webhook's attempts are made in the slow lane and take turns there, so that it binds few workers; whoever finds
+ * no turn comes back soon.
+ */
 async function takeTurn(
   needs: DeliverNeeds,
   webhook: Webhook,
@@ -97,6 +102,7 @@ async function takeTurn(
   now: Date,
 ): Promise<boolean> {
   if (!isSlow(webhook, now)) return makeAttempt(needs, webhook, delivery, wakeUp, now);
+  if (needs.lane === "quick") return book(needs, delivery, wakeUp, now, "slow");
   if (!(await needs.turns.take(webhook.id, delivery.id, secondsAfter(now, CLAIM_SECONDS)))) {
     const until = secondsAfter(now, 5 + Math.floor(Math.random() * 10));
     await needs.deliveries.postpone([delivery], until);
@@ -121,7 +127,7 @@ async function makeAttempt(
   if (attempt === null || !(await needs.deliveries.replace(delivery, claimed))) return false;
   const outcome = isHopeless(claimed) ? hopeless(now) : await post(needs, webhook, claimed, attempt);
   const settled = await settle(needs, claimed, attempt, outcome);
-  if (settled) await needs.wakeUps.send(whatFollows(settled, wakeUp));
+  if (settled) await needs.wakeUps.send(whatFollows(settled, wakeUp, needs.lane));
   await noteHealth(needs, webhook, outcome);
   return true;
 }
@@ -166,18 +172,24 @@ async function settle(
 }
 
 /** After an automatic attempt the next one; after a manual one those that the same wake-up still stands for. */
-function whatFollows(delivery: Delivery, wakeUp: WakeUp): readonly BookedWakeUp[] {
+function whatFollows(delivery: Delivery, wakeUp: WakeUp, lane: Lane): readonly BookedWakeUp[] {
   const { webhookId, nextAttemptAt } = delivery;
   if (wakeUp.kind === "manual") {
-    return delivery.manualAttempts < wakeUp.number ? [{ ...wakeUp, webhookId, at: delivery.createdAt }] : [];
+    return delivery.manualAttempts < wakeUp.number ? [{ ...wakeUp, webhookId, at: delivery.createdAt, lane }] : [];
   }
   if (nextAttemptAt === null) return [];
   const next = wakeUpsOf(delivery).filter(({ kind }) => kind === "automatic");
-  return next.map((one) => ({ ...one, webhookId, at: nextAttemptAt }));
+  return next.map((one) => ({ ...one, webhookId, at: nextAttemptAt, lane: "slow" }));
 }
 
-async function book({ wakeUps }: DeliverNeeds, { webhookId }: Delivery, wakeUp: WakeUp, at: Date): Promise<true> {
-  await wakeUps.send([{ ...wakeUp, webhookId, at }]);
+async function book(
+  { wakeUps, lane: own }: DeliverNeeds,
+  { webhookId }: Delivery,
+  wakeUp: WakeUp,
+  at: Date,
+  lane: Lane = own,
+): Promise<true> {
+  await wakeUps.send([{ ...wakeUp, webhookId, at, lane }]);
   return true;
 }
 

@@ -1,8 +1,8 @@
 import { type Delivery, newDelivery } from "../model/delivery.ts";
 import { type Event, envelopeOf } from "../model/event.ts";
-import { type Webhook, wants } from "../model/webhook.ts";
+import { isSlow, type Webhook, wants } from "../model/webhook.ts";
 import { deliveryIdOf } from "./derived-id.ts";
-import type { Deliveries, EventKey, EventRows, WakeUps, Webhooks } from "./ports.ts";
+import type { BookedWakeUp, Deliveries, EventKey, EventRows, Lane, WakeUps, Webhooks } from "./ports.ts";
 
 interface Needs {
   readonly events: Pick<EventRows, "read" | "forget">;
@@ -20,11 +20,14 @@ interface Needs {
 export async function dispatch(needs: Needs, keys: readonly EventKey[]): Promise<void> {
   const events = await needs.events.read(keys);
   const webhooks = await webhooksOf(needs, events);
+  const now = needs.now();
   const owed = events.flatMap((event) =>
-    webhooks.filter((webhook) => isFor(webhook, event)).map((webhook) => deliveryOf(event, webhook, needs.now())),
+    webhooks
+      .filter((webhook) => isFor(webhook, event))
+      .map((webhook) => ({ webhook, delivery: deliveryOf(event, webhook, now) })),
   );
-  await needs.deliveries.add(owed);
-  await needs.wakeUps.send(owed.map(firstWakeUp));
+  await needs.deliveries.add(owed.map(({ delivery }) => delivery));
+  await needs.wakeUps.send(owed.map(({ delivery, webhook }) => firstWakeUp(delivery, laneOf(webhook, now))));
   await needs.events.forget(events);
 }
 
@@ -50,6 +53,11 @@ export function deliveryOf(event: Event, webhook: Webhook, now: Date): Delivery 
 }
 
 /** The wake-up of a delivery's first attempt, at once. */
-export function firstWakeUp({ id, webhookId, createdAt }: Delivery) {
-  return { deliveryId: id, webhookId, kind: "automatic", number: 1, at: createdAt } as const;
+export function firstWakeUp({ id, webhookId, createdAt }: Delivery, lane: Lane): BookedWakeUp {
+  return { deliveryId: id, webhookId, kind: "automatic", number: 1, at: createdAt, lane };
+}
+
+/** Where first and manual attempts of a webhook are made. */
+export function laneOf(webhook: Webhook, now: Date): Lane {
+  return isSlow(webhook, now) ? "slow" : "quick";
 }

@@ -98,7 +98,7 @@ export interface Deliveries {
 }
 
 /** A page of a webhook's deliveries. */
-export interface DeliveryPage {
+interface DeliveryPage {
   readonly deliveries: readonly Delivery[];
   readonly total: number;
 }
@@ -108,10 +108,14 @@ export interface WakeUps {
   send(wakeUps: readonly BookedWakeUp[]): Promise<void>;
 }
 
-/** A wake-up and when it is for. */
+/** Which workers make an attempt: slow webhooks have some of their own, so that they can't hold up the others. */
+export type Lane = "quick" | "slow";
+
+/** A wake-up, when it is for, and by whom; retries are always in the slow lane. */
 export interface BookedWakeUp extends WakeUp {
   readonly webhookId: string;
   readonly at: Date;
+  readonly lane: Lane;
 }
 
 /** Turns of slow webhooks, so that a dead receiver binds a few attempts only, over all workers. */

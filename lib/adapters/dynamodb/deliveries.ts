@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import type { AuditEntry } from "../../model/audit.ts";
 import { DELIVERY_DAYS, type Delivery } from "../../model/delivery.ts";
 import type { Deliveries } from "../../webhooks/ports.ts";
-import { readItems } from "./batch.ts";
+import { insertItems, readItems } from "./batch.ts";
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
 import {
@@ -23,9 +23,7 @@ import { ConditionFailed, isConditionFailed, transact, type Write } from "./tran
  */
 export function deliveries(database: Database, now: () => Date): Deliveries {
   return {
-    add: async (owed) => {
-      await Promise.all(owed.map((delivery) => addOne(database, delivery)));
-    },
+    add: (owed) => insertItems(database, "deliveries", owed.map(itemOf)),
 
     addAsked: (delivery, audit) =>
       commit(database, { writes: [{ Put: putOf(database, delivery) }], audit: [audit], events: [] }),
@@ -80,15 +78,11 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
   };
 }
 
-async function addOne(database: Database, delivery: Delivery): Promise<void> {
-  await database.client.send(new PutCommand(putOf(database, delivery))).catch((error: unknown) => {
-    if (!isConditionFailed(error)) throw error;
-  });
-}
+const itemOf = (delivery: Delivery) => ({ ...fixedAttributes(delivery), ...present(changingAttributes(delivery)) });
 
 const putOf = (database: Database, delivery: Delivery) => ({
   TableName: database.table("deliveries"),
-  Item: { ...fixedAttributes(delivery), ...present(changingAttributes(delivery)) },
+  Item: itemOf(delivery),
   ConditionExpression: "attribute_not_exists(pk)",
 });
 

@@ -20,8 +20,8 @@ export function eventQueue(queues: Queues): EventQueue {
 }
 
 /**
- * Wakes workers for deliveries: first and manual attempts through `deliveries`, retries through the queue of their
- * delay. SQS counts whole seconds, so a wait is rounded up, and holds at most 15 minutes, so a longer one is made of
+ * Wakes workers for deliveries: first and manual attempts through `deliveries`, those for slow webhooks through the
+ * queue of the first retries, retries through the queue of their delay. SQS counts whole seconds, so a wait is rounded up, and holds at most 15 minutes, so a longer one is made of
  * hops: a wake-up that comes early is sent again for what is left.
  */
 export function deliveryQueues(queues: Queues, now: () => Date): WakeUps {
@@ -44,8 +44,9 @@ export function deliveryQueues(queues: Queues, now: () => Date): WakeUps {
 
 const RETRY_QUEUES: readonly QueueName[] = ["retriesShort", "retriesMedium", "retriesLong", "retriesLong"];
 
-function queueOf({ kind, number }: BookedWakeUp): QueueName {
-  return kind === "manual" ? "deliveries" : (RETRY_QUEUES[number - 2] ?? "deliveries");
+function queueOf({ kind, number, lane }: BookedWakeUp): QueueName {
+  const retries = kind === "manual" ? undefined : RETRY_QUEUES[number - 2];
+  return retries ?? (lane === "slow" ? "retriesShort" : "deliveries");
 }
 
 function toMessage({ deliveryId, webhookId, kind, number, at }: BookedWakeUp, now: Date): Outgoing {
