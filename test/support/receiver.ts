@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 
 /** A request that a receiver took. */
-export interface Received {
+interface Received {
   readonly at: Date;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -17,6 +17,9 @@ export type Answering =
   | { readonly status: number; readonly body?: string; readonly afterMilliseconds?: number }
   | "never";
 
+/** The same for every request, or by its body. */
+export type Behaviour = Answering | ((body: string) => Answering);
+
 /** A customer's endpoint on this machine. */
 export interface Receiver {
   readonly url: string;
@@ -24,14 +27,14 @@ export interface Receiver {
   /** The most requests that were open at once. */
   mostOpen(): number;
   /** From now on it answers this. */
-  answer(answering: Answering): void;
+  answer(behaviour: Behaviour): void;
   /** Resolves when it has taken so many requests in all. */
   has(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function startReceiver(first: Answering, now: () => Date = () => new Date()): Promise<Receiver> {
-  let answering = first;
+export async function startReceiver(first: Behaviour, now: () => Date = () => new Date()): Promise<Receiver> {
+  let behaviour = first;
   const received: Received[] = [];
   const waiting = new Set<() => void>();
   let open = 0;
@@ -45,6 +48,7 @@ export async function startReceiver(first: Answering, now: () => Date = () => ne
     const body = await text(request);
     received.push({ at: now(), headers: request.headers, body });
     for (const look of waiting) look();
+    const answering = typeof behaviour === "function" ? behaviour(body) : behaviour;
     if (answering === "never") return;
     const {
       status,
@@ -61,7 +65,7 @@ export async function startReceiver(first: Answering, now: () => Date = () => ne
     received,
     mostOpen: () => mostOpen,
     answer: (next) => {
-      answering = next;
+      behaviour = next;
     },
     has: (count) =>
       new Promise((resolve) => {

@@ -171,7 +171,7 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
 }
 
 /** Every delay of the schedule is a multiple of it. */
-const STEP_MILLISECONDS = 10_000;
+const STEP_MILLISECONDS = 30_000;
 
 function inMilliseconds({ days = 0, hours = 0, minutes = 0, seconds = 0, milliseconds = 0 }: Duration): number {
   return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;

@@ -1,0 +1,45 @@
+import diagnostics from "node:diagnostics_channel";
+import type { ClientRequest } from "node:http";
+
+/** Items that the functions of this process ask DynamoDB to write while `work` runs, by table. */
+export async function countWrites(work: () => Promise<unknown>): Promise<Readonly<Record<string, number>>> {
+  const counts: Record<string, number> = {};
+  const look = (message: unknown) => {
+    const { request } = message as { request: ClientRequest };
+    const action = String(request.getHeader("x-amz-target") ?? "").replace("DynamoDB_20120810.", "");
+    const end = request.end.bind(request) as (...given: unknown[]) => ClientRequest;
+    request.end = ((...given: unknown[]) => {
+      for (const table of tablesWritten(action, given[0])) counts[table] = (counts[table] ?? 0) + 1;
+      return end(...given);
+    }) as ClientRequest["end"];
+  };
+  diagnostics.subscribe("http.client.request.created", look);
+  try {
+    await work();
+  } finally {
+    diagnostics.unsubscribe("http.client.request.created", look);
+  }
+  return counts;
+}
+
+interface WriteInput {
+  readonly TableName?: string;
+  readonly RequestItems?: Readonly<Record<string, readonly unknown[]>>;
+  readonly TransactItems?: readonly Readonly<Record<string, { readonly TableName: string }>>[];
+  readonly Statements?: readonly { readonly Statement: string }[];
+}
+
+/** The table of each item that a call writes. */
+function tablesWritten(action: string, body: unknown): string[] {
+  if (typeof body !== "string" && !(body instanceof Uint8Array)) return [];
+  if (!/^(PutItem|UpdateItem|DeleteItem|BatchWriteItem|TransactWriteItems|BatchExecuteStatement)$/.test(action))
+    return [];
+  const input = JSON.parse(Buffer.from(body).toString()) as WriteInput;
+  const { TableName, RequestItems = {}, TransactItems = [], Statements = [] } = input;
+  return [
+    ...(TableName === undefined ? [] : [TableName]),
+    ...Object.entries(RequestItems).flatMap(([table, requests]) => requests.map(() => table)),
+    ...TransactItems.flatMap((item) => Object.values(item).map((write) => write.TableName)),
+    ...Statements.flatMap(({ Statement }) => /"([^"]+)"/.exec(Statement)?.[1] ?? []),
+  ];
+}

@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "../../lib/infra/build.ts";
+import { synthesize } from "../../lib/infra/synthesize.ts";
+import { type Clock, systemClock } from "../../lib/local/clock.ts";
+import { type Host, type HostSettings, startHost } from "../../lib/local/cloud/lambda/start-host.ts";
+import { type Cloud, startCloud } from "../../lib/local/cloud/start-cloud.ts";
+
+/** The deployed bundles on an embedded cloud, in this process; `functions/composition.ts` reaches the same tables and queues. */
+export interface HostedBridge {
+  readonly cloud: Cloud;
+  readonly host: Host;
+  close(): Promise<void>;
+}
+
+interface Settings extends Pick<HostSettings, "log"> {
+  /** The time of queues and functions; the machine's unless given. */
+  readonly clock?: Clock;
+}
+
+/** Builds, synthesizes and runs all of it over a folder of its own. */
+export async function startHostedBridge({ clock = systemClock, ...settings }: Settings = {}): Promise<HostedBridge> {
+  const folder = mkdtempSync(join(tmpdir(), "bridge-hosted-"));
+  const bundles = join(folder, "functions");
+  await build({ out: bundles });
+  const assembly = synthesize({ bundles, outdir: join(folder, "cdk.out") });
+  const cloud = await startCloud({ dataDir: join(folder, "cloud"), clock, sweepsExpiredItems: false });
+  const host = await startHost({ cloud, assembly, clock, ...settings });
+  Reflect.set(globalThis, Symbol.for("bridge.now"), () => clock.now());
+  return {
+    cloud,
+    host,
+    close: async () => {
+      Reflect.deleteProperty(globalThis, Symbol.for("bridge.now"));
+      await host.close();
+      await cloud.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

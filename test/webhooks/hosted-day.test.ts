@@ -1,0 +1,23 @@
+import { expect, onTestFinished, test } from "vitest";
+import { events } from "../../functions/composition.ts";
+import { createTestClock } from "../../lib/local/clock.ts";
+import { newId } from "../../lib/model/id.ts";
+import { startHostedBridge } from "../support/hosted-bridge.ts";
+import { makeWebhook } from "../support/make-webhook.ts";
+import { startReceiver } from "../support/receiver.ts";
+
+test("the deployed bundles, fed by their queues, retry to the second: 30 s, 5 min, 30 min and 2 h, then no more", async () => {
+  const start = new Date("2026-03-01T12:00:00Z");
+  const clock = createTestClock(start);
+  const bridge = await startHostedBridge({ clock });
+  onTestFinished(() => bridge.close());
+  const receiver = await startReceiver(500, () => new Date(clock.now()));
+  onTestFinished(() => receiver.close());
+  const { workspaceId } = await makeWebhook(receiver.url);
+  await events().publish([{ id: newId("evt"), workspaceId, event: "record.failed", occurredAt: start, detail: {} }]);
+
+  await clock.advance({ hours: 3 });
+
+  const calledAfterSeconds = receiver.received.map(({ at }) => (at.getTime() - start.getTime()) / 1000);
+  expect(calledAfterSeconds).toEqual([0, 30, 330, 2130, 9330]);
+}, 240_000);
