@@ -132,3 +132,22 @@ test("a merge leaves the master with all children and the others in the recycle 
     { Id: loser, IsDeleted: true, MasterRecordId: master },
   ]);
 });
+
+test("after fifteen days the recycle bin lets go of a record, after seven a bulk job of its results", async () => {
+  const clock = new ManualClock(START);
+  const org = await openOrg({ clock });
+  const id = await org.create("Contact", { LastName: "Rose" });
+  await org.call("DELETE", `sobjects/Contact/${id}`);
+  const job = await org.call("POST", "jobs/ingest", { object: "Contact", operation: "insert" });
+  await org.call("PATCH", `jobs/ingest/${job.json["id"]}`, { state: "Aborted" });
+
+  clock.pass(14 * 24 * 3600 * 1000);
+  const kept = await org.records("SELECT Id FROM Contact", "queryAll");
+  const gone = await org.get(`jobs/ingest/${job.json["id"]}`);
+  clock.pass(2 * 24 * 3600 * 1000);
+
+  expect(kept).toMatchObject([{ Id: id }]);
+  expect(gone.status).toBe(404);
+  expect(await org.records("SELECT Id FROM Contact", "queryAll")).toEqual([]);
+  expect((await org.soap(`<undelete><ids>${id}</ids></undelete>`)).text).toContain("<success>false</success>");
+});

@@ -2,6 +2,7 @@ import { authorize, identityOf, revoke, userInfo } from "../access/identity.ts";
 import { token } from "../access/oauth.ts";
 import type { Session } from "../access/sessions.ts";
 import { answerFirstVersion } from "../bulk/first-version.ts";
+import { Housekeeping } from "../housekeeping.ts";
 import type { Parts } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
 import { Rest, refusalReply } from "../rest/rest.ts";
@@ -16,13 +17,16 @@ const NOT_FOUND = jsonReply(404, [{ errorCode: "NOT_FOUND", message: "The reques
 export class Door {
   readonly #parts: Parts;
   readonly #rest: Rest;
+  readonly #housekeeping: Housekeeping;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#rest = new Rest(parts);
+    this.#housekeeping = new Housekeeping(parts);
   }
 
   async answer(call: Call): Promise<Reply> {
+    await this.#housekeeping.look();
     const { path } = call;
     if (path === "/services/data") return jsonReply(200, versions());
     if (path === "/services/oauth2/token" && call.method === "POST") return token(this.#parts, call);
