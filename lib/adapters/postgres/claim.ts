@@ -1,99 +1,110 @@
 import type { ClaimedChange } from "../../model/change.ts";
 import { type Lease, LeaseLost } from "../../sync/ports.ts";
+import { candidatesStatement, type Search } from "./claim-candidates.ts";
 import { changeOf, changesFrom } from "./claimed-changes.ts";
 import { fenced, leaseTable, type Workbench } from "./fence.ts";
 import { holdExcessDeletes } from "./held-changes.ts";
 import type { MappedTable } from "./layout.ts";
 import { writeOwedRows } from "./owed-rows.ts";
 import type { Row } from "./session.ts";
-import { literal } from "./sql.ts";
 
-/** What one claim gave. */
+/** What one claim gave, and where the next one of the same lease looks. */
 interface Claimed {
   readonly changes: readonly ClaimedChange[];
-  /** Up to this id of the log nothing is left that could be claimed now. */
-  readonly upTo: number;
+  readonly next: Search;
 }
 
 /**
  * NEW changes that are due, in log order, as PENDING, and with them what failed before on the same rows, since a newer
  * change of a record gives it another try (design section 6). A change that is in doubt, waits for its retry, is held,
  * or whose result its row was not told yet, holds back its row and later changes of the same sfid or upsert value, and
- * nothing else. The search begins behind `after`, so that a long backlog is not searched from its start each time.
+ * nothing else.
+ *
+ * In steps that pass each other ids: a single statement is planned without knowing how many rows its parts give, and
+ * joins a long backlog by nested loops.
  */
-export async function claim(bench: Workbench, lease: Lease, limit: number, after: number): Promise<Claimed> {
-  const { session, now } = bench;
+export async function claim(bench: Workbench, lease: Lease, limit: number, search: Search): Promise<Claimed> {
   const mapped = bench.mapped(lease);
-  const search = (from: number) =>
-    session.query(claimStatement(bench, mapped), [mapped.shape.table, now(), limit, lease.fence, from]);
   return await fenced(bench, lease, { silent: true }, async () => {
     await writeOwedRows(bench, mapped);
-    for (;;) {
-      const behind = await search(after);
-      const rows = behind.length === 0 && after > 0 ? await search(0) : behind;
+    for (let from = search; ; ) {
+      const candidates = await bench.session.query<Candidate>(candidatesStatement(bench.tables, mapped, from), [
+        mapped.shape.table,
+        bench.now(),
+        limit,
+      ]);
+      if (candidates.length === 0 && from.kind === "backlog") {
+        from = { kind: "all" };
+        continue;
+      }
+      const ids = await lockWhole(bench, mapped, candidates);
+      const rows = await take(bench, lease, mapped, ids);
       // What is held may hold back what was claimed with it, so all of it is looked for again.
-      if (!(await holdExcessDeletes(bench, mapped, rows))) return claimedFrom(rows);
+      if (await holdExcessDeletes(bench, mapped, rows)) continue;
+      return { changes: rows.map(changeOf), next: nextSearch(candidates, limit) };
     }
   });
 }
 
-function claimedFrom(rows: readonly Row[]): Claimed {
-  const chosen = rows.filter((row) => row["chosen"] === true).map((row) => Number(row["id"]));
-  return { changes: rows.map(changeOf), upTo: Math.max(0, ...chosen) };
+interface Candidate {
+  readonly id: number;
+  readonly record_id: number;
 }
 
-function claimStatement({ tables }: Workbench, mapped: MappedTable): string {
-  const keys = (alias: string) => keysOf(alias, mapped);
-  return `
-    WITH blocked AS MATERIALIZED (
-      SELECT coalesce(jsonb_object_agg(key, id), '{}') AS first_by_key FROM (
-        SELECT key, min(b.id) AS id FROM ${tables.log} b CROSS JOIN LATERAL unnest(${keys("b")}) AS key
-        WHERE b.table_name = $1 AND b.processed_at IS NULL AND (b.state = 'PENDING' OR b.due_at > $2 OR b.held)
-          AND (b.state = 'PENDING' OR b.due_at IS NOT NULL OR b.held)
-        GROUP BY key) AS firsts
-    ), candidates AS (
-      SELECT c.id, c.record_id FROM ${tables.log} c
-      WHERE c.table_name = $1 AND c.processed_at IS NULL AND c.state = 'NEW' AND NOT c.held AND c.id > $5
-        AND (c.due_at IS NULL OR c.due_at <= $2)
-        AND NOT EXISTS (SELECT FROM ${tables.log} h WHERE h.table_name = $1 AND h.record_id = c.record_id
-          AND h.processed_at IS NULL AND (h.state = 'PENDING' OR h.due_at > $2 OR h.held))
-        AND NOT EXISTS (SELECT FROM unnest(${keys("c")}) AS key
-          WHERE ((SELECT first_by_key FROM blocked) ->> key)::bigint < c.id)
-        AND NOT EXISTS (SELECT FROM ${tables.log} o WHERE o.table_name = $1 AND o.record_id = c.record_id AND o.row_owed)
-      ORDER BY c.id LIMIT $3
-    ), whole AS (
-      SELECT w.id, w.record_id, w.state FROM ${tables.log} w
-      WHERE w.table_name = $1 AND w.record_id IN (SELECT record_id FROM candidates) AND w.processed_at IS NULL
-      UNION ALL
-      SELECT f.id, f.record_id, f.state FROM ${tables.log} f
-      WHERE f.table_name = $1 AND f.record_id IN (SELECT record_id FROM candidates) AND f.state = 'FAILED' AND NOT f.superseded
-    ), locked AS (
-      SELECT l.id, l.record_id FROM ${tables.log} l WHERE l.id IN (SELECT id FROM whole) FOR NO KEY UPDATE SKIP LOCKED
-    ), complete AS (
-      SELECT record_id FROM whole LEFT JOIN locked USING (id, record_id)
-      GROUP BY record_id HAVING count(*) = count(locked.id)
-    ), revived AS (
-      UPDATE ${tables.totals} t SET failed = t.failed - again.count
-      FROM (SELECT count(*) FROM whole JOIN complete USING (record_id) WHERE state = 'FAILED') AS again
-      WHERE t.table_name = $1 AND again.count > 0
-    ), claimed AS (
-      UPDATE ${tables.log} l SET state = 'PENDING', fence = $4, batch_id = NULL, sent_at = NULL, updated_at = $2,
-        processed_at = NULL, processed_tx = NULL, last_operation = NULL, due_at = NULL,
-        attempts = CASE WHEN l.state = 'FAILED' THEN 0 ELSE l.attempts END
-      FROM locked JOIN complete USING (record_id) WHERE l.id = locked.id
-      RETURNING l.*
-    )
-    ${changesFrom("claimed", mapped, ", l.id IN (SELECT id FROM candidates) AS chosen")}`;
+/** Where a claim was filled, the next one goes on behind it instead of looking through the whole backlog again. */
+function nextSearch(candidates: readonly Candidate[], limit: number): Search {
+  const last = candidates.at(-1);
+  return last && candidates.length === limit ? { kind: "backlog", after: last.id } : { kind: "all" };
 }
 
-/** By what changes of different rows can get in each other's way; Salesforce compares upsert values without case. */
-function keysOf(alias: string, { shape }: MappedTable): string {
-  const column = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
-  const keys = [`'id ' || left(${alias}.sfid, 15)`];
-  for (const side of column === undefined ? [] : [`${alias}.old`, `${alias}."values"`]) {
-    keys.push(`'key ' || lower(btrim(${side} ->> ${literal(column ?? "")}))`);
-  }
-  return `array_remove(ARRAY[${keys.join(", ")}], NULL)`;
+/** Locks all waiting and failed changes of these rows; a row of which somebody holds one is left out. */
+async function lockWhole(
+  { session, tables }: Workbench,
+  { shape }: MappedTable,
+  candidates: readonly Candidate[],
+): Promise<readonly number[]> {
+  if (candidates.length === 0) return [];
+  const [found] = await session.query<{ whole: [number, number][]; locked: number[] }>(
+    `WITH whole AS MATERIALIZED (
+       SELECT id, record_id FROM ${tables.log}
+       WHERE table_name = $1 AND record_id = ANY ($2::bigint[]) AND processed_at IS NULL
+       UNION ALL
+       SELECT id, record_id FROM ${tables.log}
+       WHERE table_name = $1 AND record_id = ANY ($2::bigint[]) AND state = 'FAILED' AND NOT superseded
+     ), locked AS MATERIALIZED (
+       SELECT id FROM ${tables.log} WHERE id = ANY (ARRAY(SELECT id FROM whole)) FOR NO KEY UPDATE SKIP LOCKED
+     )
+     SELECT (SELECT jsonb_agg(jsonb_build_array(id, record_id)) FROM whole) AS whole,
+       (SELECT coalesce(jsonb_agg(id), '[]') FROM locked) AS locked`,
+    [shape.table, [...new Set(candidates.map(({ record_id }) => record_id))]],
+  );
+  const locked = new Set(found?.locked);
+  const torn = new Set(found?.whole.filter(([id]) => !locked.has(id)).map(([, recordId]) => recordId));
+  return (found?.whole ?? []).filter(([, recordId]) => !torn.has(recordId)).map(([id]) => id);
+}
+
+async function take(
+  { session, tables, now }: Workbench,
+  lease: Lease,
+  mapped: MappedTable,
+  ids: readonly number[],
+): Promise<readonly Row[]> {
+  if (ids.length === 0) return [];
+  return await session.query(
+    `WITH revived AS (
+       UPDATE ${tables.totals} t SET failed = t.failed - again.changes
+       FROM (SELECT count(*) AS changes FROM ${tables.log} WHERE id = ANY ($4::bigint[]) AND state = 'FAILED') AS again
+       WHERE t.table_name = $1 AND again.changes > 0
+     ), claimed AS (
+       UPDATE ${tables.log} l SET state = 'PENDING', fence = $2, batch_id = NULL, sent_at = NULL, updated_at = $3,
+         processed_at = NULL, processed_tx = NULL, last_operation = NULL, due_at = NULL,
+         attempts = CASE WHEN l.state = 'FAILED' THEN 0 ELSE l.attempts END
+       WHERE l.id = ANY ($4::bigint[])
+       RETURNING l.*
+     )
+     ${changesFrom("claimed", mapped)}`,
+    [mapped.shape.table, lease.fence, now(), ids],
+  );
 }
 
 /** Marks claimed changes as sent, just before the call; one round trip. */

@@ -6,10 +6,10 @@ import type { Row } from "./session.ts";
 import { name, qualified } from "./sql.ts";
 
 /** A SELECT of the changes of a part of a WITH clause, with the sfid of their row as it is now, in log order. */
-export function changesFrom(part: string, { shape, layout }: MappedTable, more = ""): string {
+export function changesFrom(part: string, { shape, layout }: MappedTable): string {
   return `SELECT l.id, l.action, l.record_id, l.old, l."values", l.attempts, l.batch_id, l.confirmed,
       ${iso("l.created_at")} AS captured_at, ${iso("l.sent_at")} AS sent_at,
-      CASE WHEN l.action = 'DELETE' THEN l.sfid ELSE coalesce(t.sfid, l.sfid) END AS sfid${more}
+      CASE WHEN l.action = 'DELETE' THEN l.sfid ELSE coalesce(t.sfid, l.sfid) END AS sfid
     FROM ${part} l LEFT JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = l.record_id
     ORDER BY l.id`;
 }

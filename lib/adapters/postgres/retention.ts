@@ -11,13 +11,14 @@ const ROWS_AT_ONCE = 500;
  */
 export function pruneSettled(tables: Metadata, ended: string, now: string): string {
   const oldest = (state: string) => `(
-      SELECT l.id FROM ${tables.log} l
+      SELECT l.id, l.processed_at, l.row_owed FROM ${tables.log} l
       WHERE l.table_name = (SELECT table_name FROM ${ended}) AND l.state = '${state}' AND l.processed_at IS NOT NULL
       ORDER BY l.id LIMIT ${ROWS_AT_ONCE})`;
-  return `, oldest AS (SELECT id FROM ${oldest("SUCCESS")} AS s UNION ALL SELECT id FROM ${oldest("FAILED")} AS f
+  return `, oldest AS (
+      SELECT id FROM (SELECT * FROM ${oldest("SUCCESS")} AS s UNION ALL SELECT * FROM ${oldest("FAILED")} AS f) AS both_states
+      WHERE NOT row_owed AND processed_at < ${now}::timestamptz - interval '${LOG_DAYS} days'
     ), pruned AS (
-      DELETE FROM ${tables.log} l USING oldest
-      WHERE l.id = oldest.id AND NOT l.row_owed AND l.processed_at < ${now}::timestamptz - interval '${LOG_DAYS} days'
+      DELETE FROM ${tables.log} l WHERE l.id = ANY (ARRAY(SELECT id FROM oldest))
       RETURNING l.table_name, l.state
     ), fewer AS (
       UPDATE ${tables.totals} t SET success = t.success - gone.success, failed = t.failed - gone.failed

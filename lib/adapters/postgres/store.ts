@@ -3,6 +3,7 @@ import type { PostgresConnection } from "../../model/workspace.ts";
 import type { CycleStore, Lease, OutboxEvent, OwnedRecord, Pulse, RecordStamp } from "../../sync/ports.ts";
 import { apply } from "./apply.ts";
 import { claim, markSent, release } from "./claim.ts";
+import type { Search } from "./claim-candidates.ts";
 import { instant, iso, type Workbench } from "./fence.ts";
 import { createIdleSessions } from "./idle-sessions.ts";
 import { isZoneless, type Layout, type MappedTable } from "./layout.ts";
@@ -35,8 +36,8 @@ export function cycleStoreOn(
 ): CycleStore {
   const tables = metadata(schema);
   const known = new Map<string, MappedTable>();
-  /** Up to which id of the log this lease has claimed. */
-  const claimedUpTo = new Map<string, number>();
+  /** Where this lease looks for changes next. */
+  const searches = new Map<string, Search>();
   const bench: Workbench = {
     session,
     schema,
@@ -68,8 +69,8 @@ export function cycleStoreOn(
     recover: (lease) => inTurn(() => recover(bench, lease)),
     claim: (lease, limit) =>
       inTurn(async () => {
-        const { changes, upTo } = await claim(bench, lease, limit, claimedUpTo.get(nameOf(lease)) ?? 0);
-        claimedUpTo.set(nameOf(lease), upTo);
+        const { changes, next } = await claim(bench, lease, limit, searches.get(nameOf(lease)) ?? { kind: "all" });
+        searches.set(nameOf(lease), next);
         return changes;
       }),
     markSent: (lease, batchId, changeIds) => inTurn(() => markSent(bench, lease, batchId, changeIds)),
@@ -77,7 +78,7 @@ export function cycleStoreOn(
     release: (lease, changeIds) =>
       inTurn(async () => {
         await release(bench, lease, changeIds);
-        claimedUpTo.delete(nameOf(lease));
+        searches.delete(nameOf(lease));
       }),
     apply: (lease, page) => inTurn(() => apply(bench, lease, page)),
     unseen: (mappingId, stamps) => inTurn(() => unseen(bench, mappingId, stamps)),

@@ -1,0 +1,55 @@
+import type { MappedTable } from "./layout.ts";
+import { literal, type Metadata } from "./sql.ts";
+
+/** Where to look for changes: among all that wait, or, in a long backlog, in the order of the log behind an id. */
+export type Search = { readonly kind: "all" } | { readonly kind: "backlog"; readonly after: number };
+
+/**
+ * A SELECT of the first changes that can be claimed now, in log order. Parameters: table, time, limit.
+ *
+ * What blocks others is gathered as one JSON object of keys, in which each change looks its own keys up: nothing is
+ * joined, so no plan can go wrong over a long backlog.
+ */
+export function candidatesStatement(tables: Metadata, mapped: MappedTable, search: Search): string {
+  return `
+    WITH blocking AS MATERIALIZED (${blocking(tables, mapped)})
+    SELECT c.id, c.record_id FROM ${tables.log} c
+    WHERE ${whereToLook(search)} AND c.state = 'NEW' AND NOT c.held AND (c.due_at IS NULL OR c.due_at <= $2)
+      AND CASE WHEN (SELECT first_by_key = '{}' FROM blocking) THEN true ELSE
+        NOT (SELECT first_by_key FROM blocking) ? ('row ' || c.record_id)
+        AND NOT EXISTS (SELECT FROM unnest(${keysOf("c", mapped)}) AS key
+          WHERE ((SELECT first_by_key FROM blocking) ->> key)::bigint < c.id) END
+    ORDER BY c.id LIMIT $3`;
+}
+
+function whereToLook(search: Search): string {
+  if (search.kind === "all") return "c.table_name = $1 AND c.processed_at IS NULL";
+  // Said so that only the primary key can serve it, which gives the order for nothing.
+  return `c.id > ${search.after} AND c.table_name || '' = $1 AND coalesce(c.processed_at, '-infinity') = '-infinity'`;
+}
+
+/**
+ * The rows of changes that are under way, wait or are held, and those that were not told their last result; and the
+ * first such change of each sfid and upsert value. The second line repeats the condition of the index.
+ */
+function blocking({ log }: Metadata, mapped: MappedTable): string {
+  return `
+      SELECT coalesce(jsonb_object_agg(key, id), '{}') AS first_by_key FROM (
+        SELECT key, min(id) AS id FROM (
+          SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key
+          WHERE b.table_name = $1 AND b.processed_at IS NULL AND (b.state = 'PENDING' OR b.due_at > $2 OR b.held)
+            AND (b.state = 'PENDING' OR b.due_at IS NOT NULL OR b.held)
+          UNION ALL
+          SELECT 'row ' || o.record_id, o.id FROM ${log} o WHERE o.table_name = $1 AND o.row_owed
+        ) AS keys GROUP BY key) AS firsts`;
+}
+
+/** By what changes of different rows can get in each other's way; Salesforce compares upsert values without case. */
+function keysOf(alias: string, { shape }: MappedTable): string {
+  const column = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
+  const keys = [`'id ' || left(${alias}.sfid, 15)`];
+  for (const side of column === undefined ? [] : [`${alias}.old`, `${alias}."values"`]) {
+    keys.push(`'key ' || lower(btrim(${side} ->> ${literal(column ?? "")}))`);
+  }
+  return `array_remove(ARRAY[${keys.join(", ")}], NULL)`;
+}
