@@ -107,11 +107,11 @@ function beginStatement(tables: Metadata, work: Lease["work"]): string {
 }
 
 /** Rows that failed in a cycle which has ended, or will never end, become one event (spec 6.1). */
-function spike(tables: Metadata, locked: string): string {
+function spike(tables: Metadata, locked: string, condition = "true"): string {
   return `INSERT INTO ${tables.outbox} (event, detail)
     SELECT 'sync.failure_spike', jsonb_build_object('failed_count', running_failed, 'mapping_id', mapping_id,
       'sf_object', shape ->> 'sfObject')
-    FROM ${locked} WHERE running_failed >= ${FAILURE_SPIKE_ROWS}`;
+    FROM ${locked} WHERE running_failed >= ${FAILURE_SPIKE_ROWS} AND ${condition}`;
 }
 
 /** Prolongs a lease that is still ours. One that ran out is ours as long as nobody took it. */
@@ -147,34 +147,45 @@ export async function finish(bench: Bench, lease: Lease, end: CycleEnd): Promise
   return row.totals;
 }
 
+/**
+ * The calls were made, so they count whoever holds the lease by now; the rest is written while it is ours, and for the
+ * configuration that it was taken for. A cycle that a change of configuration has ended gives its lease back.
+ */
 function finishStatement(tables: Metadata, lease: Lease, marks: readonly string[]): string {
-  const ours = "mapping_id = $1 AND fence = $2";
   const isCycle = lease.work === "cycle";
-  const released = isCycle
-    ? `SELECT *, config_version = $3 AS same_version FROM ${tables.state} WHERE ${ours} FOR NO KEY UPDATE`
-    : `UPDATE ${tables.loads} SET lease_until = NULL, last_error = $6 WHERE ${ours} RETURNING *, config_version = $3 AS same_version`;
+  const whileCurrent = [
+    "last_pull_at = coalesce($4, s.last_pull_at)",
+    isCycle ? "last_error = $6" : "last_error = coalesce($6::text, s.last_error)",
+    ...(isCycle ? ["last_run_at = $7"] : []),
+    ...marks,
+  ];
   return `
-    WITH released AS (${released}),
-    ended AS (
-      UPDATE ${tables.state} s SET
-        ${isCycle ? "lease_until = NULL, running_failed = 0, last_run_at = $7, last_error = $6," : "last_error = coalesce($6::text, s.last_error),"}
-        api_calls = (
+    WITH lease AS (
+      SELECT *, fence = $2 AS is_ours, fence = $2 AND config_version = $3 AS is_current
+      FROM ${leaseTable(tables, lease.work)} WHERE mapping_id = $1 FOR NO KEY UPDATE
+    ), ended AS (
+      UPDATE ${tables.state} s SET api_calls = (
           SELECT coalesce(jsonb_object_agg(label, calls), '{}') FROM (
             SELECT label, sum(calls::bigint) AS calls
             FROM (SELECT * FROM jsonb_each_text(s.api_calls) UNION ALL SELECT * FROM jsonb_each_text($5)) AS both_sides (label, calls)
             GROUP BY label) AS summed),
-        last_pull_at = coalesce($4, s.last_pull_at)
-        ${marks.map((mark) => `, ${mark}`).join("")}
-      FROM released r WHERE s.mapping_id = r.mapping_id AND r.same_version
-      RETURNING s.mapping_id, s.table_name, s.rows_synced, s.rows_failed, s.api_calls
-    )${isCycle ? `, ${givenBack(tables)}, spike AS (${spike(tables, "released")})` : ""}${pruneSettled(tables, "ended", "$7")}
-    SELECT EXISTS (SELECT FROM ended) AS still_ours, (
+        ${[...(isCycle ? RELEASED.map((clause) => when("is_ours", clause)) : []), ...whileCurrent.map((clause) => when("is_current", clause))].join(", ")}
+      FROM lease WHERE s.mapping_id = lease.mapping_id
+      RETURNING s.mapping_id, s.table_name, s.rows_synced, s.rows_failed, s.api_calls, lease.is_current
+    )${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}`}${pruneSettled(tables, "ended", "$7")}
+    SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
       SELECT jsonb_build_object('rowsSynced', rows_synced, 'rowsFailed', rows_failed, 'apiCalls', api_calls,
         'queueDepth', (SELECT count(*) FROM ${tables.log} WHERE processed_at IS NULL AND state = 'NEW'))
       FROM ended) AS totals`;
 }
 
-/** A cycle that a change of configuration has ended gives its lease back all the same. */
-const givenBack = (tables: Metadata) => `given_back AS (
-      UPDATE ${tables.state} s SET lease_until = NULL, running_failed = 0
-      FROM released r WHERE s.mapping_id = r.mapping_id AND NOT r.same_version)`;
+const RELEASED = ["lease_until = NULL", "running_failed = 0"];
+
+/** `column = value` that takes effect only under a condition of the lease. */
+function when(condition: string, clause: string): string {
+  const [column, value] = clause.split(" = ", 2);
+  return `${column} = CASE WHEN lease.${condition} THEN ${value} ELSE s.${column} END`;
+}
+
+const releasedLoad = (tables: Metadata) => `released AS (
+      UPDATE ${tables.loads} l SET lease_until = NULL, last_error = $6 FROM lease WHERE l.mapping_id = lease.mapping_id AND lease.is_ours)`;

@@ -122,7 +122,10 @@ test("a change of configuration ends the running cycle, whose results still coun
 
   expect(await store.renew(lease, 30)).toBe("lost");
   await expect(store.apply(lease, page([image(2, 1, { lastname: "x" })]))).rejects.toBeInstanceOf(LeaseLost);
-  await expect(store.finish(lease, END)).rejects.toBeInstanceOf(LeaseLost);
+  await expect(store.finish(lease, { ...END, apiCalls: { SOAP: 1 } })).rejects.toBeInstanceOf(LeaseLost);
+  expect(await customer.sql("SELECT api_calls, last_run_at FROM salesforce._bridge_state")).toEqual([
+    { api_calls: { SOAP: 1 }, last_run_at: null },
+  ]);
   expect(await store.begin(request())).toEqual({ held: false, why: "config changed" });
   expect(await store.begin(request({ configVersion: 2 }))).toMatchObject({ held: true });
   expect(await customer.sql("SELECT state FROM salesforce._trigger_log")).toEqual([{ state: "FAILED" }]);
