@@ -73,6 +73,10 @@ export interface SyncWorld {
   /** Nobody can connect to the customer's database any more, until it comes back. */
   databaseGoesAway(): Promise<void>;
   databaseComesBack(): Promise<void>;
+  /** Awaits work that may itself wait for time to go on: it goes on as long as that takes. */
+  untilDone<Answer>(work: Promise<Answer>): Promise<Answer>;
+  /** Everything that can go on without time has done so. */
+  settled(): Promise<void>;
   /** Stands between the cycles and the outside, until it is taken away with null. */
   interfere(interference: Interference | null): void;
   close(): Promise<void>;
@@ -170,6 +174,8 @@ export async function createSyncWorld(
     },
     databaseGoesAway: () => admit(database, false),
     databaseComesBack: () => admit(database, true),
+    untilDone: (work) => untilDone(cloud, work),
+    settled: () => breath(),
     interfere: (next) => {
       interference = next;
     },
@@ -184,6 +190,22 @@ async function closeAll(application: Client, org: Org, database: TestDatabase, f
   await org.close();
   await database.close();
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** Time for answers that are on their way over the loopback. */
+const breath = () => new Promise<void>((resolve) => setTimeout(resolve, 50));
+
+async function untilDone<Answer>(cloud: BridgeCloud, work: Promise<Answer>): Promise<Answer> {
+  let isDone = false;
+  const ended = work.finally(() => {
+    isDone = true;
+  });
+  ended.catch(() => undefined);
+  while (!isDone) {
+    await Promise.race([ended.catch(() => undefined), breath()]);
+    if (!isDone) await cloud.clock.advance({ seconds: 1 });
+  }
+  return ended;
 }
 
 async function admit({ url }: TestDatabase, admitted: boolean): Promise<void> {
