@@ -1,17 +1,18 @@
 import { expect, test } from "vitest";
-import { openOrg } from "./support/open-org.ts";
+import { Client, openOrg } from "./support/open-org.ts";
 
 test("login gives a session and says where to go, wrong credentials get the literal fault", async () => {
-  const org = await openOrg();
-  const login = (password: string) =>
-    org.soap(`<login><username>${org.org.username}</username><password>${password}</password></login>`);
+  const org = new Client((await openOrg()).org, "64.0");
+  const login = (password: string, version = org) =>
+    version.soap(`<login><username>${org.org.username}</username><password>${password}</password></login>`);
 
   const good = await login(org.org.password);
   org.token = /<sessionId>([^<]+)</.exec(good.text)?.[1] ?? "";
   const bad = await login("wrong");
+  const late = await login(org.org.password, new Client(org.org, "65.0"));
 
   expect(good.text).toContain(
-    `<serverUrl>${org.org.url}/services/Soap/u/66.0/${org.org.organizationId.slice(0, 15)}</serverUrl>`,
+    `<serverUrl>${org.org.url}/services/Soap/u/64.0/${org.org.organizationId.slice(0, 15)}</serverUrl>`,
   );
   expect((await org.get("limits")).status).toBe(200);
   expect(bad.status).toBe(500);
@@ -19,6 +20,7 @@ test("login gives a session and says where to go, wrong credentials get the lite
     "<sf:exceptionMessage>Invalid username, password, security token; or user locked out.</sf:exceptionMessage>",
   );
   expect(bad.text).toContain("<faultcode>sf:INVALID_LOGIN</faultcode>");
+  expect([late.status, /<sf:exceptionCode>(.*?)</.exec(late.text)?.[1]]).toEqual([500, "UNSUPPORTED_API_VERSION"]);
 });
 
 test("two hundred records are upserted in one call, each with its result in the WSDL's order", async () => {
