@@ -74,7 +74,7 @@ async function startParts(
     options.progress(name);
     return part;
   };
-  const assembling = assemble(dataDir).then((assembly) => {
+  const assembling = assemble().then((assembly) => {
     options.progress("functions built and deployment synthesized");
     return assembly;
   });
