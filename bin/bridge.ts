@@ -6,6 +6,7 @@ process.once("SIGINT", () => interrupted.abort());
 const { stdin, stdout, stderr, env } = process;
 const terminal = { stdin, stdout, stderr, env, folder: process.cwd(), interrupted: interrupted.signal };
 
-process.exitCode = await runBridge(process.argv.slice(2), terminal, async (asked) =>
-  (await import("./operate.ts")).openOperator(asked),
-);
+process.exitCode = await runBridge(process.argv.slice(2), terminal, {
+  openOperator: async (asked) => (await import("./operate.ts")).openOperator(asked),
+  startOrg: async (asked) => (await import("../lib/local/org/start-org.ts")).startOrg(asked),
+});

@@ -1,6 +1,6 @@
 import { Api } from "./api.ts";
 import { CommandFailure } from "./failure.ts";
-import type { OpenOperator } from "./operator.ts";
+import type { Machine } from "./operator.ts";
 import { Output } from "./output.ts";
 import { type Chosen, chooseTarget } from "./profiles.ts";
 import type { Terminal } from "./terminal.ts";
@@ -18,7 +18,7 @@ export interface Context extends Typed {
   /** Whom the command speaks to; refuses when nobody is signed in. */
   readonly target: () => Chosen;
   readonly api: () => Api;
-  readonly openOperator: OpenOperator;
+  readonly machine: Machine;
   /** Makes the program end with this kind although nothing was thrown. */
   readonly endAs: (kind: "unwell") => void;
 }
@@ -27,7 +27,7 @@ export interface Context extends Typed {
 export type Work = (context: Context) => Promise<void>;
 
 /** What a context cannot make itself. */
-export type Surroundings = Pick<Context, "terminal" | "openOperator" | "endAs">;
+export type Surroundings = Pick<Context, "terminal" | "machine" | "endAs">;
 
 /** A context for what was typed. */
 export function contextOf(surroundings: Surroundings, typed: Typed): Context {

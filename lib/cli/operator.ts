@@ -18,3 +18,20 @@ export interface OperatedWorkspace {
 
 /** Which deployment: a stage in the account of the credentials, or (null) the instance on this machine. */
 export type OpenOperator = (asked: { readonly stage: string | null; readonly dataDir: string }) => Promise<Operator>;
+
+/** An embedded Salesforce org that runs, and how to come in. */
+export interface RunningOrg {
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  readonly accessToken: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  close(): Promise<void>;
+}
+
+/** What the machine can do beside speaking to a service; bin provides it, and only what is asked for is loaded. */
+export interface Machine {
+  readonly openOperator: OpenOperator;
+  startOrg(asked: { readonly dataDir: string; readonly port: number }): Promise<RunningOrg>;
+}

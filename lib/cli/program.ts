@@ -2,7 +2,7 @@ import { Command, CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { contextOf, type Typed, type Work } from "./context.ts";
 import { CommandFailure, EXIT, type ExitKind } from "./failure.ts";
-import type { OpenOperator } from "./operator.ts";
+import type { Machine } from "./operator.ts";
 import type { Terminal } from "./terminal.ts";
 import { addConfigCommands } from "./tree/config.ts";
 import { addConnectionCommands } from "./tree/connections.ts";
@@ -16,11 +16,7 @@ import { addWebhookCommands } from "./tree/webhooks.ts";
 export type Does = (load: () => Promise<Work>) => (...given: unknown[]) => Promise<void>;
 
 /** Runs one command line, `["mapping", "list"]`, and gives the exit code. What went wrong has been told by then. */
-export async function runBridge(
-  typed: readonly string[],
-  terminal: Terminal,
-  openOperator: OpenOperator,
-): Promise<number> {
+export async function runBridge(typed: readonly string[], terminal: Terminal, machine: Machine): Promise<number> {
   let ended: ExitKind = "done";
   const endAs = (kind: ExitKind) => {
     ended = kind;
@@ -30,7 +26,7 @@ export async function runBridge(
     async (...given) => {
       const command = given.at(-1) as Command;
       const work = await load();
-      await work(contextOf({ terminal, openOperator, endAs }, typedBehind(command)));
+      await work(contextOf({ terminal, machine, endAs }, typedBehind(command)));
     };
   try {
     await programOf(does, terminal).parseAsync([...typed], { from: "user" });

@@ -27,7 +27,7 @@ export async function listTokens({ api, out }: Context): Promise<void> {
         paint: (cell, { state }) => out.paint(state === "valid" ? "green" : "dim", cell),
       },
       { name: "LAST USED", of: ({ last_used_at }) => last_used_at ?? "never" },
-      { name: "VALID UNTIL", of: ({ valid_until }) => valid_until ?? "revoked" },
+      { name: "VALID UNTIL", of: ({ valid_until }) => valid_until ?? "revocation" },
     ],
     "No tokens.",
   );

@@ -25,10 +25,19 @@ export async function listWebhooks({ api, out }: Context): Promise<void> {
   );
 }
 
+/** What a webhook is told of unless `--events` says otherwise: everything (spec 6.1). */
+const ALL_EVENTS = [
+  "sync.broken",
+  "sync.recovered",
+  "sync.failure_spike",
+  "mapping.activated",
+  "mapping.deactivated",
+  "record.failed",
+];
+
 /** Registers a URL and shows the secret once: alone on standard output, so that it can be piped. */
 export async function createWebhook(context: Context): Promise<void> {
-  const events = words(context, "events");
-  const body = { url: argument(context, 0), ...(events === null ? {} : { events }) };
+  const body = { url: argument(context, 0), events: words(context, "events") ?? ALL_EVENTS };
   const { data } = await context.api().post<Webhook & { readonly secret: string }>("/webhooks", { body });
   if (!context.out.json) context.out.note(`Webhook ${data.id}. Its signing secret is shown this once:`);
   context.out.done(data.secret, data);

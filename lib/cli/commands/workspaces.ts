@@ -61,7 +61,7 @@ async function listProfiles({ terminal, out }: Context): Promise<void> {
   );
 }
 
-function operatorOf({ terminal, options, openOperator }: Context): Promise<Operator> {
+function operatorOf({ terminal, options, machine }: Context): Promise<Operator> {
   const stage = typeof options["stage"] === "string" ? options["stage"] : null;
-  return openOperator({ stage, dataDir: dirname(instanceFile(terminal.env, terminal.folder)) });
+  return machine.openOperator({ stage, dataDir: dirname(instanceFile(terminal.env, terminal.folder)) });
 }

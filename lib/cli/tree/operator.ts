@@ -4,7 +4,7 @@ import type { Does } from "../program.ts";
 const signing = () => import("../commands/sign-in.ts");
 const workspaces = () => import("../commands/workspaces.ts");
 
-/** `bridge login`, `logout`, `whoami`, `workspace …`, `doctor`. */
+/** `bridge login`, `logout`, `whoami`, `workspace …`, `doctor`, `org`. */
 export function addOperatorCommands(program: Command, does: Does): void {
   program
     .command("login [url]")
@@ -40,4 +40,10 @@ export function addOperatorCommands(program: Command, does: Does): void {
     .command("doctor")
     .description("look at both sides and say what to do for each finding; exit code 10 when something is wrong")
     .action(does(async () => (await import("../commands/doctor.ts")).doctor));
+  program
+    .command("org")
+    .description("run the embedded Salesforce org alone, until Ctrl-C")
+    .option("--port <port>", "port (default: a free one)")
+    .option("--data-dir <folder>", "folder that keeps the org", ".bridge/org")
+    .action(does(async () => (await import("../commands/org.ts")).runOrg));
 }

@@ -1,0 +1,137 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type CliWorld, startCliWorld } from "./world.ts";
+
+let world: CliWorld;
+beforeEach(async () => {
+  world = await startCliWorld();
+});
+afterEach(() => world.close());
+
+describe("secrets", () => {
+  const made = { id: "tok_1", owner: "ada@example.com", scopes: ["read"], token: "brg_rNEW" };
+
+  test("a new token stands alone on standard output, so that it can be piped", async () => {
+    world.answer("POST /tokens", made);
+
+    const { stdout, stderr } = await world.line.run(["token", "create", "ci", "--owner", "ada@example.com"]);
+
+    expect(stdout).toBe("brg_rNEW\n");
+    expect(stderr).toContain("shown this once");
+    expect(world.asked[0]?.headers["idempotency-key"]).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test("the database's URL is read from standard input or a file, and no option takes it", async () => {
+    world.answer("PUT /connections/postgres", { ok: true, findings: [] });
+    const database = "postgres://u:p@db.example.com/d";
+
+    await world.line.run(["connect", "postgres"], { stdin: `${database}\n` });
+    await world.line.run(["connect", "postgres", "--url-file", world.line.file("url", database)]);
+    const refused = await world.line.run(["connect", "postgres", "--database-url", database]);
+
+    expect(world.asked.map(({ body }) => JSON.parse(body).url)).toEqual([database, database]);
+    expect(refused.code).toBe(2);
+  });
+
+  test("a login is kept for its user's eyes only, and its token goes to no other address", async () => {
+    const user = world.user();
+    world.answer("GET /tokens/current", made);
+
+    expect((await user.run(["login", world.url, "--workspace", "ws_1"], { stdin: "brg_kept\n" })).code).toBe(0);
+    await user.run(["whoami"]);
+    const elsewhere = await user.run(["health", "--url", "http://127.0.0.1:1"]);
+
+    const file = join(user.folder, ".config/bridge/config.json");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(file, "utf8")).profiles.ws_1.token).toBe("brg_kept");
+    expect(world.asked.at(-1)?.headers.authorization).toBe("Bearer brg_kept");
+    expect(elsewhere.code).toBe(3);
+    expect((await user.run(["logout"])).code).toBe(0);
+    expect(readFileSync(file, "utf8")).not.toContain("brg_kept");
+  });
+
+  test("a token that opens nothing is not kept", async () => {
+    const user = world.user();
+    world.refuse("GET /tokens/current", 401, "UNAUTHORIZED");
+
+    expect((await user.run(["login", world.url, "--workspace", "ws_1"], { stdin: "brg_bad\n" })).code).toBe(4);
+    expect(existsSync(join(user.folder, ".config/bridge/config.json"))).toBe(false);
+  });
+});
+
+test("without a login the commands speak to the instance that runs here", async () => {
+  const instance = world.user();
+  const here = world.user({ BRIDGE_DATA_DIR: instance.folder });
+  const running = { base_url: world.url, workspace_id: "ws_1", api_token: "brg_local" };
+  instance.file("instance.json", JSON.stringify(running));
+  world.answer("GET /monitoring/budget", { calls_used: 1 });
+
+  expect(await here.run(["budget"])).toEqual({ code: 0, stdout: "calls_used  1\n", stderr: "" });
+  expect(world.asked[0]?.headers.authorization).toBe("Bearer brg_local");
+});
+
+test("a mapping is named by its object or its table in any case", async () => {
+  const contact = { id: "map_1", sf_object: "Contact", pg_table: "people", fields: ["Email"] };
+  world.answer("GET /monitoring/mappings", [contact]);
+  world.answer("GET /mappings/map_1", contact);
+  world.answer("PATCH /mappings/map_1", { ...contact, state: "running" });
+
+  await world.line.run(["mapping", "update", "PEOPLE", "--add-field", "Phone", "--interval", "60"]);
+
+  expect(world.asked.at(-1)?.call).toBe("PATCH /mappings/map_1");
+  expect(JSON.parse(world.asked.at(-1)?.body ?? "")).toEqual({ fields: ["Email", "Phone"], sf_polling_seconds: 60 });
+  expect((await world.line.run(["mapping", "show", "Lead"])).stderr).toContain("known: Contact");
+});
+
+test("what ends something asks first, and does nothing when nobody answers", async () => {
+  world.answer("GET /monitoring/mappings", [{ id: "map_1", sf_object: "Contact", pg_table: "contact" }]);
+  world.answer("DELETE /mappings/map_1", {});
+
+  expect((await world.line.run(["mapping", "delete", "contact"])).code).toBe(2);
+  expect(world.asked.some(({ call }) => call.startsWith("DELETE"))).toBe(false);
+  expect((await world.line.run(["mapping", "delete", "contact", "--yes"])).code).toBe(0);
+});
+
+test("a Heroku Connect export is imported with every mapping paused, after its plan was shown", async () => {
+  const mappings = [{ object_name: "Contact", config: { fields: { Id: {} } } }];
+  const plan = { action: "create", object_name: "Contact", pg_table: "contact", fields_added: ["Email"] };
+  const changes = [{ ...plan, fields_removed: [], settings_changed: [] }];
+  world.answer("POST /config/import", { created: 1, updated: 0, skipped: 0, changes });
+  const file = world.line.file("export.json", JSON.stringify({ version: 1, connection: {}, mappings }));
+
+  const dry = await world.line.run(["migrate", "heroku-connect", file, "--dry-run"]);
+  const real = await world.line.run(["migrate", "heroku-connect", file, "--yes"]);
+
+  expect(world.asked.map(({ call }) => call)).toEqual([
+    "POST /config/import?dry_run=true",
+    "POST /config/import?dry_run=true",
+    "POST /config/import",
+  ]);
+  expect(JSON.parse(world.asked[2]?.body ?? "").mappings[0].config.bridge).toEqual({ active: false });
+  expect(dry.stdout).toContain("Nothing was changed");
+  expect(real.stderr).toContain("heroku connect:pause");
+});
+
+test("the browser's return is taken only with the word that began the sign-in", async () => {
+  world.answer("POST /connections/salesforce/authorize", { authorize_url: "https://login.example/", state: "st" });
+  const connected = { organization_id: "00D1", instance_url: "https://acme.example", username: "ada" };
+  world.answer("POST /connections/salesforce/complete", connected);
+  const visits: Promise<number>[] = [];
+  const visit = async (callback: string) => {
+    const forged = await fetch(`${callback}?state=forged&code=evil`);
+    await fetch(`${callback}?state=st&code=good`);
+    return forged.status;
+  };
+
+  const ended = await world.line.run(["connect", "salesforce", "--client-id", "key"], {
+    onStderr: (text) => {
+      const callback = /http:\/\/localhost:\d+\/callback/.exec(text)?.[0];
+      if (callback) visits.push(visit(callback.replace("localhost", "127.0.0.1")));
+    },
+  });
+
+  expect(await visits[0]).toBe(404);
+  expect(ended).toMatchObject({ code: 0, stdout: "Connected to org 00D1 at https://acme.example as ada.\n" });
+  expect(JSON.parse(world.asked.at(-1)?.body ?? "")).toEqual({ state: "st", code: "good" });
+});

@@ -1,0 +1,121 @@
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { type RunningBridge, startRunningBridge } from "../support/running-bridge.ts";
+import { byCommandLine, byHttp, type SettingsClient } from "../support/settings-client.ts";
+
+/** Far more than it takes, so that a busy machine fails nothing. */
+const SOON = { timeout: 90_000, interval: 250 };
+
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+
+let bridge: RunningBridge;
+let receiver: Receiver;
+beforeAll(async () => {
+  bridge = await startRunningBridge();
+  receiver = await startReceiver(200);
+});
+afterAll(async () => {
+  await receiver.close();
+  await bridge.close();
+});
+
+/** As Heroku Connect exports it (reference heroku-connect.md 2.1). */
+const HEROKU_CONNECT = {
+  version: 1,
+  connection: { app_name: "acme", organization_id: "00D000000000000" },
+  mappings: [
+    {
+      object_name: "Opportunity",
+      config: {
+        access: "read_only",
+        sf_notify_enabled: false,
+        sf_polling_seconds: 600,
+        sf_max_daily_api_calls: 30_000,
+        applied_at: "2023-02-14T01:40:34.070538Z",
+        fields: { Id: {}, IsDeleted: {}, SystemModstamp: {}, Name: {}, StageName: {} },
+        indexes: { Id: { unique: true } },
+      },
+    },
+  ],
+};
+
+test.each<[string, string, (running: RunningBridge) => Promise<SettingsClient>]>([
+  ["the command line", "by_cli", byCommandLine],
+  ["HTTP", "by_http", byHttp],
+])("from nothing to rows that travel both ways, by %s alone", async (_, schema, open) => {
+  const client = await open(bridge);
+  const database = new Client({ connectionString: bridge.database.url });
+  await database.connect();
+  onTestFinished(async () => {
+    await database.end();
+    client.close();
+  });
+
+  await client.connectPostgres(bridge.database.url, schema);
+  await client.connectSalesforce(bridge.org.connection);
+  expect(await client.objects()).toEqual(expect.arrayContaining(["Account", "Contact", "Lead"]));
+
+  await client.createMapping("Contact", ["LastName", "Email"]);
+  await client.createMapping("Account", ["Name"]);
+  await client.createMapping("Lead", ["LastName", "Company"]);
+  await vi.waitFor(async () => {
+    expect(await client.states()).toEqual({ Account: "running", Contact: "running", Lead: "running" });
+  }, SOON);
+
+  const webhook = await client.createWebhook(`${receiver.url}/${schema}`);
+  expect(webhook.secret).toMatch(/^whsec_/);
+  const before = receiver.received.length;
+  await client.testWebhook(webhook.id);
+  await receiver.has(before + 1);
+
+  for (const scope of ["read", "operate", "admin"]) {
+    expect(await client.createToken(scope)).toMatch(new RegExp(`^brg_${scope.charAt(0)}`));
+  }
+
+  await database.query(`INSERT INTO ${schema}.contact (lastname) VALUES ('From ${schema}')`);
+  await vi.waitFor(async () => {
+    await client.poll("Contact").catch(() => undefined);
+    expect(await client.activity("contact")).toContain("SUCCESS");
+  }, SOON);
+  const { rows } = await database.query(`SELECT sfid FROM ${schema}.contact WHERE lastname = 'From ${schema}'`);
+  expect(rows[0]?.sfid).toMatch(/^003/);
+
+  await createInOrg("Account", { Name: `Of the org, ${schema}` });
+  await vi.waitFor(async () => {
+    const found = await database.query(`SELECT name FROM ${schema}.account WHERE name = 'Of the org, ${schema}'`);
+    expect(found.rows).toHaveLength(1);
+  }, SOON);
+
+  expect(await client.importDryRun(HEROKU_CONNECT)).toMatchObject({ created: 1, updated: 0, skipped: 0 });
+  expect(await client.import(HEROKU_CONNECT)).toMatchObject({ created: 1, updated: 0 });
+  const { mappings } = await client.exported();
+  expect(mappings.map(({ object_name }) => object_name)).toEqual(["Account", "Contact", "Lead", "Opportunity"]);
+  expect(await client.auditedActions()).toEqual(
+    expect.arrayContaining([
+      "workspace.created",
+      "connection.postgres_changed",
+      "connection.salesforce_authorized",
+      "mapping.created",
+      "webhook.created",
+      "webhook.tested",
+      "token.created",
+      "config.imported",
+    ]),
+  );
+});
+
+async function createInOrg(object: string, fields: Readonly<Record<string, string>>): Promise<void> {
+  const { loginUrl, credentials } = bridge.org.connection;
+  if (credentials.kind !== "password") throw new Error("the local org is connected by password");
+  const { clientId, clientSecret, username, password } = credentials;
+  const form = { grant_type: "password", client_id: clientId, client_secret: clientSecret, username, password };
+  const granted = await fetch(`${loginUrl}/services/oauth2/token`, { method: "POST", body: new URLSearchParams(form) });
+  const { access_token } = (await granted.json()) as { access_token: string };
+  const made = await fetch(`${loginUrl}/services/data/v66.0/sobjects/${object}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${access_token}`, "content-type": "application/json" },
+    body: JSON.stringify(fields),
+  });
+  expect(made.status).toBe(201);
+}
