@@ -12,7 +12,7 @@ export const objectView = z.object({
 });
 
 /** A field of an object, for pickers. */
-export const fieldView = z.object({
+const fieldView = z.object({
   name: z.string(),
   label: z.string(),
   type: z.string(),

@@ -25,9 +25,7 @@ export interface SettingsClient {
 }
 
 /** A workspace that the command line made, and the token that came with it. */
-export async function workspaceFromNothing(
-  line: CommandLine,
-): Promise<{ readonly id: string; readonly token: string }> {
+async function workspaceFromNothing(line: CommandLine): Promise<{ readonly id: string; readonly token: string }> {
   // The instance tells its operator's environment in this file; in a test it is this process's own.
   mkdirSync(join(line.folder, "data"), { recursive: true });
   writeFileSync(join(line.folder, "data", "operator.json"), JSON.stringify({ environment: {} }));
