@@ -64,6 +64,22 @@ test("what describe promises of a field is what saving and querying keep", async
     type: "string",
     createable: true,
   });
+  const contacts = [...(json["childRelationships"] ?? [])].find(
+    (child) => String(child["relationshipName"]) === "Contacts",
+  );
+  const accountId = [...((await org.get("sobjects/Contact/describe")).json["fields"] ?? [])].find(
+    (field) => String(field["name"]) === "AccountId",
+  );
+
+  expect(contacts).toMatchObject({ childSObject: "Contact", field: "AccountId", cascadeDelete: true });
+  expect(accountId).toMatchObject({
+    type: "reference",
+    referenceTo: ["Account"],
+    relationshipName: "Account",
+    nillable: true,
+    cascadeDelete: false,
+    relationshipOrder: null,
+  });
   expect(fields.every((field) => TYPES.includes(String(field["type"])))).toBe(true);
   for (const field of fields) {
     const answer = await org.query(`SELECT Id FROM Account WHERE ${String(field["name"])} = null`);

@@ -113,6 +113,8 @@ function describeRecordType(type: RecordType, sobjectUrl: string) {
 
 function describeField(field: Field) {
   const isText = soapTypeOf(field) === "xsd:string";
+  // A lookup may take its records along, too, as Account does with contacts; that is the relationship's property.
+  const isMasterDetail = field.cascadeDelete && !field.nillable;
   return {
     aggregatable: field.filterable && field.type !== "boolean",
     aiPredictionField: false,
@@ -120,7 +122,7 @@ function describeField(field: Field) {
     byteLength: isText ? field.length * 3 : field.length,
     calculated: field.formula !== null || field.rollup !== null,
     calculatedFormula: field.custom ? field.formula : null,
-    cascadeDelete: field.cascadeDelete,
+    cascadeDelete: isMasterDetail,
     caseSensitive: field.caseSensitive,
     compoundFieldName: field.compoundFieldName,
     controllerName: null,
@@ -160,7 +162,7 @@ function describeField(field: Field) {
     referenceTargetField: null,
     referenceTo: field.referenceTo,
     relationshipName: field.relationshipName,
-    relationshipOrder: field.cascadeDelete ? 0 : null,
+    relationshipOrder: isMasterDetail ? 0 : null,
     restrictedDelete: field.restrictedDelete,
     restrictedPicklist: field.restrictedPicklist,
     scale: field.scale,
