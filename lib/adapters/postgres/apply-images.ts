@@ -1,17 +1,17 @@
-import { judge, type Verdict } from "../../model/judge-image.ts";
-import { type Collision, comesBack, merge } from "../../model/merge.ts";
+import { judge } from "../../model/judge-image.ts";
 import type { Image } from "../../model/record.ts";
 import type { Applied, Lease, Page } from "../../sync/ports.ts";
-import { type Conflict, dropColumns, recordConflicts } from "./conflicts.ts";
-import { deleteRows } from "./delete-rows.ts";
+import { dropColumns, recordConflicts } from "./conflicts.ts";
+import { deleteRows, dropHolds } from "./delete-rows.ts";
 import { imagesInDoubt } from "./doubtful-inserts.ts";
 import { fenced, type Workbench } from "./fence.ts";
 import { clearInboundErrors, writeInboundErrors } from "./inbound-errors.ts";
 import type { MappedTable } from "./layout.ts";
 import { movesPulls, writeMarks } from "./marks.ts";
-import { type LockedRow, lockByUpsertField, lockRows, readAround, readSides } from "./page-rows.ts";
-import { type RefusedChange, refuseChanges } from "./refuse-changes.ts";
-import { insertRows, type RowToWrite, updateRows } from "./write-rows.ts";
+import { type Judged, mergeRows, returningRows } from "./merge-rows.ts";
+import { type LockedRow, lockByUpsertField, lockRows, readAround } from "./page-rows.ts";
+import { refuseChanges } from "./refuse-changes.ts";
+import { insertRows, rowOf, updateRows } from "./write-rows.ts";
 
 interface Patience {
   readonly lockMilliseconds: number;
@@ -41,7 +41,8 @@ export async function applyImages(
   });
 }
 
-const NOTHING: Applied = {
+/** Nothing was to be done. */
+export const NOTHING: Applied = {
   inserted: 0,
   updated: 0,
   deleted: 0,
@@ -51,11 +52,6 @@ const NOTHING: Applied = {
   conflicts: 0,
   heldDeletes: 0,
 };
-
-interface Judged {
-  readonly image: Image;
-  readonly verdict: Verdict;
-}
 
 async function applyAll(bench: Workbench, lease: Lease, page: Page, skipsLocked: boolean): Promise<Applied> {
   const mapped = bench.mapped(lease);
@@ -171,86 +167,5 @@ async function carryOut(
     rejected: 0,
     conflicts: merged.conflicts.length,
     heldDeletes: held,
-  };
-}
-
-/** A record that is alive again needs no deletion any more. */
-async function dropHolds(
-  { session, tables }: Workbench,
-  { mappingId }: Lease,
-  held: readonly string[],
-  judged: readonly Judged[],
-): Promise<void> {
-  const alive = judged
-    .filter(({ image, verdict }) => !image.isDeleted && ["update", "merge"].includes(verdict.kind))
-    .map(({ image }) => image.sfid)
-    .filter((sfid) => held.includes(sfid));
-  if (alive.length === 0) return;
-  await session.query(`DELETE FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND sfid = ANY ($2::text[])`, [
-    mappingId,
-    alive,
-  ]);
-}
-
-function rowOf(image: Image, more: Partial<RowToWrite> & { readonly key: number | null }): RowToWrite {
-  return { sfid: image.sfid, stamp: image.systemModstamp, values: image.values, isSure: true, waits: false, ...more };
-}
-
-/** Rows with waiting changes, merged with what Salesforce shows. */
-async function mergeRows(bench: Workbench, mapped: MappedTable, judged: readonly Judged[]) {
-  const meetings = judged.flatMap(({ image, verdict }) => (verdict.kind === "merge" ? [{ ...verdict, image }] : []));
-  const columns = mapped.shape.columns.map(({ column }) => column);
-  const sides = await readSides(bench, mapped, meetings, columns);
-  const rows: RowToWrite[] = [];
-  const dropped: { readonly changeId: number; readonly columns: readonly string[] }[] = [];
-  const refused: RefusedChange[] = [];
-  const conflicts: Conflict[] = [];
-
-  for (const [index, { key, image, waiting }] of meetings.entries()) {
-    const side = sides[index];
-    if (!side) throw new Error(`the row ${key} is gone although it is locked`);
-    const shown = Object.fromEntries(Object.entries(side.image).filter(([column]) => column in image.values));
-    const { conflictPolicy: policy } = mapped.shape;
-    const result = merge({ policy, image: shown, stamp: image.systemModstamp, row: side.row, waiting });
-    const spent = result.dropped.filter(({ isSpent }) => isSpent);
-    dropped.push(...result.dropped.filter(({ isSpent }) => !isSpent));
-    refused.push(...spent.map(({ changeId }) => ({ id: changeId, reason: overruled(result.collisions) })));
-    conflicts.push(...result.collisions.map((collision) => ({ ...collision, sfid: image.sfid, recordId: key })));
-    rows.push(rowOf(image, { key, values: result.write, waits: spent.length < waiting.length }));
-  }
-  return { rows, dropped, refused, conflicts };
-}
-
-const overruled = (collisions: readonly Collision[]) =>
-  `CONFLICT: Salesforce changed the same fields, and wins [${collisions
-    .filter(({ winner }) => winner === "salesforce")
-    .map(({ column }) => column)
-    .join(", ")}]`;
-
-/** Rows that were deleted here while their record changed in Salesforce, and Salesforce wins. */
-async function returningRows(bench: Workbench, mapped: MappedTable, judged: readonly Judged[]) {
-  const contests = judged.flatMap(({ image, verdict }) =>
-    verdict.kind === "contest" ? [{ image, key: null, deletion: verdict.deletion }] : [],
-  );
-  // A formula that was only read after the row was deleted is nobody's change.
-  const writable = mapped.shape.columns.filter(({ createable, updateable }) => createable || updateable);
-  const columns = writable.map(({ column }) => column);
-  const sides = await readSides(bench, mapped, contests, columns);
-  const taken = await lockByUpsertField(
-    bench,
-    mapped,
-    contests.map(({ image }) => image),
-  );
-  const back = contests.filter(
-    ({ image, deletion }, index) =>
-      !taken.has(image.sfid) &&
-      comesBack(mapped.shape.conflictPolicy, sides[index]?.image ?? {}, image.systemModstamp, deletion),
-  );
-  return {
-    rows: back.map(({ image, deletion }) => rowOf(image, { key: deletion.recordId })),
-    refused: back.map(({ deletion }) => ({
-      id: deletion.id,
-      reason: "CONFLICT: the record changed in Salesforce after its row was deleted; the row was restored",
-    })),
   };
 }

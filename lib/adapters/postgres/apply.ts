@@ -1,6 +1,6 @@
 import type { Image } from "../../model/record.ts";
 import type { Applied, Lease, Page } from "../../sync/ports.ts";
-import { applyImages } from "./apply-images.ts";
+import { applyImages, NOTHING } from "./apply-images.ts";
 import type { Workbench } from "./fence.ts";
 import { keepInboundErrors } from "./inbound-errors.ts";
 import { isClash, isLockRefused, patiently, sqlState } from "./patience.ts";
@@ -50,7 +50,7 @@ async function rejected(bench: Workbench, lease: Lease, page: Page, culprit: Ima
   await keepInboundErrors(bench, lease, page.marks, [
     { sfid: culprit.sfid, error: messageOf(error), sqlState: sqlState(error), retryAt: null },
   ]);
-  return { ...NOTHING_APPLIED, rejected: 1 };
+  return { ...NOTHING, rejected: 1 };
 }
 
 /** Data exceptions, broken constraints, texts that PostgreSQL cannot hold, and refusals by the customer's triggers. */
@@ -60,17 +60,6 @@ function isRefusedValue(error: unknown): boolean {
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
-
-const NOTHING_APPLIED: Applied = {
-  inserted: 0,
-  updated: 0,
-  deleted: 0,
-  unchanged: 0,
-  reread: [],
-  rejected: 0,
-  conflicts: 0,
-  heldDeletes: 0,
-};
 
 function sum(a: Applied, b: Applied): Applied {
   return {

@@ -4,6 +4,7 @@ import type { Lease } from "../../sync/ports.ts";
 import type { Workbench } from "./fence.ts";
 import { allowanceOfDeletes } from "./held-changes.ts";
 import type { MappedTable } from "./layout.ts";
+import type { Judged } from "./merge-rows.ts";
 import { refuseChanges } from "./refuse-changes.ts";
 import { name, qualified } from "./sql.ts";
 
@@ -90,4 +91,22 @@ async function carryOut(
     mapped,
     overruled.map(({ id }) => ({ id, reason })),
   );
+}
+
+/** A record that is alive again needs no deletion any more. */
+export async function dropHolds(
+  { session, tables }: Workbench,
+  { mappingId }: Lease,
+  held: readonly string[],
+  judged: readonly Judged[],
+): Promise<void> {
+  const alive = judged
+    .filter(({ verdict }) => verdict.kind === "update" || verdict.kind === "merge")
+    .map(({ image }) => image.sfid)
+    .filter((sfid) => held.includes(sfid));
+  if (alive.length === 0) return;
+  await session.query(`DELETE FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND sfid = ANY ($2::text[])`, [
+    mappingId,
+    alive,
+  ]);
 }

@@ -1,3 +1,4 @@
+import type { Image } from "../../model/record.ts";
 import type { ColumnValues } from "../../model/shape.ts";
 import type { Workbench } from "./fence.ts";
 import { comparable, type MappedTable, typed } from "./layout.ts";
@@ -14,6 +15,11 @@ export interface RowToWrite {
   readonly isSure: boolean;
   /** Changes of it still wait, so it stays PENDING. */
   readonly waits: boolean;
+}
+
+/** The row that a record is to be. */
+export function rowOf(image: Image, more: Partial<RowToWrite> & { readonly key: number | null }): RowToWrite {
+  return { sfid: image.sfid, stamp: image.systemModstamp, values: image.values, isSure: true, waits: false, ...more };
 }
 
 /** Writes what differs and the stamps of the rest, in bulk; answers the keys of the rows that differed. */

@@ -1,0 +1,74 @@
+import type { Verdict } from "../../model/judge-image.ts";
+import { type Collision, comesBack, merge } from "../../model/merge.ts";
+import type { Image } from "../../model/record.ts";
+import type { Conflict } from "./conflicts.ts";
+import type { Workbench } from "./fence.ts";
+import type { MappedTable } from "./layout.ts";
+import { lockByUpsertField, readSides } from "./page-rows.ts";
+import type { RefusedChange } from "./refuse-changes.ts";
+import { type RowToWrite, rowOf } from "./write-rows.ts";
+
+/** A record of a page, and what is to be done with it. */
+export interface Judged {
+  readonly image: Image;
+  readonly verdict: Verdict;
+}
+
+/** Rows with waiting changes, merged with what Salesforce shows. */
+export async function mergeRows(bench: Workbench, mapped: MappedTable, judged: readonly Judged[]) {
+  const meetings = judged.flatMap(({ image, verdict }) => (verdict.kind === "merge" ? [{ ...verdict, image }] : []));
+  const columns = mapped.shape.columns.map(({ column }) => column);
+  const sides = await readSides(bench, mapped, meetings, columns);
+  const rows: RowToWrite[] = [];
+  const dropped: { readonly changeId: number; readonly columns: readonly string[] }[] = [];
+  const refused: RefusedChange[] = [];
+  const conflicts: Conflict[] = [];
+
+  for (const [index, { key, image, waiting }] of meetings.entries()) {
+    const side = sides[index];
+    if (!side) throw new Error(`the row ${key} is gone although it is locked`);
+    const shown = Object.fromEntries(Object.entries(side.image).filter(([column]) => column in image.values));
+    const { conflictPolicy: policy } = mapped.shape;
+    const result = merge({ policy, image: shown, stamp: image.systemModstamp, row: side.row, waiting });
+    const spent = result.dropped.filter(({ isSpent }) => isSpent);
+    dropped.push(...result.dropped.filter(({ isSpent }) => !isSpent));
+    refused.push(...spent.map(({ changeId }) => ({ id: changeId, reason: overruled(result.collisions) })));
+    conflicts.push(...result.collisions.map((collision) => ({ ...collision, sfid: image.sfid, recordId: key })));
+    rows.push(rowOf(image, { key, values: result.write, waits: spent.length < waiting.length }));
+  }
+  return { rows, dropped, refused, conflicts };
+}
+
+const overruled = (collisions: readonly Collision[]) =>
+  `CONFLICT: Salesforce changed the same fields, and wins [${collisions
+    .filter(({ winner }) => winner === "salesforce")
+    .map(({ column }) => column)
+    .join(", ")}]`;
+
+/** Rows that were deleted here while their record changed in Salesforce, and Salesforce wins. */
+export async function returningRows(bench: Workbench, mapped: MappedTable, judged: readonly Judged[]) {
+  const contests = judged.flatMap(({ image, verdict }) =>
+    verdict.kind === "contest" ? [{ image, key: null, deletion: verdict.deletion }] : [],
+  );
+  // A formula that was only read after the row was deleted is nobody's change.
+  const writable = mapped.shape.columns.filter(({ createable, updateable }) => createable || updateable);
+  const columns = writable.map(({ column }) => column);
+  const sides = await readSides(bench, mapped, contests, columns);
+  const taken = await lockByUpsertField(
+    bench,
+    mapped,
+    contests.map(({ image }) => image),
+  );
+  const back = contests.filter(
+    ({ image, deletion }, index) =>
+      !taken.has(image.sfid) &&
+      comesBack(mapped.shape.conflictPolicy, sides[index]?.image ?? {}, image.systemModstamp, deletion),
+  );
+  return {
+    rows: back.map(({ image, deletion }) => rowOf(image, { key: deletion.recordId })),
+    refused: back.map(({ deletion }) => ({
+      id: deletion.id,
+      reason: "CONFLICT: the record changed in Salesforce after its row was deleted; the row was restored",
+    })),
+  };
+}
