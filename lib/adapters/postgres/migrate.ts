@@ -13,15 +13,19 @@ export const DDL_ATTEMPTS = 8;
  * running cycles. Refuses with CONFLICT when the schema belongs to another workspace.
  */
 export async function migrate(session: Session, schema: string, workspaceId: string): Promise<void> {
-  const { meta } = metadata(schema);
+  const { meta, log } = metadata(schema);
   const first = `SELECT pg_advisory_xact_lock(hashtextextended(${literal(`bridge ${schema}`)}, 0))`;
   await patiently(DDL_ATTEMPTS, isWorthWaiting, () =>
     session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, first, async () => {
       const known = await session.query("SELECT FROM pg_namespace WHERE nspname = $1", [schema]);
       // CREATE … IF NOT EXISTS asks for the right to create even when there is nothing to create.
       if (known.length === 0) await session.script(`CREATE SCHEMA ${name(schema)}`);
-      const [made] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [meta]);
-      if (!made?.made) await session.script(metaTable(meta, workspaceId));
+      const [found] = await session.query<{ ours: boolean; log: boolean }>(
+        "SELECT to_regclass($1) IS NOT NULL AS ours, to_regclass($2) IS NOT NULL AS log",
+        [meta, log],
+      );
+      if (!found?.ours && found?.log) throw new Failure("CONFLICT", anothersLog(schema));
+      if (!found?.ours) await session.script(metaTable(meta, workspaceId));
 
       const [row] = await session.query<{ workspace_id: string; schema_version: number }>(
         `SELECT workspace_id, schema_version FROM ${meta} FOR UPDATE`,
@@ -38,6 +42,10 @@ export async function migrate(session: Session, schema: string, workspaceId: str
     }),
   );
 }
+
+const anothersLog = (schema: string) =>
+  `the schema ${schema} has a _trigger_log that another product writes, most likely Heroku Connect; end its capture there ` +
+  "and rename the table, or choose another schema";
 
 function metaTable(meta: string, workspaceId: string): string {
   return `

@@ -131,7 +131,7 @@ function firstVersion(schema: string, tables: Metadata): string {
       deleted_at timestamptz NOT NULL
     );
     CREATE INDEX ON ${tables.tombstones} (mapping_id, sfid);
-    CREATE INDEX ON ${tables.tombstones} (mapping_id, by_salesforce, deleted_at);
+    CREATE INDEX ON ${tables.tombstones} (mapping_id, deleted_at);
 
     CREATE TABLE ${tables.heldDeletes} (
       mapping_id text NOT NULL,
@@ -156,6 +156,7 @@ function firstVersion(schema: string, tables: Metadata): string {
       at timestamptz NOT NULL
     );
     CREATE INDEX ON ${tables.conflicts} (mapping_id, id);
+    CREATE INDEX ON ${tables.conflicts} (mapping_id, at);
 
     CREATE FUNCTION ${schema}.get_xmlbinary() RETURNS varchar LANGUAGE sql STABLE
       AS $$ SELECT current_setting('xmlbinary')::varchar $$;

@@ -1,13 +1,15 @@
 import type { Metadata } from "./sql.ts";
 
-/** Settled rows stay this long (design section 6, retention). */
+/** Settled rows, tombstones and conflicts stay this long (design section 6, retention). */
 const LOG_DAYS = 31;
-/** What one cycle takes away at most, of each state; at a beat of ten seconds over four million rows a day. */
+/** A Bulk job lives seven days; no image can be older than a push that was forgotten. */
+const PUSHED_DAYS = 8;
+/** What one cycle takes away at most, of each kind; at a beat of ten seconds over four million rows a day. */
 const ROWS_AT_ONCE = 500;
 
 /**
- * Further parts of a WITH clause that take away a few settled rows which are old enough, and keep the totals exact.
- * `ended` names the part that tells the table; `now` is the parameter with the time.
+ * Further parts of a WITH clause that take away a few settled rows which are old enough, and keep the totals exact, and
+ * of what else is kept for a time. `$1` is the mapping, `ended` names the part that tells the table; `now` is the parameter with the time.
  */
 export function pruneSettled(tables: Metadata, ended: string, now: string): string {
   const oldest = (state: string) => `(
@@ -24,5 +26,15 @@ export function pruneSettled(tables: Metadata, ended: string, now: string): stri
       UPDATE ${tables.totals} t SET success = t.success - gone.success, failed = t.failed - gone.failed
       FROM (SELECT table_name, count(*) FILTER (WHERE state = 'SUCCESS') AS success,
               count(*) FILTER (WHERE state = 'FAILED') AS failed FROM pruned GROUP BY table_name) AS gone
-      WHERE t.table_name = gone.table_name)`;
+      WHERE t.table_name = gone.table_name)
+    , ${forgotten("pushes", tables.pushed, "answered_at", PUSHED_DAYS, now)}
+    , ${forgotten("tombstones", tables.tombstones, "deleted_at", LOG_DAYS, now)}
+    , ${forgotten("conflicts", tables.conflicts, "at", LOG_DAYS, now)}`;
+}
+
+function forgotten(part: string, table: string, column: string, days: number, now: string): string {
+  return `old_${part} AS (
+      DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM ${table} WHERE mapping_id = $1 AND ${column} < ${now}::timestamptz - interval '${days} days'
+        LIMIT ${ROWS_AT_ONCE})))`;
 }

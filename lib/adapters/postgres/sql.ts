@@ -27,7 +27,3 @@ export const metadata = (schema: string) => ({
 });
 
 export type Metadata = ReturnType<typeof metadata>;
-
-/** One row per statement, whatever the number of placeholders: `$3, $4, $5` for three values after two. */
-export const placeholders = (count: number, after: number): string[] =>
-  Array.from({ length: count }, (_, index) => `$${after + index + 1}`);

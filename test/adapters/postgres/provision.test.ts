@@ -187,6 +187,22 @@ test("a second workspace is refused the schema of the first", async () => {
   await expect(refused).rejects.toMatchObject({ code: "CONFLICT", message: expect.stringMatching(/workspace w_1/) });
 });
 
+test("a schema that another product logs in is refused, and left as it is", async () => {
+  customer = await createCustomer({ provisioned: false });
+  await customer.sql("CREATE SCHEMA salesforce");
+  await customer.sql("CREATE TABLE salesforce._trigger_log (id serial PRIMARY KEY, old text)");
+
+  await expect(customer.provision()).rejects.toMatchObject({
+    code: "CONFLICT",
+    message: expect.stringMatching(/Heroku Connect/),
+  });
+  expect(
+    await customer.sql(
+      "SELECT relname FROM pg_class WHERE relnamespace = 'salesforce'::regnamespace AND relkind = 'r'",
+    ),
+  ).toEqual([{ relname: "_trigger_log" }]);
+});
+
 test("two provisionings at once end with one schema", async () => {
   customer = await createCustomer({ provisioned: false });
 

@@ -216,6 +216,30 @@ test("totals tell exactly how many settled changes there are, also after old one
   expect(await customer.sql("SELECT FROM salesforce._trigger_log")).toHaveLength(15);
 });
 
+test("what is kept for a time goes when its time is over", async () => {
+  await insert("Curie");
+  await pushAll({ store, lease }, () => sfidOf(1), customer.now);
+  await customer.sql("DELETE FROM salesforce.contact");
+  await pushAll({ store, lease }, () => null, customer.now);
+  const kept = async () => [
+    (await customer.sql("SELECT FROM salesforce._bridge_pushed")).length,
+    (await customer.sql("SELECT FROM salesforce._bridge_tombstones")).length,
+  ];
+  const end = async (days: number) => {
+    customer.now = new Date(customer.now.getTime() + days * 24 * 60 * 60 * 1000);
+    const { store: later, lease: laterLease } = await customer.cycle();
+    await later.finish(laterLease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+    return await kept();
+  };
+  await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+
+  expect([await kept(), await end(9), await end(23)]).toEqual([
+    [1, 1],
+    [0, 1],
+    [0, 0],
+  ]);
+});
+
 test("ten failed rows of one cycle are one event, though the cycle never came to its end", async () => {
   await customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || i FROM generate_series(1, 10) i");
   const changes = await store.claim(lease, 100);
