@@ -4,9 +4,6 @@ import { doLongWork } from "./long-work.ts";
 import type { MessageNeeds } from "./service-ports.ts";
 import { sharedBy } from "./shared.ts";
 
-/** Somebody else is at it: whoever comes a little later finds it done, or takes it up. */
-const LOOK_AGAIN_SECONDS = 30;
-
 /** Carries on the long work that a message asks for. An engine-level error rejects, so that the queue hands it out again. */
 export async function answerLoad(needs: MessageNeeds, message: LoadMessage, invocation: Invocation): Promise<void> {
   const mapping = await needs.mappings.find(message.workspace_id, message.mapping_id);
@@ -20,9 +17,8 @@ export async function answerLoad(needs: MessageNeeds, message: LoadMessage, invo
       { ...needs, store, salesforce, shared: sharedBy(needs, mapping.workspaceId) },
       { mapping, kind: message.kind, userId, ...invocation },
     );
-    // `load` carries on with whatever is unfinished.
-    if (report.outcome === "more") await again(needs, { ...message, kind: "load" }, 0);
-    if (report.outcome === "busy") await again(needs, message, LOOK_AGAIN_SECONDS);
+    // What somebody else is at, and what is left unfinished by one who died, the cycles ask for again.
+    if (report.outcome === "more") await carryOn(needs, message);
     needs.log({
       level: "info",
       event: message.kind,
@@ -44,6 +40,7 @@ export async function answerLoad(needs: MessageNeeds, message: LoadMessage, invo
   }
 }
 
-async function again({ queues }: MessageNeeds, message: LoadMessage, delaySeconds: number): Promise<void> {
-  await queues.sendLoads([{ message, delaySeconds }]);
+/** `load` carries on with whatever is unfinished. */
+async function carryOn({ queues }: MessageNeeds, message: LoadMessage): Promise<void> {
+  await queues.sendLoads([{ message: { ...message, kind: "load" }, delaySeconds: 0 }]);
 }

@@ -9,7 +9,7 @@ import type { CycleStore, Salesforce, Totals } from "./ports.ts";
 import type { CycleReport } from "./run-cycle.ts";
 import type { MessageNeeds } from "./service-ports.ts";
 
-/** A first load that nobody is at is asked for again this often. */
+/** Long work that nobody may be at is asked for again this often. */
 const LOAD_EVERY_SECONDS = 300;
 
 /** The org's count is written down this often while it does not change what we may ask. */

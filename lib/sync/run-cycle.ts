@@ -47,6 +47,7 @@ export type CycleReport =
       /** An engine-level error that ended it; null when there was none. */
       readonly error: unknown;
       readonly outboxWaits: boolean;
+      /** Long work is unfinished; whether somebody is at it only its own lease tells. */
       readonly needsLoad: boolean;
     };
 
@@ -113,7 +114,7 @@ async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }:
     tally,
     stopped,
     outboxWaits: begun.waiting.outbox || failedRows,
-    needsLoad: pulls(cycle.mapping.syncDirection) && begun.marks.position === null,
+    needsLoad: pulls(cycle.mapping.syncDirection) && (begun.marks.position === null || begun.marks.load !== null),
   } as const;
   try {
     const end = { ...done, apiCalls: salesforce.calls(), error: error === null ? null : String(error) };

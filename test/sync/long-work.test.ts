@@ -87,3 +87,22 @@ test("a sweep finds what no poll could see: records that are missing here, and r
   const names = await world.sql("SELECT lastname FROM salesforce.contact ORDER BY lastname");
   expect(names.map(({ lastname }) => lastname)).toEqual(["Contact 0", "Contact 1", "Contact 2", "Contact 4"]);
 });
+
+test("long work that its worker left unfinished is asked for again by the cycles", async () => {
+  await world.createRecords("Contact", contacts(2_100));
+  let pages = 0;
+  world.interfere((call) => {
+    if (call === "org.query" && ++pages === 2) throw new Error("killed");
+  });
+  await expect(mapContact("LastName")).rejects.toThrow("killed");
+  world.interfere(null);
+  const [contact] = await world.mappings();
+  if (!contact) throw new Error("the mapping is gone");
+  await cloud.take("loads");
+
+  await world.cycle(contact);
+
+  expect(await cloud.take("loads")).toEqual([
+    { workspace_id: world.workspaceId, mapping_id: contact.id, kind: "load" },
+  ]);
+});
