@@ -120,3 +120,9 @@ function tokensOf(clause: WhereClause | HavingClause): Token[] {
   }
   return tokens;
 }
+
+/** The parser gives a single clause as itself and several as a list. */
+export function arrayOf<T>(value: T | T[] | undefined): T[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value : [value];
+}
