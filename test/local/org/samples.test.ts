@@ -405,6 +405,17 @@ test("SOAP: pages of 500, continued by queryMore", async () => {
   expect(second.text).toMatch(/<done>true<\/done><queryLocator xsi:nil="true"\/>.*<size>600<\/size>/s);
 });
 
+test("SOAP: an address has its parts in the WSDL's order, nil where empty", async () => {
+  const org = await open();
+  await org.create("Contact", { LastName: "Rose", MailingCity: "Köln", MailingStreet: "Dom 1" });
+
+  const answer = await org.soap("<query><queryString>SELECT MailingAddress FROM Contact</queryString></query>");
+
+  expect(answer.text).toContain(
+    '<sf:MailingAddress xsi:type="address"><latitude xsi:nil="true"/><longitude xsi:nil="true"/><city>Köln</city><country xsi:nil="true"/><countryCode xsi:nil="true"/><geocodeAccuracy xsi:nil="true"/><postalCode xsi:nil="true"/><state xsi:nil="true"/><stateCode xsi:nil="true"/><street>Dom 1</street></sf:MailingAddress>',
+  );
+});
+
 test("SOAP: retrieve answers in the order asked for, nil for what is not there", async () => {
   const org = await open();
   const id = await org.create("Contact", { LastName: "Rose" });

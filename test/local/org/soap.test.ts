@@ -126,3 +126,18 @@ test("text keeps every character, however a client writes it in XML", async () =
     "<sf:LastName>Müller &amp;amp; 😀 &lt;b&gt;</sf:LastName><sf:Description>one&#13;\n&lt;two&gt; &amp; three</sf:Description>",
   );
 });
+
+test("numbers are written as their types are: 12.0 where there may be decimals, 12 where there are none", async () => {
+  const org = await openOrg();
+  await org.create("Account", { Name: "Acme", AnnualRevenue: 12, NumberOfEmployees: 12 });
+
+  const answer = await org.soap(
+    "<query><queryString>SELECT AnnualRevenue, NumberOfEmployees FROM Account</queryString></query>",
+  );
+  const count = await org.soap("<query><queryString>SELECT COUNT(Id) FROM Account</queryString></query>");
+
+  expect(answer.text).toContain(
+    "<sf:AnnualRevenue>12.0</sf:AnnualRevenue><sf:NumberOfEmployees>12</sf:NumberOfEmployees>",
+  );
+  expect(count.text).toContain('<sf:type>AggregateResult</sf:type><sf:Id xsi:nil="true"/><sf:expr0>1</sf:expr0>');
+});

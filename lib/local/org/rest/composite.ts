@@ -105,6 +105,8 @@ async function runOne(
 ): Promise<Part> {
   const { referenceId } = request;
   try {
+    if (/\/jobs\//.test(request.url))
+      throw new Refusal("INVALID_INPUT", "Bulk API requests cannot be part of a composite");
     const resolve = (text: string) => resolved(text, answers);
     const body =
       request.body === undefined

@@ -7,6 +7,7 @@ export const soapStyle: Style = {
   value: (field, stored) => {
     if (field.type === "boolean") return stored === 1 ? "true" : "false";
     if (field.type === "address" && stored !== null) return { "@address": JSON.parse(String(stored)) as Answer };
+    if (typeof stored === "number" && field.type !== "int" && Number.isInteger(stored)) return stored.toFixed(1);
     return stored === null ? null : String(stored);
   },
   children: (records) => ({ "@children": records }),
@@ -24,13 +25,27 @@ function partXml(name: string, value: unknown): string {
   if (typeof value !== "object") return `<${name}>${escaped(String(value))}</${name}>`;
   const answer = value as Answer;
   if ("@children" in answer) return childrenXml(name, answer["@children"] as Answer[]);
-  if ("@address" in answer) {
-    const parts = Object.entries(answer["@address"] as Answer).map(([part, text]) =>
-      text === null ? "" : tag(part, String(text)),
-    );
-    return `<${name} xsi:type="address">${parts.join("")}</${name}>`;
-  }
+  if ("@address" in answer)
+    return addressXml(name, answer["@address"] as Readonly<Record<string, string | number | null>>);
   return recordXml(name, answer);
+}
+
+/** The WSDL's order: a location first, then the parts of the address by name. */
+const ADDRESS_PARTS = [
+  "latitude",
+  "longitude",
+  "city",
+  "country",
+  "countryCode",
+  "geocodeAccuracy",
+  "postalCode",
+  "state",
+  "stateCode",
+  "street",
+];
+
+function addressXml(name: string, parts: Readonly<Record<string, string | number | null>>): string {
+  return `<${name} xsi:type="address">${ADDRESS_PARTS.map((part) => tag(part, parts[part] ?? null)).join("")}</${name}>`;
 }
 
 function childrenXml(name: string, records: readonly Answer[]): string {
