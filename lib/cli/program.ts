@@ -6,6 +6,7 @@ import type { Machine } from "./operator.ts";
 import type { Terminal } from "./terminal.ts";
 import { addConfigCommands } from "./tree/config.ts";
 import { addConnectionCommands } from "./tree/connections.ts";
+import { addLocalCommands } from "./tree/local.ts";
 import { addMappingCommands } from "./tree/mappings.ts";
 import { addMonitoringCommands } from "./tree/monitoring.ts";
 import { addOperatorCommands } from "./tree/operator.ts";
@@ -54,6 +55,7 @@ function programOf(does: Does, terminal: Terminal): Command {
     addMonitoringCommands,
     addWebhookCommands,
     addTokenCommands,
+    addLocalCommands,
   ]) {
     add(program, does);
   }

@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { InstanceFile } from "./instance-file.ts";
 
 /** What a newcomer reads when everything runs: where things are, and what to try next. */
@@ -14,29 +14,27 @@ export function welcome(instance: InstanceFile, filePath: string): string {
     `  Log         ${join(dirname(filePath), "bridge.log")}`,
     `  Kept in     ${filePath} (readable by you alone)`,
   ];
-  return [...lines, ...(instance.workspace_id === null ? firstWorkspace() : firstRow(instance)), ""].join("\n");
+  return [...lines, ...(instance.workspace_id === null ? firstWorkspace() : firstRow(instance, filePath)), ""].join(
+    "\n",
+  );
 }
 
 function firstWorkspace(): string[] {
   return ["", "There is no workspace yet. Make one:", "", "  npx bridge workspace create --help"];
 }
 
-function firstRow({ base_url, workspace_id, api_token, database_url, salesforce }: InstanceFile): string[] {
+function firstRow({ database_url }: InstanceFile, filePath: string): string[] {
+  const bridge = process.env["npm_lifecycle_event"] === undefined ? "node bin/bridge.mjs" : "npx bridge";
+  const elsewhere = basename(dirname(filePath)) === ".bridge" ? "" : `BRIDGE_DATA_DIR=${dirname(filePath)} `;
+  const say = `  ${elsewhere}${bridge}`;
   return [
     "",
-    "Write a row, and within ten seconds Salesforce has it:",
+    "Write a row, and within ten seconds Salesforce has it; change a record, and the row follows:",
     "",
-    `  psql '${database_url}' -c \\`,
-    `    "INSERT INTO salesforce.contact (lastname, email) VALUES ('Lovelace', 'ada@example.com')"`,
+    `${say} sql "INSERT INTO salesforce.contact (lastname, email) VALUES ('Lovelace', 'ada@example.com')"`,
+    `${say} activity --follow`,
+    `${say} soql "SELECT Id, LastName, Email FROM Contact"`,
     "",
-    "See what became of it:",
-    "",
-    `  curl -s -H 'Authorization: Bearer ${api_token}' \\`,
-    `    ${base_url}/api/v1/t/${workspace_id}/monitoring/activity`,
-    "",
-    "Ask the org itself:",
-    "",
-    `  curl -s -H 'Authorization: Bearer ${salesforce.access_token}' \\`,
-    `    '${salesforce.url}/services/data/v66.0/query?q=SELECT+Id,LastName,Email+FROM+Contact'`,
+    `Any client does as well: psql '${database_url}'. All else: ${bridge} --help`,
   ];
 }

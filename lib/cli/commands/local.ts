@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs";
+import { argument, type Context } from "../context.ts";
+import { CommandFailure } from "../failure.ts";
+import { instanceFile } from "../profiles.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The part of `instance.json` that is needed here. */
+interface LocalInstance {
+  readonly database_url: string;
+  readonly salesforce: { readonly url: string; readonly access_token: string };
+}
+
+/** Runs one statement in the local instance's database and shows what it gave. */
+export async function sql(context: Context): Promise<void> {
+  const { default: pg } = await import("pg");
+  const client = new pg.Client({ connectionString: localInstance(context).database_url });
+  await client.connect().catch(unreachable);
+  try {
+    const { rows, command, rowCount } = await client.query<Row>(argument(context, 0)).catch(refused);
+    show(context, rows, `${command} ${rowCount ?? ""}`.trim());
+  } finally {
+    await client.end();
+  }
+}
+
+/** Asks the local instance's org. */
+export async function soql(context: Context): Promise<void> {
+  const { url, access_token } = localInstance(context).salesforce;
+  const query = new URLSearchParams({ q: argument(context, 0) });
+  const headers = { authorization: `Bearer ${access_token}` };
+  const answer = await fetch(`${url}/services/data/v66.0/query?${query}`, { headers }).catch(unreachable);
+  if (!answer.ok) throw new CommandFailure("refused", ((await answer.json()) as [{ message: string }])[0].message);
+  const { records } = (await answer.json()) as { readonly records: readonly Row[] };
+  show(
+    context,
+    records.map(({ attributes: _, ...fields }) => fields),
+    "no records",
+  );
+}
+
+function show({ out }: Context, rows: readonly Row[], empty: string): void {
+  const names = Object.keys(rows[0] ?? {});
+  const columns = names.map((name) => ({ name, of: (row: Row) => cell(row[name]) }));
+  out.list(rows, columns, empty);
+}
+
+function cell(value: unknown): string | number | null {
+  if (value === null || typeof value === "number" || typeof value === "string") return value;
+  return value instanceof Date ? value.toISOString() : JSON.stringify(value);
+}
+
+function localInstance({ terminal: { env, folder } }: Context): LocalInstance {
+  const file = instanceFile(env, folder);
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as LocalInstance;
+  } catch {
+    throw new CommandFailure("notSignedIn", `no instance runs on this machine (${file}): start one with npm start`);
+  }
+}
+
+function unreachable(error: Error): never {
+  throw new CommandFailure("unreachable", `the instance on this machine does not answer (${error.message}): npm start`);
+}
+
+function refused(error: Error): never {
+  throw new CommandFailure("refused", error.message);
+}
