@@ -29,7 +29,14 @@ export function sourceAddress(event: GatewayEvent): string {
   return identity?.sourceIp ?? http?.sourceIp ?? "unknown";
 }
 
-/** A part of the path, as sent; empty when the route has none of that name. */
+/** Nothing is ever called so. */
+const NOBODY = "none";
+
+/**
+ * A part of the path. What no id and no name can be (empty, longer than 255 characters, or with other than visible
+ * ASCII) reads as one that nothing has: each room then says itself that it is not there, and no store meets it.
+ */
 export function pathParameter(event: GatewayEvent, name: string): string {
-  return event.pathParameters?.[name] ?? "";
+  const sent = event.pathParameters?.[name] ?? "";
+  return /^[\x21-\x7e]{1,255}$/.test(sent) ? sent : NOBODY;
 }

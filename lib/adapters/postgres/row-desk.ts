@@ -64,7 +64,10 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
     conflicts: async (mappingId, { limit, offset }) =>
       readPage(await ask(conflictsOf(tables), [mappingId, limit, offset]), readConflict),
 
-    confirmDeletes: (mappingId) => operations.confirmDeletes(mappingId),
+    confirmDeletes: async (mappingId) => {
+      const [known] = await ask(`SELECT mapping_id FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
+      return known ? operations.confirmDeletes(mappingId) : 0;
+    },
 
     startOver: async (mappingId) => (await ask(startOverOf(tables), [mappingId])).length > 0,
 
