@@ -1,7 +1,7 @@
 import { type Folded, fold } from "../model/fold.ts";
 import type { Cycle } from "./cycle.ts";
 import type { ClaimedChange, PushOutcome } from "./ports.ts";
-import { type Sending, sendBatch, settle, startSending } from "./send-batch.ts";
+import { type Sending, sendBatch, settle, settleOwed, startSending } from "./send-batch.ts";
 
 /** Changes claimed at a time. */
 const CLAIM_LIMIT = 2_000;
@@ -24,10 +24,11 @@ async function send(cycle: Cycle, claimed: readonly ClaimedChange[], folded: Fol
   try {
     await settle(cycle, sending, withoutSending(folded));
     for (const batch of folded.batches) await sendBatch(cycle, sending, batch);
+    await settleOwed(cycle, sending);
   } catch (error) {
-    await giveBack(cycle, sending).catch((cause: unknown) => {
-      // The next holder of the lease finds them unsent and gives them back.
-      cycle.tally.notes.push(`claimed changes could not be given back: ${String(cause)}`);
+    await leaveInOrder(cycle, sending).catch((cause: unknown) => {
+      // The next holder of the lease finds out what was sent, and gives back the rest.
+      cycle.tally.notes.push(`a stopped push could not be left in order: ${String(cause)}`);
     });
     throw error;
   }
@@ -39,6 +40,11 @@ function withoutSending({ settled, refused }: Folded): PushOutcome[] {
     ...settled.map((ended) => ({ ...ended, kind: "settled" }) as const),
     ...refused.map((ended) => ({ ...ended, kind: "refused" }) as const),
   ];
+}
+
+async function leaveInOrder(cycle: Cycle, sending: Sending): Promise<void> {
+  await settleOwed(cycle, sending);
+  await giveBack(cycle, sending);
 }
 
 /** Early changes; and when a cycle stops, everything that was not sent. */

@@ -12,13 +12,18 @@ export interface Sending {
   readonly unsent: Set<number>;
   /** Writes to be tried again, and after how many seconds. */
   readonly delayed: Map<Write, number>;
+  /** What came of the last call, to be written down while the next one is under way. */
+  owed: readonly PushOutcome[];
 }
 
 export function startSending(changeIds: readonly number[]): Sending {
-  return { unsent: new Set(changeIds), delayed: new Map() };
+  return { unsent: new Set(changeIds), delayed: new Map(), owed: [] };
 }
 
-/** One call, marked before and settled after. What follows a write that is to be tried again waits as long as that one. */
+/**
+ * One call, marked before; what comes of it is owed, and settled with the next one or by `settleOwed`. What follows a
+ * write that is to be tried again waits as long as that one.
+ */
 export async function sendBatch(cycle: Cycle, sending: Sending, { operation, writes }: Batch): Promise<void> {
   const going: Write[] = [];
   const waiting: PushOutcome[] = [];
@@ -27,14 +32,24 @@ export async function sendBatch(cycle: Cycle, sending: Sending, { operation, wri
     if (afterSeconds === null) going.push(write);
     else waiting.push(putOff(sending, write, afterSeconds));
   }
-  await settle(cycle, sending, waiting);
+  sending.owed = [...sending.owed, ...waiting];
   if (going.length === 0) return;
 
   await cycle.hold.maySave();
   await cycle.store.markSent(cycle.lease, randomUUID(), idsOf(going));
   await cycle.hold.stillMaySave();
-  const outcomes = await save(cycle, sending, { operation, writes: going });
-  await settle(cycle, sending, outcomes);
+  const saving = save(cycle, sending, { operation, writes: going });
+  // Its own end is awaited below, whatever becomes of the writing down.
+  saving.catch(() => undefined);
+  await settleOwed(cycle, sending).finally(() => saving.catch(() => undefined));
+  sending.owed = await saving;
+}
+
+/** Writes down what came of the last call. */
+export async function settleOwed(cycle: Cycle, sending: Sending): Promise<void> {
+  const { owed } = sending;
+  sending.owed = [];
+  await settle(cycle, sending, owed);
 }
 
 /** Writes down outcomes; their changes are nobody's to give back any more. */

@@ -5,7 +5,7 @@ import { type Doubtful, isRepeatable, refold } from "./doubtful.ts";
 import { lookUpInserts } from "./look-up-inserts.ts";
 import type { PushOutcome } from "./ports.ts";
 import { readBackUpdates } from "./read-back-updates.ts";
-import { type Sending, sendBatch, settle, startSending } from "./send-batch.ts";
+import { type Sending, sendBatch, settle, settleOwed, startSending } from "./send-batch.ts";
 
 /** A Salesforce transaction may commit ten minutes after we gave up on it. */
 const DOUBT_MILLISECONDS = 11 * 60_000;
@@ -56,4 +56,5 @@ async function sendAgain(cycle: Cycle, sending: Sending, doubts: readonly Doubtf
       await sendBatch(cycle, sending, { operation, writes: writes.slice(start, start + BATCH_SIZE) });
     }
   }
+  await settleOwed(cycle, sending);
 }
