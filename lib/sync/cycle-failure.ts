@@ -1,4 +1,5 @@
 import { type CycleFailure, REASON_OF } from "../model/engine.ts";
+import { Failure } from "../model/failure.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
 
 /** What an error that ended a cycle means for the engine, told without values of rows. */
@@ -6,17 +7,26 @@ export function failureOf(error: unknown): CycleFailure {
   if (error instanceof SalesforceRefusal) {
     return { reason: REASON_OF[error.refusal.kind], message: error.message.slice(0, 500) };
   }
-  const sqlState = sqlStateOf(error);
-  if (sqlState) return { reason: "postgres_unavailable", message: `PostgreSQL refused (SQLSTATE ${sqlState})` };
-  if (error instanceof Error && DATABASE_ERRORS.has(error.name)) {
-    return { reason: "postgres_unavailable", message: error.message.slice(0, 500) };
-  }
+  const trouble = troubleWithDatabase(error);
+  if (trouble !== null) return { reason: "postgres_unavailable", message: trouble };
   return { reason: "engine_fault", message: error instanceof Error ? error.name : "unknown" };
 }
 
-const DATABASE_ERRORS = new Set(["DatabaseUnavailable"]);
+/** Null when the error does not come from the customer's database. The driver's words may hold values, so few are told. */
+function troubleWithDatabase(error: unknown): string | null {
+  if (error instanceof Failure) return error.message;
+  const code = codeOf(error);
+  if (/^[0-9A-Z]{5}$/.test(code)) return `PostgreSQL refused (SQLSTATE ${code})`;
+  if (/^E[A-Z_]+$/.test(code)) return `PostgreSQL cannot be reached (${code}); check that it runs and lets us in`;
+  if (!(error instanceof Error)) return null;
+  if (error.name === "DeadlinePassed" || error.name === "DatabaseUnavailable") return error.message;
+  return CONNECTION_LOST.test(error.message) ? "the connection to PostgreSQL was lost" : null;
+}
 
-function sqlStateOf(error: unknown): string | null {
-  if (typeof error !== "object" || error === null || !("code" in error)) return null;
-  return typeof error.code === "string" && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : null;
+/** How the driver says it; it has no codes for these. */
+const CONNECTION_LOST = /connection terminated|timeout expired|connection error|connection timeout/i;
+
+function codeOf(error: unknown): string {
+  const code = typeof error === "object" && error !== null && "code" in error ? error.code : "";
+  return typeof code === "string" ? code : "";
 }

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { mappings as kept } from "../../functions/composition.ts";
+import { outgoing } from "../../functions/cycle-services.ts";
+import { schedules, sendProvisioning } from "../../functions/provisioning-services.ts";
+import { phaseOf } from "../../lib/model/beat.ts";
+import type { Mapping } from "../../lib/model/mapping.ts";
+import type { CycleMessage, TickMessage } from "../../lib/model/messages.ts";
+import { fanOut } from "../../lib/sync/fan-out.ts";
+import { sweep } from "../../lib/sync/sweep.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let contact: Mapping;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+  world = await createSyncWorld(cloud);
+  const [mapping] = await world.map({ object: "Contact", fields: ["LastName"] });
+  if (!mapping) throw new Error("the mapping was not made");
+  contact = mapping;
+});
+afterAll(async () => {
+  await world.close();
+  await cloud.close();
+});
+
+const scheduled = async () => {
+  const found: string[] = [];
+  for await (const mappingId of schedules().list()) found.push(mappingId);
+  return found;
+};
+
+async function sweepNow(): Promise<void> {
+  const queues = { sendProvisioning, sendLoads: outgoing.sendLoads };
+  await sweep({ mappings: kept(), schedules: schedules(), queues, clock: cloud.clock, log: () => undefined });
+}
+
+/** The beats that wait now, seen once their time has come. */
+async function beatsWithin(seconds: number): Promise<CycleMessage[]> {
+  await world.pass(seconds);
+  return ((await cloud.take("cycles")) as CycleMessage[]).filter(({ kind }) => kind === "beat");
+}
+
+test("a mapping that becomes active has its schedule, and beats every ten seconds from the start", async () => {
+  expect(await scheduled()).toEqual([contact.id]);
+
+  const slots = (await beatsWithin(120)).map(({ slot }) => slot ?? 0).sort();
+
+  expect(slots.length).toBeGreaterThanOrEqual(6);
+  expect(slots.every((slot, index) => index === 0 || slot - (slots[index - 1] ?? 0) === 10)).toBe(true);
+});
+
+test("the schedule's tick names its minute, and the fan-out makes six beats of it", async () => {
+  await world.pass(60);
+  const ticks = (await cloud.take("fanOut")) as TickMessage[];
+  const last = ticks.at(-1);
+  if (!last) throw new Error("the schedule did not fire");
+  expect(last).toMatchObject({ workspace_id: world.workspaceId, mapping_id: contact.id });
+  await cloud.take("cycles");
+
+  await fanOut({ queues: outgoing, clock: cloud.clock }, [last]);
+
+  const beats = await beatsWithin(180);
+  expect(beats.map(({ slot }) => (slot ?? 0) % 10)).toEqual(Array(6).fill(phaseOf(world.workspaceId)));
+});
+
+test("a schedule that is missing is made again, and one that nobody needs is removed", async () => {
+  await schedules().remove(contact.id);
+  await schedules().ensure({ workspaceId: world.workspaceId, mappingId: "map_gone" });
+
+  await sweepNow();
+
+  expect(await scheduled()).toEqual([contact.id]);
+});
+
+test("once a day, and not more often, both sides are compared whole", async () => {
+  await cloud.take("loads");
+
+  for (let minute = 0; minute < 24 * 60; minute++) {
+    await sweepNow();
+    await world.pass(60);
+    await cloud.take("fanOut");
+  }
+
+  expect(await cloud.take("loads")).toEqual([
+    { workspace_id: world.workspaceId, mapping_id: contact.id, kind: "sweep" },
+  ]);
+}, 300_000);

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { Failure } from "../../lib/model/failure.ts";
+import { refusalOf, SalesforceRefusal } from "../../lib/model/refusal.ts";
+import { failureOf } from "../../lib/sync/cycle-failure.ts";
+
+const coded = (code: string, message = "Key (email)=(secret@example.com) already exists") =>
+  Object.assign(new Error(message), { code });
+
+test.each([
+  [new SalesforceRefusal(refusalOf(401, "INVALID_SESSION_ID", "expired")), "salesforce_authorization"],
+  [new SalesforceRefusal(refusalOf(400, "INVALID_FIELD", "No such column")), "salesforce_schema"],
+  [new SalesforceRefusal(refusalOf(503, "HTTP_503", "")), "salesforce_unavailable"],
+  [coded("57P01"), "postgres_unavailable"],
+  [coded("ECONNREFUSED"), "postgres_unavailable"],
+  [new Error("Connection terminated unexpectedly"), "postgres_unavailable"],
+  [new Failure("CONFLICT", "the workspace has no database: connect PostgreSQL first"), "postgres_unavailable"],
+  [new TypeError("x is not a function"), "engine_fault"],
+])("%s is told as %s", (error, reason) => {
+  expect(failureOf(error).reason).toBe(reason);
+});
+
+test("no value of a row is told", () => {
+  expect(failureOf(coded("23505")).message).toBe("PostgreSQL refused (SQLSTATE 23505)");
+  expect(failureOf(new Error("row (secret)")).message).toBe("Error");
+});
