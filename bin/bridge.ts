@@ -3,6 +3,12 @@ import { runBridge } from "../lib/cli/program.ts";
 const interrupted = new AbortController();
 process.once("SIGINT", () => interrupted.abort());
 
+// Whoever reads the answer may have seen enough: `bridge audit | head`.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit();
+});
+
 const { stdin, stdout, stderr, env } = process;
 const terminal = { stdin, stdout, stderr, env, folder: process.cwd(), interrupted: interrupted.signal };
 

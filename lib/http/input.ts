@@ -51,6 +51,8 @@ export function queryOf(event: GatewayEvent): Readonly<Record<string, string>> {
   if (doubled.length > 0) {
     throw invalid(doubled.map(([name]) => ({ path: name, message: "must be given only once" })));
   }
+  const broken = all.filter(([, values]) => values?.some((value) => !value.isWellFormed()));
+  if (broken.length > 0) throw invalid(broken.map(([name]) => ({ path: name, message: "holds half a character" })));
   return Object.fromEntries(all.map(([name, values]) => [name, values?.[0] ?? ""]));
 }
 

@@ -7,7 +7,9 @@ const text = (longest: number) =>
   z.string({ error: "must be a text" }).check(
     z.minLength(1, { error: "must not be empty" }),
     z.maxLength(longest, { error: `must be at most ${longest} characters` }),
-    z.refine((value) => !value.includes("\u0000"), { error: "must not hold a NUL character" }),
+    z.refine((value) => !value.includes("\u0000") && value.isWellFormed(), {
+      error: "must not hold a NUL or half a character",
+    }),
   );
 
 const httpUrl = () =>

@@ -12,7 +12,7 @@ export const line = (longest: number) =>
     z.trim(),
     z.minLength(1, { error: "must not be empty" }),
     z.maxLength(longest, { error: `must be at most ${longest} characters` }),
-    z.refine((text) => !/\p{Cc}/u.test(text), { error: "must not hold control characters" }),
+    z.refine((text) => !/\p{Cc}|\p{Cs}/u.test(text), { error: "must not hold control characters" }),
   );
 
 /** One of some words, exactly as written. */
