@@ -1,5 +1,5 @@
 import { type Finding, judged } from "./findings.ts";
-import type { DatabaseFacts } from "./ports.ts";
+import type { Damage, DatabaseFacts } from "./ports.ts";
 
 /** The oldest PostgreSQL that has what capture needs (`server_version_num`). */
 const LEAST_VERSION = 130_000;
@@ -40,7 +40,16 @@ export function judgeDatabase(facts: DatabaseFacts, schema: string, workspaceId:
       facts.workspaceId === null ? `schema ${schema} is free` : `schema ${schema} belongs to ${facts.workspaceId}`,
       "choose another schema, or take this one over (take_over) once the other workspace has ended",
     ),
+    ...facts.damages.map(judgeDamage),
   ];
+}
+
+/** Activating makes again whatever a mapping's table lacks. */
+function judgeDamage({ table, what }: Damage): Finding {
+  const remedy = "deactivate its mapping and activate it again, which makes them anew";
+  if (what === "table") return judged("tables", false, `table ${table} is gone`, remedy);
+  if (what === "triggers") return judged("capture", false, `the triggers of table ${table} are gone or off`, remedy);
+  return judged("tables", false, `column ${what.column} of table ${table} is gone`, remedy);
 }
 
 /** TLS is told and never refused here: the connection's own URL decides what is verified. */

@@ -16,6 +16,15 @@ export interface DatabaseFacts {
   readonly mayCreateTables: boolean;
   /** Workspace that the schema belongs to; null: none yet. */
   readonly workspaceId: string | null;
+  /** What somebody did to mapped tables since they were made. */
+  readonly damages: readonly Damage[];
+}
+
+/** A mapped table that is not as its mapping needs it. */
+export interface Damage {
+  readonly table: string;
+  /** Its triggers are gone or switched off, the table is gone, or this column is. */
+  readonly what: "triggers" | "table" | { readonly column: string };
 }
 
 /** Why a database could not be looked into, by class, with what can be done about it; never the driver's words. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { handler as activateMapping } from "../../functions/api/activate-mapping.ts";
 import { handler as confirmDeletes } from "../../functions/api/confirm-deletes.ts";
+import { handler as deactivateMapping } from "../../functions/api/deactivate-mapping.ts";
 import { handler as deleteMapping } from "../../functions/api/delete-mapping.ts";
 import { handler as listConflicts } from "../../functions/api/list-conflicts.ts";
 import { handler as listErrors } from "../../functions/api/list-errors.ts";
@@ -14,6 +15,7 @@ import { handler as reloadMapping } from "../../functions/api/reload-mapping.ts"
 import { handler as restoreMapping } from "../../functions/api/restore-mapping.ts";
 import { handler as retryRow } from "../../functions/api/retry-row.ts";
 import { handler as retryRows } from "../../functions/api/retry-rows.ts";
+import { handler as testPostgres } from "../../functions/api/test-postgres.ts";
 import { now, pepper, tokens } from "../../functions/composition.ts";
 import { createToken } from "../../lib/access/create-token.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
@@ -228,4 +230,30 @@ test("a deleted mapping captures nothing more and keeps its rows; restored, it g
     { lastname: "Local" },
     { lastname: "Lovelace" },
   ]);
+});
+
+test("the doctor's look finds triggers, columns and tables that somebody took away, and activating makes them again", async () => {
+  const mapping = await mapOne(CONTACT);
+  await world.map({ object: "Account", fields: ["Name"] });
+  const findings = async () => {
+    const looked = dataOf<{ findings: readonly { ok: boolean; message: string }[] }>(
+      await ask(testPostgres, "test-postgres"),
+    );
+    return looked.findings.filter(({ ok }) => !ok).map(({ message }) => message);
+  };
+  expect(await findings()).toEqual([]);
+
+  await world.sql("ALTER TABLE salesforce.contact DISABLE TRIGGER _bridge_insert");
+  await world.sql("DROP TABLE salesforce.account CASCADE");
+  await world.sql("ALTER TABLE salesforce.contact DROP COLUMN email CASCADE");
+  expect(await findings()).toEqual([
+    "table account is gone",
+    "column email of table contact is gone",
+    "the triggers of table contact are gone or off",
+  ]);
+
+  await on(mapping, deactivateMapping, "deactivate-mapping");
+  await on(mapping, activateMapping, "activate-mapping");
+  await world.map();
+  expect(await findings()).toEqual(["table account is gone"]);
 });

@@ -1,5 +1,5 @@
 import type { PostgresConnection } from "../../model/workspace.ts";
-import { type DatabaseFacts, type Databases, NoConnection } from "../../settings/ports.ts";
+import { type Damage, type DatabaseFacts, type Databases, NoConnection } from "../../settings/ports.ts";
 import { openSession, type Session } from "./session.ts";
 import { metadata } from "./sql.ts";
 
@@ -43,12 +43,39 @@ const FACTS = `
   FROM (SELECT (SELECT oid FROM pg_namespace WHERE nspname = $1) AS oid) AS s`;
 
 async function readFacts(session: Session, schema: string): Promise<DatabaseFacts> {
-  const [facts] = await session.query<Omit<DatabaseFacts, "workspaceId">>(FACTS, [schema]);
+  const [facts] = await session.query<Omit<DatabaseFacts, "workspaceId" | "damages">>(FACTS, [schema]);
   if (!facts) throw new Error("PostgreSQL answered a query of one row with none");
   const { meta } = metadata(schema);
   const known = facts.maySeeSchema && (await isThere(session, meta));
-  const [row] = known ? await session.query<{ workspace_id: string }>(`SELECT workspace_id FROM ${meta}`) : [];
-  return { ...facts, workspaceId: row?.workspace_id ?? null };
+  if (!known) return { ...facts, workspaceId: null, damages: [] };
+  const [row] = await session.query<{ workspace_id: string }>(`SELECT workspace_id FROM ${meta}`);
+  return { ...facts, workspaceId: row?.workspace_id ?? null, damages: await readDamages(session, schema) };
+}
+
+/** What the catalog lacks of what the mappings' shapes say. */
+async function readDamages(session: Session, schema: string): Promise<readonly Damage[]> {
+  const { state } = metadata(schema);
+  if (!(await isThere(session, state))) return [];
+  const rows = await session.query<{ table: string; what: string; column: string | null }>(
+    `WITH mapped AS (
+       SELECT s.table_name::text AS "table", s.shape, to_regclass(format('%I.%I', $1::text, s.table_name)) AS oid FROM ${state} s
+     )
+     SELECT "table", 'table' AS what, NULL AS "column" FROM mapped WHERE oid IS NULL
+     UNION ALL
+     SELECT "table", 'triggers', NULL FROM mapped WHERE oid IS NOT NULL AND shape ->> 'direction' <> 'sf_to_pg'
+       AND (SELECT count(*) FROM pg_trigger t WHERE t.tgrelid = mapped.oid AND t.tgenabled <> 'D'
+         AND t.tgname IN ('_bridge_insert', '_bridge_update', '_bridge_delete')) < 3
+     UNION ALL
+     SELECT "table", 'column', c ->> 'column' FROM mapped, jsonb_array_elements(shape -> 'columns') AS c
+     WHERE oid IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a
+       WHERE a.attrelid = mapped.oid AND a.attname = c ->> 'column' AND a.attnum > 0 AND NOT a.attisdropped)
+     ORDER BY 1, 2, 3`,
+    [schema],
+  );
+  return rows.map(({ table, what, column }) => ({
+    table,
+    what: column === null ? (what === "table" ? "table" : "triggers") : { column },
+  }));
 }
 
 async function isThere(session: Session, table: string): Promise<boolean> {
