@@ -1,6 +1,11 @@
+import { enableCompileCache } from "node:module";
 import { parseArgs } from "node:util";
-import { type Instance, startInstance } from "../lib/local/instance.ts";
-import { welcome } from "../lib/local/welcome.ts";
+import type { Instance } from "../lib/local/instance.ts";
+
+// The parts are loaded after this, so that the next start finds them compiled.
+enableCompileCache();
+const { startInstance } = await import("../lib/local/instance.ts");
+const { welcome } = await import("../lib/local/welcome.ts");
 
 const HELP = `Runs Bridge on this machine: the service, a PostgreSQL, the cloud that it needs and a Salesforce org.
 

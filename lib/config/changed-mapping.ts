@@ -65,7 +65,7 @@ export function changedMapping(mapping: Mapping, entry: Entry, names: Names, at:
 }
 
 /** The settings that an export tells and a drift report compares, by the words of the config document. */
-export function settingsOf(mapping: Mapping): Readonly<Record<string, unknown>> {
+function settingsOf(mapping: Mapping): Readonly<Record<string, unknown>> {
   return {
     pg_table: mapping.pgTable,
     sync_direction: mapping.syncDirection,

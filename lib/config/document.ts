@@ -8,7 +8,7 @@ import { apiNameProblem, tableNameProblem } from "./identifiers.ts";
 export const DOCUMENT_VERSION = 1;
 
 /** What one import may hold (design section 6). */
-export const MAX_MAPPINGS = 2000;
+const MAX_MAPPINGS = 2000;
 export const MAX_FIELDS = 800;
 
 /** One mapping of a config document, checked for itself; null is what it does not say. */

@@ -36,7 +36,7 @@ export async function readDrift({ mappings, baselines }: Needs, workspaceId: str
 }
 
 /** The differences, by object, then kind, then field. */
-export function driftReport({ id, capturedAt, mappings: pinned }: Baseline, live: readonly Mapping[]): DriftReport {
+function driftReport({ id, capturedAt, mappings: pinned }: Baseline, live: readonly Mapping[]): DriftReport {
   const before = new Map(pinned.map((mapping) => [mapping.id, mapping]));
   const now = new Map(live.map((mapping) => [mapping.id, mapping]));
   const changes = [

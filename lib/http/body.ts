@@ -4,10 +4,10 @@ import { invalid } from "./input.ts";
 import { type GatewayEvent, header } from "./request.ts";
 
 /** Bytes that a request's body may have. */
-export const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 
 /** How deep the JSON of a body may be nested. */
-export const MAX_BODY_DEPTH = 32;
+const MAX_BODY_DEPTH = 32;
 
 /** Refuses a body that would cost more to parse than an honest one. */
 export function weighBody(event: GatewayEvent): void {

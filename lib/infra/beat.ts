@@ -30,7 +30,7 @@ export class Beat extends Construct {
       target: {
         arn: queues.sweeps.queueArn,
         roleArn: this.senderRole("SweepsRole", queues.sweeps).roleArn,
-        input: JSON.stringify({ scheduled_time: "<aws.scheduler.scheduled-time>" }),
+        input: JSON.stringify({ scheduled_at: "<aws.scheduler.scheduled-time>" }),
         // The default keeps trying for a day: late sweeps would then arrive in bursts.
         retryPolicy: { maximumEventAgeInSeconds: 60, maximumRetryAttempts: 3 },
       },

@@ -30,8 +30,6 @@ export const AUDIT_ACTIONS = {
 } as const satisfies Record<string, string>;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
-export type ResourceType = (typeof AUDIT_ACTIONS)[AuditAction];
-
 /** Who did what to which resource (spec 2.11). Secrets and rows' values never stand in `detail`. */
 export interface AuditEntry {
   readonly id: string;

@@ -60,9 +60,6 @@ interface MappingSwitched {
   readonly actor: string;
 }
 
-/** FAILED rows in one cycle from which on it is a spike (spec 6.1). */
-export const SPIKE_ROWS = 10;
-
 /** An event whose `data` has its type's fields. */
 export function eventOf<T extends EventType>(
   event: T,

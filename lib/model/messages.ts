@@ -36,11 +36,6 @@ export interface ProvisioningMessage {
   readonly import_id: string | null;
 }
 
-/** The minute sweeper's tick. */
-export interface SweepMessage {
-  readonly scheduled_at: string;
-}
-
 /** An event waits to be dispatched. */
 export interface EventMessage {
   readonly workspace_id: string;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { NEXT, STATES } from "../../lib/model/change.ts";
 import { RunningInstance } from "../support/instance.ts";
 
 vi.setConfig({ testTimeout: 300_000 });
@@ -8,6 +9,7 @@ beforeAll(() => bridge.start());
 afterAll(() => bridge.destroy());
 
 test("killed in the middle of 1,000 inserts and started again, all arrive and none twice", async () => {
+  await watchStates();
   await bridge.sql(
     "INSERT INTO salesforce.contact (lastname, email) SELECT 'Row ' || n, 'row' || n || '@example.com' FROM generate_series(1, 1000) n",
   );
@@ -25,7 +27,29 @@ test("killed in the middle of 1,000 inserts and started again, all arrive and no
   expect(
     await bridge.sql("SELECT count(*)::int AS rows, count(DISTINCT sfid)::int AS records FROM salesforce.contact"),
   ).toEqual([{ rows: 1000, records: 1000 }]);
+  expect(await statesTaken()).toEqual(expect.arrayContaining(["NEW to PENDING", "PENDING to SUCCESS"]));
+  expect((await statesTaken()).filter((step) => !ALLOWED.has(step))).toEqual([]);
 });
+
+/** Every step that the model knows (spec 3.1). */
+const ALLOWED = new Set(STATES.flatMap((from) => Object.values(NEXT[from]).map((to) => `${from} to ${to}`)));
+
+/** Writes down every change of a state that the trigger log sees. */
+async function watchStates(): Promise<void> {
+  await bridge.sql(`
+    CREATE TABLE public.states_taken (step text PRIMARY KEY);
+    CREATE FUNCTION public.note_state() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO public.states_taken VALUES (OLD.state || ' to ' || NEW.state) ON CONFLICT DO NOTHING;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER note_state AFTER UPDATE ON salesforce._trigger_log
+      FOR EACH ROW WHEN (OLD.state IS DISTINCT FROM NEW.state) EXECUTE FUNCTION public.note_state();`);
+}
+
+async function statesTaken(): Promise<string[]> {
+  return (await bridge.sql<{ step: string }>("SELECT step FROM public.states_taken")).map(({ step }) => step);
+}
 
 async function arrived(): Promise<number> {
   const [count] = await bridge.soql("SELECT COUNT(Id) records FROM Contact WHERE LastName LIKE 'Row %'");

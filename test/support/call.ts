@@ -50,7 +50,7 @@ export async function call(handler: Handler, route: RouteName, request: Request 
 }
 
 /** A REST API's proxy event (version 1). */
-export function gatewayEvent(route: Route, request: Request): object {
+function gatewayEvent(route: Route, request: Request): object {
   const { path = {}, query = {}, body, token, headers = {}, address = "192.0.2.1" } = request;
   const filled = route.path.replace(/\{(\w+)\}/g, (_, name: string) => path[name] ?? "");
   return {

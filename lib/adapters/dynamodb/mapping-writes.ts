@@ -34,7 +34,7 @@ function guards(database: Database, before: Mapping | null, after: Mapping): rea
 }
 
 /** What a mapping holds alone in its workspace. */
-export function guardKeys({ sfObject, pgTable }: Mapping): readonly string[] {
+function guardKeys({ sfObject, pgTable }: Mapping): readonly string[] {
   return [`guard#object#${sfObject.toLowerCase()}`, `guard#table#${pgTable.toLowerCase()}`];
 }
 

@@ -16,9 +16,6 @@ export class ConditionFailed extends Error {
   }
 }
 
-/** DynamoDB takes at most 100 writes in one transaction. */
-export const MAX_WRITES = 100;
-
 const ATTEMPTS = 12;
 
 /**
