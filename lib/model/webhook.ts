@@ -45,8 +45,8 @@ export const MAX_REPLACED_SECRETS = 5;
 /** Webhooks that a workspace may have. */
 export const MAX_WEBHOOKS = 50;
 
-/** An attempt that takes this long makes its webhook slow. */
-export const SLOW_MILLISECONDS = 1000;
+/** An attempt that takes this long, half of the time it has, makes its webhook slow. */
+export const SLOW_MILLISECONDS = 2500;
 
 /** How long a webhook is taken as slow after a slow attempt. */
 export const SLOW_SECONDS = 60;

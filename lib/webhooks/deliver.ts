@@ -29,6 +29,14 @@ export interface DeliverNeeds {
   readonly lane: Lane;
 }
 
+/** One batch; `crowded` are the webhooks that had no turn left when one of the batch asked. */
+interface Batch extends DeliverNeeds {
+  readonly crowded: Set<string>;
+}
+
+/** Whoever finds no turn comes back after a random time between these. */
+const COME_BACK_SECONDS = [15, 45] as const;
+
 /** Wake-ups of one delivery at the same moment that lose to one another before they give way. */
 const ROUNDS = 5;
 
@@ -42,11 +50,12 @@ export async function deliver(
 ): Promise<readonly { readonly wakeUp: WakeUp; readonly fault: unknown }[]> {
   const deliveries = await needs.deliveries.read([...new Set(wakeUps.map(({ deliveryId }) => deliveryId))]);
   const webhooks = await needs.webhooks.readMany(deliveries);
+  const batch = { ...needs, crowded: new Set<string>() };
   const ended = await Promise.allSettled(
     wakeUps.map(async (wakeUp) => {
       const delivery = deliveries.find(({ id }) => id === wakeUp.deliveryId);
       if (!delivery) return; // past its thirty days
-      await answer(needs, wakeUp, delivery, webhooks.find(({ id }) => id === delivery.webhookId) ?? null);
+      await answer(batch, wakeUp, delivery, webhooks.find(({ id }) => id === delivery.webhookId) ?? null);
     }),
   );
   return wakeUps.flatMap((wakeUp, at) => {
@@ -55,7 +64,7 @@ export async function deliver(
   });
 }
 
-async function answer(needs: DeliverNeeds, wakeUp: WakeUp, read: Delivery, webhook: Webhook | null): Promise<void> {
+async function answer(needs: Batch, wakeUp: WakeUp, read: Delivery, webhook: Webhook | null): Promise<void> {
   let delivery = read;
   for (let round = 1; round <= ROUNDS; round += 1) {
     if (await tryOnce(needs, wakeUp, delivery, webhook)) return;
@@ -67,12 +76,7 @@ async function answer(needs: DeliverNeeds, wakeUp: WakeUp, read: Delivery, webho
 }
 
 /** False when somebody else wrote the delivery first, so that it has to be judged again. */
-async function tryOnce(
-  needs: DeliverNeeds,
-  wakeUp: WakeUp,
-  delivery: Delivery,
-  webhook: Webhook | null,
-): Promise<boolean> {
+async function tryOnce(needs: Batch, wakeUp: WakeUp, delivery: Delivery, webhook: Webhook | null): Promise<boolean> {
   const now = needs.now();
   const verdict = judge(delivery, wakeUp, now);
   if (verdict.verdict === "drop") return true;
@@ -92,10 +96,10 @@ function obstacleOf({ kind }: WakeUp, webhook: Webhook | null): string | null {
 
 /**
  * A slow webhook's attempts are made in the slow lane and take turns there, so that it binds few workers; whoever finds
- * no turn comes back soon.
+ * no turn comes back later.
  */
 async function takeTurn(
-  needs: DeliverNeeds,
+  needs: Batch,
   webhook: Webhook,
   delivery: Delivery,
   wakeUp: WakeUp,
@@ -103,8 +107,9 @@ async function takeTurn(
 ): Promise<boolean> {
   if (!isSlow(webhook, now)) return makeAttempt(needs, webhook, delivery, wakeUp, now);
   if (needs.lane === "quick") return book(needs, delivery, wakeUp, now, "slow");
-  if (!(await needs.turns.take(webhook.id, delivery.id, secondsAfter(now, CLAIM_SECONDS)))) {
-    const until = secondsAfter(now, 5 + Math.floor(Math.random() * 10));
+  if (!(await hasTurn(needs, webhook, delivery, now))) {
+    const [soonest, latest] = COME_BACK_SECONDS;
+    const until = secondsAfter(now, soonest + Math.floor(Math.random() * (latest - soonest)));
     await needs.deliveries.postpone([delivery], until);
     return book(needs, delivery, wakeUp, until);
   }
@@ -113,6 +118,13 @@ async function takeTurn(
   } finally {
     await needs.turns.giveBack(webhook.id, delivery.id);
   }
+}
+
+async function hasTurn({ turns, crowded }: Batch, webhook: Webhook, delivery: Delivery, now: Date): Promise<boolean> {
+  if (crowded.has(webhook.id)) return false;
+  if (await turns.take(webhook.id, delivery.id, secondsAfter(now, CLAIM_SECONDS))) return true;
+  crowded.add(webhook.id);
+  return false;
 }
 
 async function makeAttempt(

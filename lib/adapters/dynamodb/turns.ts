@@ -32,13 +32,14 @@ export function turns(database: Database, places: number, now: () => Date): Turn
       }),
     );
 
-  /** Makes the item, or clears it of holders whose time has passed; false when there was nothing to clear. */
+  /** Makes the item, or clears it of holders whose time has passed; false when all of them still hold. */
   const makeRoom = async (webhookId: string): Promise<boolean> => {
     const { Item } = await database.client.send(new GetCommand({ ...address(webhookId), ConsistentRead: true }));
     if (!Item) return isMade(webhookId);
-    const gone = Object.entries(itemShape.parse(Item).holders).filter(([, until]) => new Date(until) <= now());
-    const cleared = await Promise.all(gone.map(([holder, until]) => isCleared(webhookId, holder, until)));
-    return cleared.length > 0;
+    const holders = Object.entries(itemShape.parse(Item).holders);
+    const gone = holders.filter(([, until]) => new Date(until) <= now());
+    await Promise.all(gone.map(([holder, until]) => isCleared(webhookId, holder, until)));
+    return holders.length - gone.length < places;
   };
 
   const isMade = async (webhookId: string): Promise<boolean> => {
