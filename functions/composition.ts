@@ -67,6 +67,7 @@ import type {
   Webhooks,
 } from "../lib/webhooks/ports.ts";
 import { publisher } from "../lib/webhooks/publish.ts";
+import { rememberSecrets } from "../lib/webhooks/remember-secrets.ts";
 
 /**
  * The one place where ports meet their adapters. Each is a function of its own, so that a bundle holds only what its
@@ -178,6 +179,9 @@ export const wakeUps = (): WakeUps => once("wakeUps", () => deliveryQueues(queue
 export const overdue = (): Overdue => once("overdue", () => overdueIn(database(), deliveries(), eventRows()));
 
 export const turns = (): Turns => once("turns", () => turnsIn(database(), SLOW_ATTEMPTS, now));
+
+/** Opens the secrets that sign, each once. */
+export const signingSecrets = (): Pick<Vault, "open"> => once("signingSecrets", () => rememberSecrets(vault()));
 
 export const sender = (): Sender =>
   once("sender", () => webhookSender({ policy: addressPolicy(), resolve: resolveByDns() }));
