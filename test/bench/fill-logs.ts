@@ -1,16 +1,19 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { BatchWriteCommand, DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { DynamoDBDocumentClient, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import pg from "pg";
 import { writeEntry } from "../../lib/adapters/dynamodb/audit-item.ts";
-import { COUNTER, partitionsOf } from "../../lib/adapters/dynamodb/audit-keys.ts";
-import type { AuditAction } from "../../lib/model/audit.ts";
+import { COUNTER, partition } from "../../lib/adapters/dynamodb/audit-keys.ts";
+import type { AuditAction, AuditEntry } from "../../lib/model/audit.ts";
 import { newId } from "../../lib/model/id.ts";
 import { tableVariable } from "../../lib/model/resources.ts";
 
-export const LOG_ROWS = 1_000_000;
-export const AUDIT_ENTRIES = 100_000;
+/** `npm run bench:api -- 0.01`: a hundredth of the rows, to see that it works. */
+const SCALE = Number(process.argv[2] ?? 1);
+
+export const LOG_ROWS = 1_000_000 * SCALE;
+export const AUDIT_ENTRIES = 100_000 * SCALE;
 
 /** Of the log's rows, one in twenty failed and ten thousand wait, those of a table that no cycle works on. */
 export async function fillTriggerLog(databaseUrl: string): Promise<void> {
@@ -41,47 +44,49 @@ const ACTIONS: readonly AuditAction[] = [
   "config.imported",
 ];
 
-/** Entries of ten actors and four actions, as the service itself would have kept them beside those that are there. */
+/**
+ * Entries of ten actors and four actions, as the service itself keeps them, in the partitions that are asked for below:
+ * everything, and actor with action.
+ */
 export async function fillAuditLog(dataDir: string, workspaceId: string): Promise<void> {
   const { environment } = JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as {
     readonly environment: Record<string, string>;
   };
   Object.assign(process.env, environment);
-  const table = environment[tableVariable("audit")] ?? "";
+  const TableName = environment[tableVariable("audit")] ?? "";
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
   const counts = new Map<string, number>();
-  let batch: Record<string, unknown>[] = [];
-  const flush = async (items: readonly Record<string, unknown>[]) => {
-    const RequestItems = { [table]: items.map((Item) => ({ PutRequest: { Item } })) };
-    await client.send(new BatchWriteCommand({ RequestItems }));
-  };
-  const began = Date.now() - AUDIT_ENTRIES;
-  const open: Promise<void>[] = [];
-  for (let at = 0; at < AUDIT_ENTRIES; at += 1) {
-    const actor = `actor${at % 10}@example.com`;
-    const action = ACTIONS[at % ACTIONS.length] ?? "mapping.updated";
-    const entry = {
-      id: newId("aud"),
-      workspaceId,
-      actor,
-      action,
-      resourceId: newId("map"),
-      detail: { sf_object: "Contact", pg_table: "contact", changed: ["sf_polling_seconds"] },
-      createdAt: new Date(began + at),
-    };
-    for (const pk of partitionsOf(workspaceId, actor, action)) {
+  const items = entriesOf(workspaceId).flatMap((entry) =>
+    [
+      { workspaceId, actor: null, action: null },
+      { workspaceId, actor: entry.actor, action: entry.action },
+    ].map((filter) => {
+      const pk = partition(filter);
       const sequence = (counts.get(pk) ?? 0) + 1;
       counts.set(pk, sequence);
-      batch.push(writeEntry(pk, sequence, entry));
-      if (batch.length < 25) continue;
-      open.push(flush(batch));
-      batch = [];
-      if (open.length === 8) await Promise.all(open.splice(0));
-    }
+      return writeEntry(pk, sequence, entry);
+    }),
+  );
+  items.push(...[...counts].map(([pk, entries]) => ({ pk, sk: COUNTER, entries })));
+  for (let at = 0; at < items.length; at += WRITES) {
+    const TransactItems = items.slice(at, at + WRITES).map((Item) => ({ Put: { TableName, Item } }));
+    await client.send(new TransactWriteCommand({ TransactItems }));
   }
-  const counters = [...counts].map(([pk, entries]) => ({ pk, sk: COUNTER, entries }));
-  for (let at = 0; at < counters.length; at += 25) open.push(flush(counters.slice(at, at + 25)));
-  if (batch.length > 0) open.push(flush(batch));
-  await Promise.all(open);
   client.destroy();
+}
+
+/** DynamoDB takes at most 100 writes in one transaction. */
+const WRITES = 100;
+
+function entriesOf(workspaceId: string): AuditEntry[] {
+  const began = Date.now() - AUDIT_ENTRIES;
+  return Array.from({ length: AUDIT_ENTRIES }, (_, at) => ({
+    id: newId("aud"),
+    workspaceId,
+    actor: `actor${at % 10}@example.com`,
+    action: ACTIONS[at % ACTIONS.length] ?? "mapping.updated",
+    resourceId: newId("map"),
+    detail: { sf_object: "Contact", pg_table: "contact", changed: ["sf_polling_seconds"] },
+    createdAt: new Date(began + at),
+  }));
 }
