@@ -1,6 +1,7 @@
 import type { Pepper, RateLimits, Tokens, Workspaces } from "../lib/access/ports.ts";
 import { REQUESTS_PER_MINUTE } from "../lib/access/rate-limit.ts";
 import { rememberTokens } from "../lib/access/remember-tokens.ts";
+import { rememberWorkspaces } from "../lib/access/remember-workspaces.ts";
 import type { Repeats } from "../lib/access/repeats.ts";
 import type { Vault } from "../lib/access/vault.ts";
 import { auditLog as auditLogIn } from "../lib/adapters/dynamodb/audit.ts";
@@ -27,7 +28,7 @@ import { rowDesks as rowDesksIn } from "../lib/adapters/postgres/row-desk.ts";
 import { sessionsOf } from "../lib/adapters/salesforce/sessions.ts";
 import { orgCatalog, usageReader } from "../lib/adapters/salesforce-describe/catalog.ts";
 import { describedOrg } from "../lib/adapters/salesforce-describe/org.ts";
-import { orgReach } from "../lib/adapters/salesforce-describe/reach.ts";
+import { orgReach as orgReachIn } from "../lib/adapters/salesforce-describe/reach.ts";
 import { kmsDataKeys } from "../lib/adapters/secrets/data-keys.ts";
 import { envelopeVault } from "../lib/adapters/secrets/vault.ts";
 import { openQueues, type Queues } from "../lib/adapters/sqs/client.ts";
@@ -40,7 +41,7 @@ import { resolveByDns } from "../lib/adapters/webhook-client/resolve.ts";
 import type { AuditLog, AuditTrail } from "../lib/audit/ports.ts";
 import type { Org } from "../lib/config/org.ts";
 import type { Baselines, ImportPlans, Mappings, ProvisioningQueue } from "../lib/config/ports.ts";
-import type { EngineReports } from "../lib/health/ports.ts";
+import type { EngineReports, OrgReach } from "../lib/health/ports.ts";
 import type { Counters } from "../lib/metrics/ports.ts";
 import { type AddressPolicy, DEVELOPMENT, PRODUCTION } from "../lib/model/address.ts";
 import { queueVariable, tableVariable } from "../lib/model/resources.ts";
@@ -101,6 +102,9 @@ export const pepper = (): Pepper => once("pepper", () => pepperIn(database(), va
 
 export const workspaces = (): Workspaces => once("workspaces", () => workspacesIn(database(), vault()));
 
+export const rememberedWorkspaces = (): Pick<Workspaces, "find"> =>
+  once("rememberedWorkspaces", () => rememberWorkspaces(workspaces(), now));
+
 export const tokens = (): Tokens => once("tokens", () => rememberTokens(tokensIn(database()), now));
 
 export const rateLimits = (): RateLimits => once("rateLimits", () => rateLimitsIn(database()));
@@ -141,7 +145,7 @@ export const monitoring = (): Monitoring => once("monitoring", () => postgresMon
 
 export const engineReports = (): EngineReports => once("engineReports", () => engineReportsIn(database()));
 
-export { orgReach };
+export const orgReach = (): OrgReach => once("orgReach", () => orgReachIn(now));
 
 export const cycleQueue = (): CycleQueue => ({
   send: (message) => send(queues(), "cycles", [{ message, group: message.workspace_id }]),

@@ -1,13 +1,25 @@
 import type { Described, Endpoint, OpenEndpoint } from "../lib/http/endpoint.ts";
 import { type Gate, lambda, openLambda } from "../lib/http/lambda.ts";
 import type { RouteName } from "../lib/http/routes.ts";
-import { now, pepper, rateLimits, repeats, requestsPerMinute, tokens, workspaces } from "./composition.ts";
+import {
+  now,
+  pepper,
+  rateLimits,
+  rememberedWorkspaces,
+  repeats,
+  requestsPerMinute,
+  tokens,
+  workspaces,
+} from "./composition.ts";
 
 /** The Lambda handler of an endpoint behind a token, with the endpoint for whoever describes it. */
 export function onLambda<Name extends RouteName, Input, Services, Resource>(
   endpoint: Endpoint<Name, Input, Services, Resource>,
 ) {
-  return describedBy(endpoint, lambda(endpoint, gate));
+  return describedBy(
+    endpoint,
+    lambda(endpoint, () => (endpoint.remembersWorkspace ? { ...gate(), workspaces: rememberedWorkspaces() } : gate())),
+  );
 }
 
 /** The Lambda handler of an endpoint without a token. */

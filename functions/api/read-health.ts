@@ -7,13 +7,14 @@ import { onLambda } from "../on-lambda.ts";
 /** The health of both sides and of the sync between them (spec 4, endpoint 2). */
 export const readHealth = endpoint({
   route: "read-health",
+  remembersWorkspace: true,
   summary: "The health of both sides and of the sync between them.",
   output: health,
   services: () => ({
     mappings: mappings(),
     monitoring: monitoring(),
     engine: engineReports(),
-    reach: orgReach,
+    reach: orgReach(),
     counters: counters(),
   }),
   run: ({ workspace, services }) => read(services, workspace),

@@ -6,7 +6,7 @@ import { isWellFormed, tokenHash } from "./token.ts";
 interface Needs {
   readonly tokens: Tokens;
   readonly pepper: Pepper;
-  readonly workspaces: Workspaces;
+  readonly workspaces: Pick<Workspaces, "find">;
 }
 
 /** Who asks, in which workspace. */

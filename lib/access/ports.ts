@@ -37,6 +37,8 @@ export interface SealedWorkspace {
   readonly id: string;
   readonly name: string;
   readonly createdAt: Date;
+  /** Both sides are connected. */
+  readonly isConnected: boolean;
   /** Decrypts the credentials. */
   open(): Promise<Workspace>;
 }

@@ -2,7 +2,7 @@ import type { SealedWorkspace } from "../access/ports.ts";
 import type { Mappings } from "../config/ports.ts";
 import type { Counters } from "../metrics/ports.ts";
 import type { PostgresConnection } from "../model/workspace.ts";
-import { DatabaseUnavailable, type Monitoring } from "../monitoring/ports.ts";
+import { type DatabaseState, DatabaseUnavailable, type Monitoring } from "../monitoring/ports.ts";
 import { type DatabaseCheck, databaseHealth, orgHealth, syncStatus } from "./judge.ts";
 import type { EngineReports, OrgReach } from "./ports.ts";
 
@@ -51,10 +51,8 @@ export async function readHealth(needs: Needs, workspace: SealedWorkspace) {
   };
 }
 
-type Seen = DatabaseCheck & { readonly latencyMilliseconds: number } & (
-    | { readonly answered: true; readonly lastRunAt: Date | null; readonly waitingRows: number }
-    | { readonly answered: false }
-  );
+type Seen = DatabaseCheck &
+  (({ readonly answered: true } & DatabaseState) | { readonly answered: false; readonly latencyMilliseconds: number });
 
 async function checkDatabase(monitoring: Monitoring, postgres: PostgresConnection): Promise<Seen> {
   const started = performance.now();
@@ -81,9 +79,7 @@ async function askUpToThreeTimes(
   for (let failedTries = 0; failedTries < TRIES; failedTries += 1) {
     try {
       await using database = await monitoring.open(postgres);
-      const latencyMilliseconds = await database.ping();
-      const [lastRunAt, waitingRows] = [await database.lastRunAt(), await database.countWaiting()];
-      return { answered: true, latencyMilliseconds, failedTries, lastRunAt, waitingRows };
+      return { answered: true, failedTries, ...(await database.check()) };
     } catch (error) {
       if (!(error instanceof DatabaseUnavailable)) throw error;
       if (error.stage === "connect") break;

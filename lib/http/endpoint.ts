@@ -39,6 +39,8 @@ export interface Endpoint<Name extends RouteName, Input, Services, Resource> {
   readonly route: Name;
   /** One sentence for the API's own description. */
   readonly summary?: string;
+  /** What it tells of the workspace may be two seconds old, so that a monitor's reads cost a look-up less. */
+  readonly remembersWorkspace?: true;
   readonly input?: z.ZodMiniType<Input>;
   readonly output?: z.ZodMiniType;
   readonly services: () => Services;

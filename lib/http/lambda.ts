@@ -22,7 +22,7 @@ import { ROUTES, type Route, type RouteName } from "./routes.ts";
 export interface Gate {
   readonly tokens: Tokens;
   readonly pepper: Pepper;
-  readonly workspaces: Workspaces;
+  readonly workspaces: Pick<Workspaces, "find">;
   readonly rateLimits: RateLimits;
   readonly repeats: Repeats;
   readonly requestsPerMinute: number;

@@ -13,20 +13,25 @@ export interface Monitoring {
  * like an empty one.
  */
 export interface MonitoredDatabase extends AsyncDisposable {
-  /** Milliseconds that one trip takes, whole. */
-  ping(): Promise<number>;
+  /** How it does, and what waits in it. */
+  check(): Promise<DatabaseState>;
   /** Rows of the trigger log, most recent first (by id), and how many match in all, exactly. */
   listActivity(asked: ActivityQuery): Promise<Page<ActivityRow>>;
   /** Rows in state FAILED, most recent first, and how many match in all, exactly. */
   listErrors(asked: ErrorQuery): Promise<Page<ErrorRow>>;
-  /** Rows in state NEW or PENDING, over all tables. */
-  countWaiting(): Promise<number>;
-  /** When a cycle of any mapping last ended; null before the first. */
-  lastRunAt(): Promise<Date | null>;
   /** Whether somebody holds the mapping's lease now. */
   isCycleRunning(mappingId: string): Promise<boolean>;
   /** Asks the running cycle to stop at its next batch, naming the fence it saw; false when none was running. */
   requestAbort(mappingId: string, requestedAt: Date): Promise<boolean>;
+}
+
+export interface DatabaseState {
+  /** Milliseconds that one trip takes, whole. */
+  readonly latencyMilliseconds: number;
+  /** When a cycle of any mapping last ended; null before the first. */
+  readonly lastRunAt: Date | null;
+  /** Rows in state NEW or PENDING, over all tables. */
+  readonly waitingRows: number;
 }
 
 export interface Page<Row> {

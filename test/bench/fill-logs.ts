@@ -67,7 +67,8 @@ export async function fillAuditLog(dataDir: string, workspaceId: string): Promis
       return writeEntry(pk, sequence, entry);
     }),
   );
-  items.push(...[...counts].map(([pk, entries]) => ({ pk, sk: COUNTER, entries })));
+  const first_expires_at = Math.floor(Date.now() / 1000) + 86_400;
+  items.push(...[...counts].map(([pk, entries]) => ({ pk, sk: COUNTER, entries, first: 1, first_expires_at })));
   for (let at = 0; at < items.length; at += WRITES) {
     const TransactItems = items.slice(at, at + WRITES).map((Item) => ({ Put: { TableName, Item } }));
     await client.send(new TransactWriteCommand({ TransactItems }));

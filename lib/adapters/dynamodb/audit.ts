@@ -1,9 +1,9 @@
-import { GetCommand, QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod/mini";
+import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import type { AuditFilter, AuditLog, AuditTrail } from "../../audit/ports.ts";
 import type { AuditEntry } from "../../model/audit.ts";
+import { oldestKept, readCounters } from "./audit-bounds.ts";
 import { readEntry } from "./audit-item.ts";
-import { COUNTER, partition, sequenceKey } from "./audit-keys.ts";
+import { partition, sequenceKey } from "./audit-keys.ts";
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
 
@@ -15,12 +15,11 @@ export function auditLog(database: Database, now: () => Date): AuditLog & AuditT
     page: async (filter, { limit, offset }) => {
       const pk = partition(filter);
       const { first, last } = await bounds(database, pk, now());
-      const total = last - first + 1;
       const newest = last - offset;
       const oldest = Math.max(first, newest - limit + 1);
       const entries: AuditEntry[] = [];
       if (newest >= first) for await (const batch of range(database, pk, oldest, newest)) entries.push(...batch);
-      return { entries, total };
+      return { entries, total: last - first + 1 };
     },
 
     batches: async function* (filter: AuditFilter, { limit, offset }) {
@@ -33,54 +32,12 @@ export function auditLog(database: Database, now: () => Date): AuditLog & AuditT
   };
 }
 
-interface Bounds {
-  readonly first: number;
-  readonly last: number;
-}
-
 /** The sequence numbers of the oldest entry that is still kept and of the newest; `first` is `last + 1` when none is. */
-async function bounds(database: Database, pk: string, at: Date): Promise<Bounds> {
-  const [last, oldest] = await Promise.all([readCount(database, pk), readOldest(database, pk)]);
-  if (oldest === null) return { first: last + 1, last };
-  if (oldest.expiresAt > at) return { first: oldest.sequence, last };
-  return { first: await firstKept(database, pk, oldest.sequence + 1, last + 1, at), last };
-}
-
-/** Entries expire in the order of their numbers, so the first kept one is found by halving. */
-async function firstKept(database: Database, pk: string, from: number, to: number, at: Date): Promise<number> {
-  if (from >= to) return to;
-  const middle = Math.floor((from + to) / 2);
-  const key = { pk, sk: sequenceKey(middle) };
-  const { Item } = await database.client.send(new GetCommand({ TableName: database.table("audit"), Key: key }));
-  const kept = Item !== undefined && expiry.parse(Item).expires_at > at;
-  return kept ? firstKept(database, pk, from, middle, at) : firstKept(database, pk, middle + 1, to, at);
-}
-
-const seconds = z.pipe(
-  z.number(),
-  z.transform((value: number) => new Date(value * 1000)),
-);
-const expiry = z.object({ sk: z.string(), expires_at: seconds });
-const counter = z.object({ entries: z.number() });
-
-async function readCount(database: Database, pk: string): Promise<number> {
-  const { Item } = await database.client.send(
-    new GetCommand({ TableName: database.table("audit"), Key: { pk, sk: COUNTER }, ConsistentRead: true }),
-  );
-  return Item === undefined ? 0 : counter.parse(Item).entries;
-}
-
-async function readOldest(
-  database: Database,
-  pk: string,
-): Promise<{ readonly sequence: number; readonly expiresAt: Date } | null> {
-  const answer = await database.client.send(
-    new QueryCommand({ ...entriesOf(database, pk, 1, 999_999_999_999), ScanIndexForward: true, Limit: 1 }),
-  );
-  const item = answer.Items?.[0];
-  if (item === undefined) return null;
-  const { sk, expires_at } = expiry.parse(item);
-  return { sequence: Number(sk), expiresAt: expires_at };
+async function bounds(database: Database, pk: string, at: Date): Promise<{ first: number; last: number }> {
+  const counted = (await readCounters(database, [pk])).get(pk);
+  if (counted === undefined) return { first: 1, last: 0 };
+  const oldest = await oldestKept(database, pk, counted, at);
+  return { first: oldest?.sequence ?? counted.entries + 1, last: counted.entries };
 }
 
 async function* range(
@@ -93,21 +50,16 @@ async function* range(
   do {
     const answer = await database.client.send(
       new QueryCommand({
-        ...entriesOf(database, pk, oldest, newest),
+        TableName: database.table("audit"),
+        KeyConditionExpression: "pk = :pk AND sk BETWEEN :oldest AND :newest",
+        ExpressionAttributeValues: { ":pk": pk, ":oldest": sequenceKey(oldest), ":newest": sequenceKey(newest) },
+        ProjectionExpression: "entry",
         ScanIndexForward: false,
+        ConsistentRead: true,
         ...(from === undefined ? {} : { ExclusiveStartKey: from }),
       }),
     );
     yield (answer.Items ?? []).map(readEntry);
     from = answer.LastEvaluatedKey;
   } while (from !== undefined);
-}
-
-function entriesOf(database: Database, pk: string, oldest: number, newest: number): QueryCommandInput {
-  return {
-    TableName: database.table("audit"),
-    KeyConditionExpression: "pk = :pk AND sk BETWEEN :oldest AND :newest",
-    ExpressionAttributeValues: { ":pk": pk, ":oldest": sequenceKey(oldest), ":newest": sequenceKey(newest) },
-    ConsistentRead: true,
-  };
 }

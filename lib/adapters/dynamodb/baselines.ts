@@ -1,6 +1,7 @@
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Baselines } from "../../config/ports.ts";
+import type { Mapping } from "../../model/mapping.ts";
 import { readChunks, writeChunks } from "./chunks.ts";
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
@@ -14,6 +15,7 @@ const place = (workspaceId: string, id: string) =>
 
 /** Baselines in DynamoDB: the chunks first, then the head that makes them one, with the audit entry. */
 export function baselines(database: Database): Baselines {
+  const known = new Map<string, readonly Mapping[]>(); // a baseline never changes
   return {
     save: async ({ id, workspaceId, capturedAt, mappings }, entry) => {
       const chunks = await writeChunks(database, place(workspaceId, id), mappings.map(writeMapping), null);
@@ -41,10 +43,25 @@ export function baselines(database: Database): Baselines {
       );
       if (Items[0] === undefined) return null;
       const { id, captured_at, chunks } = head.parse(Items[0]);
-      const mappings = z.array(z.unknown()).parse(await readChunks(database, place(workspaceId, id), chunks));
-      return { id, workspaceId, capturedAt: new Date(captured_at), mappings: mappings.map(readMapping) };
+      const mappings = known.get(id) ?? (await readMappings(database, workspaceId, id, chunks));
+      if (known.size >= MAX_KNOWN) known.clear();
+      known.set(id, mappings);
+      return { id, workspaceId, capturedAt: new Date(captured_at), mappings };
     },
   };
+}
+
+/** Baselines that one process remembers at most. */
+const MAX_KNOWN = 20;
+
+async function readMappings(
+  database: Database,
+  workspaceId: string,
+  id: string,
+  chunks: number,
+): Promise<readonly Mapping[]> {
+  const document = await readChunks(database, place(workspaceId, id), chunks);
+  return z.array(z.unknown()).parse(document).map(readMapping);
 }
 
 const head = z.object({ id: z.string(), captured_at: z.string(), chunks: z.number() });

@@ -1,8 +1,7 @@
-import { BatchGetCommand } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod/mini";
 import type { AuditEntry } from "../../model/audit.ts";
 import type { Event } from "../../model/event.ts";
-import { writeEntry } from "./audit-item.ts";
+import { type Counted, oldestKept, readCounters } from "./audit-bounds.ts";
+import { expiryOf, writeEntry } from "./audit-item.ts";
 import { COUNTER, partitionsOf } from "./audit-keys.ts";
 import type { Database } from "./client.ts";
 import { putEvent } from "./event-item.ts";
@@ -40,49 +39,50 @@ export async function commit(database: Database, { writes, audit, events }: Chan
 }
 
 async function auditWrites(database: Database, entries: readonly AuditEntry[]): Promise<readonly Write[]> {
-  const partitions = new Set(
-    entries.flatMap(({ workspaceId, actor, action }) => partitionsOf(workspaceId, actor, action)),
+  const byPartition = Map.groupBy(
+    entries.flatMap((entry) => partitionsOf(entry.workspaceId, entry.actor, entry.action).map((pk) => ({ pk, entry }))),
+    ({ pk }) => pk,
   );
-  const counts = await readCounts(database, [...partitions]);
-  const next = new Map(counts);
-  const puts = entries.flatMap((entry) =>
-    partitionsOf(entry.workspaceId, entry.actor, entry.action).map((pk) => {
-      const sequence = (next.get(pk) ?? 0) + 1;
-      next.set(pk, sequence);
-      return { Put: { TableName: database.table("audit"), Item: writeEntry(pk, sequence, entry) } };
-    }),
-  );
-  const steps = [...next].map(([pk, count]) => raiseCount(database, pk, counts.get(pk) ?? 0, count));
-  return [...steps, ...puts];
+  const counters = await readCounters(database, [...byPartition.keys()]);
+  const writes = [...byPartition].map(async ([pk, added]) => {
+    const counted = counters.get(pk) ?? null;
+    const before = counted?.entries ?? 0;
+    const newEntries = added.map(({ entry }) => entry);
+    return [
+      await raiseCount(database, pk, counted, newEntries),
+      ...newEntries.map((entry, at) => putEntry(database, writeEntry(pk, before + at + 1, entry))),
+    ];
+  });
+  return (await Promise.all(writes)).flat();
 }
 
-const counter = z.object({ pk: z.string(), entries: z.number() });
-
-async function readCounts(database: Database, partitions: readonly string[]): Promise<Map<string, number>> {
-  const table = database.table("audit");
-  const counts = new Map<string, number>();
-  let keys: Record<string, unknown>[] = partitions.map((pk) => ({ pk, sk: COUNTER }));
-  while (keys.length > 0) {
-    const answer = await database.client.send(
-      new BatchGetCommand({ RequestItems: { [table]: { Keys: keys, ConsistentRead: true } } }),
-    );
-    for (const item of answer.Responses?.[table] ?? []) {
-      const { pk, entries } = counter.parse(item);
-      counts.set(pk, entries);
-    }
-    keys = answer.UnprocessedKeys?.[table]?.Keys ?? [];
-  }
-  return counts;
-}
-
-function raiseCount(database: Database, pk: string, seen: number, count: number): Write {
+/** The counter's next value, if it is still as it was read; it forgets entries that have expired meanwhile. */
+async function raiseCount(
+  database: Database,
+  pk: string,
+  counted: Counted | null,
+  added: readonly AuditEntry[],
+): Promise<Write> {
+  const [newest] = added;
+  const before = counted?.entries ?? 0;
+  const kept = counted && newest ? await oldestKept(database, pk, counted, newest.createdAt) : null;
   return {
     Update: {
       TableName: database.table("audit"),
       Key: { pk, sk: COUNTER },
-      UpdateExpression: "SET entries = :count",
-      ConditionExpression: seen === 0 ? "attribute_not_exists(entries)" : "entries = :seen",
-      ExpressionAttributeValues: seen === 0 ? { ":count": count } : { ":count": count, ":seen": seen },
+      UpdateExpression: "SET entries = :after, #first = :first, first_expires_at = :expires",
+      ConditionExpression: before === 0 ? "attribute_not_exists(entries)" : "entries = :before",
+      ExpressionAttributeNames: { "#first": "first" },
+      ExpressionAttributeValues: {
+        ":after": before + added.length,
+        ":first": kept?.sequence ?? before + 1,
+        ":expires": kept?.expiresAt ?? (newest ? expiryOf(newest) : 0),
+        ...(before === 0 ? {} : { ":before": before }),
+      },
     },
   };
 }
+
+const putEntry = (database: Database, Item: Record<string, unknown>): Write => ({
+  Put: { TableName: database.table("audit"), Item },
+});

@@ -19,8 +19,8 @@ export function importPlans(database: Database): ImportPlans {
       const { workspaceId, id, at } = plan;
       const expiresAt = Math.floor(at.getTime() / 1000) + PLAN_DAYS * 86_400;
       const chunks = await writeChunks(database, planPlace(workspaceId, id), writePlan(plan), expiresAt);
-      const head = nextGeneration(database, workspaceId, generation, { id, chunks });
-      return isDone(commit(database, { writes: [head], audit: [entry], events: [] }));
+      const writes = nextGeneration(database, workspaceId, generation, { id, chunks });
+      return isDone(commit(database, { writes, audit: [entry], events: [] }));
     },
 
     open: async (workspaceId) => readPlan(database, workspaceId, await getHead(database, workspaceId)),
@@ -40,9 +40,10 @@ export function importPlans(database: Database): ImportPlans {
       const update = new UpdateCommand({
         TableName: database.table("mappings"),
         Key: { pk: workspaceId, sk: HEAD },
-        UpdateExpression: "SET generation = generation + :one REMOVE plan_id, plan_chunks",
+        // Readers saw the plan as if it was carried out, so nothing changes for them.
+        UpdateExpression: "REMOVE plan_id, plan_chunks",
         ConditionExpression: "plan_id = :plan",
-        ExpressionAttributeValues: { ":one": 1, ":plan": planId },
+        ExpressionAttributeValues: { ":plan": planId },
       });
       try {
         await database.client.send(update);

@@ -10,6 +10,12 @@ import type { Write } from "./transact.ts";
 /** Sort key of a workspace's head item, which orders all changes of its mappings. It sorts before the mappings'. */
 export const HEAD = "head";
 
+/**
+ * Sort key of the item that sorts after the mappings' and holds the head's generation: equal at both ends of a reading,
+ * it says that nothing changed while the mappings between were read.
+ */
+export const TAIL = "mapping~";
+
 /** A workspace's head: its generation, and the import that is committed and not yet carried out. */
 export interface Head {
   readonly generation: number;
@@ -44,14 +50,25 @@ export async function getHead(database: Database, workspaceId: string): Promise<
 }
 
 /**
- * The write that takes the next generation for a change, if none was taken since `seen` and no import is open; with
- * `plan` it opens one.
+ * The two writes that take the next generation for a change, if none was taken since `seen` and no import is open (the
+ * first one's condition); with `plan` they open one.
  */
-export function nextGeneration(database: Database, workspaceId: string, seen: number, plan: Head["plan"]): Write {
+export function nextGeneration(
+  database: Database,
+  workspaceId: string,
+  seen: number,
+  plan: Head["plan"],
+): readonly [Write, Write] {
+  const TableName = database.table("mappings");
+  const tail = { Put: { TableName, Item: { pk: workspaceId, sk: TAIL, generation: seen + 1 } } };
+  return [headUpdate(TableName, workspaceId, seen, plan), tail];
+}
+
+function headUpdate(TableName: string, workspaceId: string, seen: number, plan: Head["plan"]): Write {
   const unchanged = seen === 0 ? "attribute_not_exists(pk)" : "generation = :seen";
   return {
     Update: {
-      TableName: database.table("mappings"),
+      TableName,
       Key: { pk: workspaceId, sk: HEAD },
       UpdateExpression: `SET generation = :next${plan ? ", plan_id = :plan, plan_chunks = :chunks" : ""}`,
       ConditionExpression: `${unchanged} AND attribute_not_exists(plan_id)`,

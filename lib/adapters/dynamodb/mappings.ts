@@ -4,7 +4,7 @@ import { Failure } from "../../model/failure.ts";
 import type { Mapping } from "../../model/mapping.ts";
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
-import { getHead, HEAD, type Head, nextGeneration, overlaid, readHead, readPlan } from "./mapping-head.ts";
+import { HEAD, type Head, nextGeneration, overlaid, readHead, readPlan, TAIL } from "./mapping-head.ts";
 import { mappingKey, readMapping } from "./mapping-item.ts";
 import { writesOf } from "./mapping-writes.ts";
 import { ConditionFailed } from "./transact.ts";
@@ -14,10 +14,10 @@ export function mappings(database: Database): Mappings {
   return {
     list: async (workspaceId) => {
       for (;;) {
-        const { head, kept } = await readAll(database, workspaceId);
+        const { head, kept, tail } = await readAll(database, workspaceId);
+        if (head.generation !== tail) continue; // something changed while the mappings were read
         const plan = await readPlan(database, workspaceId, head);
-        const after = await getHead(database, workspaceId);
-        if (!isSame(head, after)) continue; // something changed while the pages were read
+        if (head.plan !== null && plan === null) continue; // it was carried out and forgotten meanwhile
         const all = plan ? withPlan(kept, plan) : kept;
         return { generation: head.generation, mappings: all.filter(isKept).toSorted(byObject) };
       }
@@ -37,10 +37,10 @@ export function mappings(database: Database): Mappings {
     },
 
     change: async (workspaceId, generation, { changes, audit, events }) => {
-      const head = nextGeneration(database, workspaceId, generation, null);
+      const next = nextGeneration(database, workspaceId, generation, null);
       const writes = changes.flatMap((change) => writesOf(database, change));
       try {
-        await commit(database, { writes: [head, ...writes], audit, events });
+        await commit(database, { writes: [...next, ...writes], audit, events });
         return true;
       } catch (error) {
         if (!(error instanceof ConditionFailed)) throw error;
@@ -89,9 +89,6 @@ const isKept = ({ deletedAt }: Mapping): boolean => deletedAt === null;
 const byObject = (one: Mapping, other: Mapping): number =>
   one.sfObject < other.sfObject ? -1 : one.sfObject > other.sfObject ? 1 : 0;
 
-const isSame = (one: Head, other: Head): boolean =>
-  one.generation === other.generation && one.plan?.id === other.plan?.id;
-
 function withPlan(kept: readonly Mapping[], plan: ImportPlan): readonly Mapping[] {
   const byId = new Map(kept.map((mapping) => [mapping.id, mapping]));
   for (const change of plan.changes) byId.set(change.after.id, overlaid(byId.get(change.after.id) ?? null, change));
@@ -101,9 +98,11 @@ function withPlan(kept: readonly Mapping[], plan: ImportPlan): readonly Mapping[
 interface ReadAll {
   readonly head: Head;
   readonly kept: readonly Mapping[];
+  /** The generation after all was read. */
+  readonly tail: number;
 }
 
-/** The head, then the mappings: they stand in this order in the partition. */
+/** The head, then the mappings, then the tail: they stand in this order in the partition. */
 async function readAll(database: Database, workspaceId: string): Promise<ReadAll> {
   const items: Record<string, unknown>[] = [];
   let from: Record<string, unknown> | undefined;
@@ -112,7 +111,7 @@ async function readAll(database: Database, workspaceId: string): Promise<ReadAll
       new QueryCommand({
         TableName: database.table("mappings"),
         KeyConditionExpression: "pk = :pk AND sk BETWEEN :head AND :last",
-        ExpressionAttributeValues: { ":pk": workspaceId, ":head": HEAD, ":last": mappingKey("~") },
+        ExpressionAttributeValues: { ":pk": workspaceId, ":head": HEAD, ":last": TAIL },
         ConsistentRead: true,
         ...(from === undefined ? {} : { ExclusiveStartKey: from }),
       }),
@@ -120,8 +119,9 @@ async function readAll(database: Database, workspaceId: string): Promise<ReadAll
     items.push(...(answer.Items ?? []));
     from = answer.LastEvaluatedKey;
   } while (from !== undefined);
-  const isHead = (item: Record<string, unknown>) => item["sk"] === HEAD;
-  return { head: readHead(items.find(isHead)), kept: items.filter((item) => !isHead(item)).map(readMapping) };
+  const of = (sk: string) => items.find((item) => item["sk"] === sk);
+  const kept = items.filter(({ sk }) => String(sk).startsWith(mappingKey(""))).map(readMapping);
+  return { head: readHead(of(HEAD)), kept, tail: readHead(of(TAIL)).generation };
 }
 
 async function readOne(

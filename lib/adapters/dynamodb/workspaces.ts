@@ -87,7 +87,7 @@ function sealedWorkspace(vault: Vault, stored: Record<string, unknown>): SealedW
     ]);
     return { id, name, createdAt, postgres: openPostgres, salesforce: openSalesforce };
   };
-  return { id, name, createdAt, open };
+  return { id, name, createdAt, isConnected: postgres !== undefined && salesforce !== undefined, open };
 }
 
 async function openText<Connection>(

@@ -21,10 +21,19 @@ function monitoredDatabase(kept: KeptSession, { schema }: PostgresConnection): M
   const ask = (text: string, values: readonly unknown[] = []) => unlessUnprovisioned(kept.query(text, values));
 
   return {
-    ping: async () => {
+    check: async () => {
       const started = performance.now();
       await kept.query("SELECT 1");
-      return Math.round(performance.now() - started);
+      const latencyMilliseconds = Math.round(performance.now() - started);
+      const [row] = await ask(
+        `SELECT (SELECT count(*) FROM ${tables.log} WHERE processed_at IS NULL) AS waiting,
+           (SELECT ${iso("max(last_run_at)")} FROM ${tables.state}) AS last_run_at`,
+      );
+      return {
+        latencyMilliseconds,
+        lastRunAt: row ? instant(row, "last_run_at") : null,
+        waitingRows: Number(row?.["waiting"] ?? 0),
+      };
     },
     listActivity: async ({ state, table, limit, offset }) => {
       const { total, rows } = await readPage(ask, tables, { state, table }, limit, offset);
@@ -38,14 +47,6 @@ function monitoredDatabase(kept: KeptSession, { schema }: PostgresConnection): M
     listErrors: async ({ table, limit, offset }) => {
       const { total, rows } = await readPage(ask, tables, { state: "FAILED", table }, limit, offset);
       return { total, rows: rows.map((row) => ({ ...logRow(row), error: String(row["sf_message"] ?? "") })) };
-    },
-    countWaiting: async () => {
-      const [row] = await ask(`SELECT count(*) AS rows FROM ${tables.log} WHERE processed_at IS NULL`);
-      return Number(row?.["rows"] ?? 0);
-    },
-    lastRunAt: async () => {
-      const [row] = await ask(`SELECT ${iso("max(last_run_at)")} AS at FROM ${tables.state}`);
-      return row ? instant(row, "at") : null;
     },
     isCycleRunning: async (mappingId) => {
       const rows = await ask(`SELECT FROM ${tables.state} WHERE ${isHeld}`, [mappingId]);

@@ -94,6 +94,14 @@ test("entries past their days are neither listed nor counted, also while DynamoD
   await cloud.dynamodb.sweepExpired();
   expect(await resources()).toEqual(["day 8", "day 7", "day 6"]);
 
+  await auditLog().append(entry(workspaceId, "a@example.com", "token.created", "late"));
+  expect(await resources()).toEqual(["late", "day 8", "day 7", "day 6"]);
+
   await cloud.clock.advance({ days: 30 });
+  expect(await resources()).toEqual(["late"]);
+
+  await cloud.clock.advance({ days: AUDIT_DAYS });
   expect(await resources()).toEqual([]);
+  await auditLog().append(entry(workspaceId, "a@example.com", "token.created", "anew"));
+  expect(await resources()).toEqual(["anew"]);
 });

@@ -86,7 +86,7 @@ describe("the trigger log", () => {
   });
 
   test("counts what waits", async () => {
-    expect(await asking(customer.url, (database) => database.countWaiting())).toBe(16);
+    expect(await asking(customer.url, (database) => database.check())).toMatchObject({ waitingRows: 16 });
   });
 });
 
@@ -112,7 +112,7 @@ describe("a running cycle", () => {
     expect(await store.renew(lease, 30)).toBe("aborted");
     await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
     expect([await isRunning(), await abort()]).toEqual([false, false]);
-    expect(await asking(customer.url, (database) => database.lastRunAt())).toEqual(customer.now);
+    expect(await asking(customer.url, (database) => database.check())).toMatchObject({ lastRunAt: customer.now });
   });
 
   test("of another mapping is not touched", async () => {
@@ -129,13 +129,18 @@ test("a schema in which nothing was provisioned yet answers like an empty one", 
   const seen = await asking(database.url, async (asked) => [
     await asked.listActivity({ state: null, table: null, limit: 50, offset: 0 }),
     await asked.listErrors({ table: "contact", limit: 50, offset: 0 }),
-    await asked.countWaiting(),
-    await asked.lastRunAt(),
+    await asked.check(),
     await asked.isCycleRunning("map_1"),
     await asked.requestAbort("map_1", new Date()),
   ]);
 
-  expect(seen).toEqual([{ rows: [], total: 0 }, { rows: [], total: 0 }, 0, null, false, false]);
+  expect(seen).toEqual([
+    { rows: [], total: 0 },
+    { rows: [], total: 0 },
+    { latencyMilliseconds: expect.any(Number), lastRunAt: null, waitingRows: 0 },
+    false,
+    false,
+  ]);
   await database.close();
 });
 
@@ -148,7 +153,7 @@ describe("a database that cannot be asked", () => {
     const database = await createTestDatabase();
     const url = change(new URL(database.url)).href;
 
-    const refusal = await asking(url, (asked) => asked.ping()).catch((error: unknown) => error);
+    const refusal = await asking(url, (asked) => asked.check()).catch((error: unknown) => error);
 
     expect(refusal).toBeInstanceOf(DatabaseUnavailable);
     expect(refusal).toMatchObject({ stage: "connect", message });
@@ -157,12 +162,12 @@ describe("a database that cannot be asked", () => {
 
   test("because it closed the kept connection meanwhile is simply asked by another", async () => {
     const customer = await createCustomer();
-    await asking(customer.url, (database) => database.ping());
+    await asking(customer.url, (database) => database.check());
     await customer.sql(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
     );
 
-    expect(await asking(customer.url, (database) => database.countWaiting())).toBe(0);
+    expect(await asking(customer.url, (database) => database.check())).toMatchObject({ waitingRows: 0 });
     await customer.close();
   });
 });
