@@ -52,7 +52,7 @@ function endpoints(webhookId: string): Record<string, string> {
     drift: "/config/drift",
     "audit log": "/audit-log",
     "audit log, last page": `/audit-log?offset=${AUDIT_ENTRIES - 50}`,
-    "audit log by actor and action": "/audit-log?actor=actor3@example.com&action=mapping.updated&limit=100",
+    "audit log by actor and action": "/audit-log?actor=actor4@example.com&action=mapping.updated&limit=100",
     deliveries: `/webhooks/${webhookId}/deliveries`,
     metrics: "",
   };

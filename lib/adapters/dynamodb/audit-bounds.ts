@@ -12,7 +12,13 @@ export interface Counted {
   readonly firstExpiresAt: number;
 }
 
-const counter = z.object({ pk: z.string(), entries: z.number(), first: z.number(), first_expires_at: z.number() });
+const counter = z.object({ entries: z.number(), first: z.number(), first_expires_at: z.number() });
+
+/** A counter as it is kept. */
+export function readCounter(stored: Record<string, unknown>): Counted {
+  const { entries, first, first_expires_at } = counter.parse(stored);
+  return { entries, first, firstExpiresAt: first_expires_at };
+}
 
 /** The counter items of partitions; a partition without entries has none. */
 export async function readCounters(
@@ -27,8 +33,7 @@ export async function readCounters(
       new BatchGetCommand({ RequestItems: { [table]: { Keys: keys, ConsistentRead: true } } }),
     );
     for (const item of answer.Responses?.[table] ?? []) {
-      const { pk, entries, first, first_expires_at } = counter.parse(item);
-      counted.set(pk, { entries, first, firstExpiresAt: first_expires_at });
+      counted.set(String(item["pk"]), readCounter(item));
     }
     keys = answer.UnprocessedKeys?.[table]?.Keys ?? [];
   }

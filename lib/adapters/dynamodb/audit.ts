@@ -1,7 +1,7 @@
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import type { AuditFilter, AuditLog, AuditTrail } from "../../audit/ports.ts";
 import type { AuditEntry } from "../../model/audit.ts";
-import { oldestKept, readCounters } from "./audit-bounds.ts";
+import { oldestKept, readCounter, readCounters } from "./audit-bounds.ts";
 import { readEntry } from "./audit-item.ts";
 import { partition, sequenceKey } from "./audit-keys.ts";
 import type { Database } from "./client.ts";
@@ -14,6 +14,8 @@ export function auditLog(database: Database, now: () => Date): AuditLog & AuditT
 
     page: async (filter, { limit, offset }) => {
       const pk = partition(filter);
+      const newestPage = offset === 0 ? await readNewest(database, pk, limit, now()) : null;
+      if (newestPage !== null) return newestPage;
       const { first, last } = await bounds(database, pk, now());
       const newest = last - offset;
       const oldest = Math.max(first, newest - limit + 1);
@@ -30,6 +32,35 @@ export function auditLog(database: Database, now: () => Date): AuditLog & AuditT
       if (newest >= oldest) yield* range(database, pk, oldest, newest);
     },
   };
+}
+
+/**
+ * The first page in one read: the counter sorts after the entries, so it comes before the newest of them. Null when the
+ * counter does not know where the kept entries begin, or the page is larger than one read.
+ */
+async function readNewest(
+  database: Database,
+  pk: string,
+  limit: number,
+  at: Date,
+): Promise<{ readonly entries: readonly AuditEntry[]; readonly total: number } | null> {
+  const { Items = [], LastEvaluatedKey } = await database.client.send(
+    new QueryCommand({
+      TableName: database.table("audit"),
+      KeyConditionExpression: "pk = :pk",
+      ExpressionAttributeValues: { ":pk": pk },
+      ScanIndexForward: false,
+      Limit: limit + 1,
+      ConsistentRead: true,
+    }),
+  );
+  const [counterItem, ...newest] = Items;
+  if (counterItem === undefined) return { entries: [], total: 0 };
+  const { entries, first, firstExpiresAt } = readCounter(counterItem);
+  const isCut = LastEvaluatedKey !== undefined && newest.length < limit;
+  if (firstExpiresAt <= at.getTime() / 1000 || isCut) return null;
+  const total = entries - first + 1;
+  return { entries: newest.slice(0, total).map(readEntry), total };
 }
 
 /** The sequence numbers of the oldest entry that is still kept and of the newest; `first` is `last + 1` when none is. */
