@@ -3,6 +3,7 @@
 // the PATH looks for the project's own (a dependency) and hands over to it, or says what to do.
 import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
+import module from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -11,6 +12,8 @@ const project = dirname(dirname(realpathSync(fileURLToPath(import.meta.url))));
 const program = join(project, "bin", "bridge.ts");
 
 if (Number(process.versions.node.split(".")[0]) >= MAJOR) {
+  // The next start need not read the TypeScript again.
+  module.enableCompileCache?.();
   await import(pathToFileURL(program).href);
 } else {
   const own = ownNode();
