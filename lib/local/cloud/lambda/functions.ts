@@ -14,12 +14,15 @@ export interface LambdaFunction {
   readonly timeoutSeconds: number;
   readonly memoryMegabytes: number;
   readonly logGroup: string;
+  /** The ARN of the role that says what it may do. */
+  readonly role: string;
 }
 
 interface FunctionProperties {
   readonly FunctionName?: string;
   readonly Code: { readonly S3Key: string };
   readonly Handler: string;
+  readonly Role: string;
   readonly Timeout?: number;
   readonly MemorySize?: number;
   readonly Environment?: { readonly Variables?: Readonly<Record<string, string>> };
@@ -58,6 +61,7 @@ export function readFunctions(assembly: Assembly, resolve: Resolve): LambdaFunct
       timeoutSeconds: properties.Timeout ?? 3,
       memoryMegabytes: properties.MemorySize ?? 128,
       logGroup: properties.LoggingConfig?.LogGroup ?? `/aws/lambda/${properties.FunctionName ?? id}`,
+      role: properties.Role,
     }),
   );
 }

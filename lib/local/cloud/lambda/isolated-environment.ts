@@ -2,10 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import type { Clock } from "../../clock.ts";
 import type { LambdaFunction } from "./functions.ts";
 import type { Failed, Invocation, Outcome } from "./invocation.ts";
-import type { Log } from "./log.ts";
 import { type RuntimeApi, serveRuntimeApi } from "./runtime-api.ts";
 
 /** One process that runs one function, one event at a time. */
@@ -16,16 +14,13 @@ export interface Environment {
   end(): Promise<void>;
 }
 
-interface EnvironmentSettings {
-  readonly environment: Readonly<Record<string, string>>;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 /** Starts a process and its Runtime API; what goes wrong at start becomes the outcome of the first event. */
-export async function startEnvironment(target: LambdaFunction, settings: EnvironmentSettings): Promise<Environment> {
+export async function startEnvironment(
+  target: LambdaFunction,
+  variables: Readonly<Record<string, string>>,
+): Promise<Environment> {
   const api = await serveRuntimeApi();
-  const child = spawnRuntime(target, settings.environment, api);
+  const child = spawnRuntime(target, variables, api);
   for (const said of [child.stdout, child.stderr]) if (said) printLines(said);
   let isAlive = true;
   const exited = new Promise<void>((resolve) => {

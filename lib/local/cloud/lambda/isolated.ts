@@ -1,14 +1,10 @@
-import type { Clock } from "../../clock.ts";
 import type { LambdaFunction } from "./functions.ts";
 import type { Runner } from "./invocation.ts";
 import { type Environment, startEnvironment } from "./isolated-environment.ts";
-import type { Log } from "./log.ts";
 
 interface IsolatedSettings {
-  /** Variables of every function, beside those of its template; nothing of this process's own is handed on. */
-  readonly environment: Readonly<Record<string, string>>;
-  readonly clock: Clock;
-  readonly log: Log;
+  /** Variables of a function, beside those of its template; nothing of this process's own is handed on. */
+  readonly environmentOf: (target: LambdaFunction) => Readonly<Record<string, string>>;
   /** How many environments one function may have; calls beyond wait for a free one. */
   readonly mostPerFunction?: number;
 }
@@ -47,7 +43,7 @@ export function runIsolated(settings: IsolatedSettings): Runner {
   const add = async (target: LambdaFunction, fleet: Fleet): Promise<Environment> => {
     fleet.size++;
     try {
-      const environment = await startEnvironment(target, settings);
+      const environment = await startEnvironment(target, settings.environmentOf(target));
       all.add(environment);
       return environment;
     } catch (error) {

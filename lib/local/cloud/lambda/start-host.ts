@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import { type Clock, systemClock } from "../../clock.ts";
+import { type Caller, startGuard } from "../iam/guard.ts";
 import type { Cloud } from "../start-cloud.ts";
 import { type Assembly, readAssembly } from "./assembly.ts";
 import { startPolling } from "./event-source.ts";
@@ -13,6 +14,7 @@ import { runIsolated } from "./isolated.ts";
 import { type Log, logToStderr } from "./log.ts";
 import { provision } from "./provision.ts";
 import { readEventSources } from "./read-event-sources.ts";
+import { checkEventSources, readPolicies } from "./read-policies.ts";
 import { createResolver, type Resolve } from "./resolve.ts";
 import { readRestApi } from "./rest-routes.ts";
 import { listen, stopListening } from "./servers.ts";
@@ -26,7 +28,7 @@ export interface HostSettings {
   readonly port?: number;
   readonly address?: string;
   readonly metricsPort?: number;
-  /** A process per function instead of this one. */
+  /** A process per function instead of this one, each allowed what the policy of its role allows and no more. */
   readonly isolate?: boolean;
   /** Variables of every function; they win over those of the templates. */
   readonly environment?: Readonly<Record<string, string>>;
@@ -63,7 +65,8 @@ export async function startHost(settings: HostSettings): Promise<Host> {
   });
   await provision(cloud, assembly, resolve);
   const functions = readFunctions(assembly, resolve);
-  const runner = await startRunner(settings, functions, clock, log);
+  const callers = settings.isolate ? readPolicies(assembly, resolve, functions) : null;
+  const runner = await startRunner(settings, functions, callers, clock, log);
   const invoker = createInvoker({ runner, clock, log });
   const gateway = serve(assembly, resolve, { functions, invoker, clock, log, accountId: cloud.accountId });
   const url = urlOf(assembly, resolve, functions);
@@ -75,7 +78,9 @@ export async function startHost(settings: HostSettings): Promise<Host> {
   };
   let baseUrl: string;
   let metricsUrl: string | null;
+  const sources = readEventSources(assembly, resolve, functions, runner.mostPerFunction);
   try {
+    if (callers) checkEventSources(sources, callers);
     baseUrl = await listen(gateway, settings.port ?? 0, address);
     metricsUrl = urlServer ? `${await listen(urlServer, settings.metricsPort ?? 0, address)}/` : null;
   } catch (error) {
@@ -83,9 +88,7 @@ export async function startHost(settings: HostSettings): Promise<Host> {
     await end();
     throw error;
   }
-  const pollers = readEventSources(assembly, resolve, functions, runner.mostPerFunction).map((source) =>
-    startPolling(source, { sqs: cloud.sqs, clock: cloud.clock, invoker, log }),
-  );
+  const pollers = sources.map((source) => startPolling(source, { sqs: cloud.sqs, clock: cloud.clock, invoker, log }));
 
   return {
     baseUrl,
@@ -118,16 +121,52 @@ export async function startHost(settings: HostSettings): Promise<Host> {
 }
 
 async function startRunner(
-  { cloud, isolate = false, environment = {} }: HostSettings,
+  { cloud, environment = {} }: HostSettings,
   functions: readonly LambdaFunction[],
+  callers: readonly Caller[] | null,
   clock: Clock,
   log: Log,
 ): Promise<Runner> {
+  if (callers) return startIsolated(cloud, environment, callers, log);
   const onWarning = (message: string) => log({ level: "warning", event: "variables differ", message });
   const given = { ...cloud.environment, ...environment };
-  return isolate
-    ? runIsolated({ environment: given, clock, log })
-    : runInProcess({ functions, environment: given, clock, now: cloud.clock.now, onWarning });
+  return runInProcess({ functions, environment: given, clock, now: cloud.clock.now, onWarning });
+}
+
+/** Processes whose only way into the cloud is the guard's door. */
+async function startIsolated(
+  cloud: Cloud,
+  environment: Readonly<Record<string, string>>,
+  callers: readonly Caller[],
+  log: Log,
+): Promise<Runner> {
+  const guard = await startGuard({
+    endpoints: cloud.endpoints,
+    callers,
+    arnOf: (service, rest) => `arn:aws:${service}:${cloud.region}:${cloud.accountId}:${rest}`,
+    onRefusal: (name, { action, resource }) =>
+      log({ level: "error", event: "access denied", function: name, message: `no ${action} on ${resource}` }),
+  });
+  const environmentOf = ({ name, environment: ofTemplate }: LambdaFunction) => ({
+    ...cloud.environment,
+    ...guard.environmentOf(name),
+    ...behindGuard(ofTemplate, cloud.endpoints.sqs, guard.address),
+    ...environment,
+  });
+  const runner = runIsolated({ environmentOf });
+  return {
+    ...runner,
+    async close() {
+      await runner.close();
+      await guard.close();
+    },
+  };
+}
+
+/** The SDK sends to the host of a queue's URL, so those that a function knows lead to the guard as well. */
+function behindGuard(variables: Readonly<Record<string, string>>, sqs: string, guard: string): Record<string, string> {
+  const queues = Object.entries(variables).filter(([, value]) => value.startsWith(`${sqs}/`));
+  return Object.fromEntries(queues.map(([name, url]) => [name, url.replace(sqs, guard)]));
 }
 
 function serve(
