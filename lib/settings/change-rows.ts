@@ -31,9 +31,17 @@ export const ROWS_AT_ONCE = 10_000;
 
 /** Makes failed changes wait again; the next cycle sends them. Call again while some remain. */
 export async function retryFailed(needs: Needs, who: Who, which: FailedChanges): Promise<Retried> {
-  const { id, fingerprint, table } = which;
-  await note(needs, who, "rows.retried", who.workspace.id, { trigger_log_id: id, fingerprint, table_name: table });
-  return withDatabase(needs.desks, who.workspace, (desk) => desk.retry(which, ROWS_AT_ONCE));
+  return withDatabase(needs.desks, who.workspace, async (desk) => {
+    const { total, idsByMapping } = await desk.findFailed(which, ROWS_AT_ONCE);
+    let retried = 0;
+    for (const [mappingId, ids] of idsByMapping) {
+      const { id: trigger_log_id, fingerprint, table: table_name } = which;
+      const detail = { rows: ids.length, trigger_log_id, fingerprint, table_name };
+      await note(needs, who, "rows.retried", mappingId, detail);
+      retried += await desk.retry(mappingId, ids);
+    }
+    return { retried, remaining: Math.max(0, total - retried) };
+  });
 }
 
 /** Lets the deletes go that the breaker holds back. */

@@ -17,8 +17,10 @@ export interface RowDesk extends AsyncDisposable {
   countRows(mappingId: string): Promise<number>;
   /** Failed changes by kind, the most frequent first, among the latest 100,000; null is every table. */
   failures(table: string | null): Promise<readonly FailureKind[]>;
-  /** Makes failed changes wait again, at most `limit`, oldest first. One that a newer state of its row has overruled stays. */
-  retry(which: FailedChanges, limit: number): Promise<Retried>;
+  /** Failed changes that can be tried again, at most `limit`, oldest first; one that a newer state of its row has overruled cannot. */
+  findFailed(which: FailedChanges, limit: number): Promise<FoundFailed>;
+  /** Makes them wait again; how many. */
+  retry(mappingId: string, logIds: readonly number[]): Promise<number>;
   inboundErrors(mappingId: string | null, slice: Slice): Promise<Page<InboundError>>;
   conflicts(mappingId: string | null, slice: Slice): Promise<Page<Conflict>>;
   /** Lets the deletes go that the breaker holds back on either side; how many. */
@@ -70,6 +72,12 @@ export interface FailedChanges {
   readonly id: number | null;
   readonly fingerprint: string | null;
   readonly table: string | null;
+}
+
+/** Trigger-log ids by mapping, and how many there are in all. */
+export interface FoundFailed {
+  readonly total: number;
+  readonly idsByMapping: ReadonlyMap<string, readonly number[]>;
 }
 
 export interface Retried {

@@ -1,4 +1,4 @@
-import type { FailedChanges } from "../../settings/row-ports.ts";
+import type { FailedChanges, FoundFailed } from "../../settings/row-ports.ts";
 import type { Ask } from "./row-desk.ts";
 import type { Metadata } from "./sql.ts";
 
@@ -34,7 +34,7 @@ export async function findFailed(
   tables: Metadata,
   { id, fingerprint, table }: FailedChanges,
   limit: number,
-): Promise<{ readonly total: number; readonly idsByMapping: ReadonlyMap<string, readonly number[]> }> {
+): Promise<FoundFailed> {
   const rows = await ask(findStatement(tables), [id, fingerprint, table, limit]);
   const byMapping = Map.groupBy(rows, (row) => String(row["mapping_id"]));
   return {

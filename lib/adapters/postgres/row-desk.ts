@@ -51,12 +51,8 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
         lastAt: new Date(String(row["last_at"])),
       })),
 
-    retry: async (which, limit) => {
-      const { total, idsByMapping } = await findFailed(ask, tables, which, limit);
-      let retried = 0;
-      for (const [mappingId, ids] of idsByMapping) retried += await operations.retryFailed(mappingId, ids);
-      return { retried, remaining: Math.max(0, total - retried) };
-    },
+    findFailed: (which, limit) => findFailed(ask, tables, which, limit),
+    retry: (mappingId, logIds) => operations.retryFailed(mappingId, logIds),
 
     inboundErrors: async (mappingId, { limit, offset }) =>
       readPage(await ask(inboundErrorsOf(tables), [mappingId, limit, offset]), readInboundError),
