@@ -1,10 +1,14 @@
 import type { SealedWorkspace } from "../access/ports.ts";
 import type { Mapping } from "../model/mapping.ts";
+import { parentPathOf } from "../model/parent-key.ts";
 import type { Entry } from "./document.ts";
 import type { Org, OrgObject } from "./org.ts";
 import { needsDescribe } from "./plan-import.ts";
 
-/** What the org says of the objects of these entries, by lower-case name; it is asked only for what may be new. */
+/**
+ * What the org says of the objects of these entries, by lower-case name, and of the objects whose external ids they name
+ * parents by; it is asked only for what may be new.
+ */
 export async function describeEntries(
   org: Org,
   workspace: SealedWorkspace,
@@ -15,6 +19,20 @@ export async function describeEntries(
   if (asking.length === 0) return new Map();
   const names = await org.objectNames(workspace);
   const wanted = asking.flatMap(({ objectName }) => names.get(objectName.toLowerCase()) ?? []);
-  const objects = await org.describe(workspace, wanted);
-  return new Map([...objects].map(([name, object]) => [name.toLowerCase(), object]));
+  const objects = byLowerCase(await org.describe(workspace, wanted));
+  const parents = asking.flatMap((entry) => parentsOf(entry, objects.get(entry.objectName.toLowerCase())));
+  const more = [...new Set(parents)].filter((name) => !objects.has(name.toLowerCase()));
+  if (more.length === 0) return objects;
+  return new Map([...objects, ...byLowerCase(await org.describe(workspace, more))]);
 }
+
+function parentsOf({ fields }: Entry, object: OrgObject | undefined): readonly string[] {
+  if (!object || fields === null) return [];
+  const own = new Set(object.fields.map(({ name }) => name.toLowerCase()));
+  return fields
+    .filter((name) => !own.has(name.toLowerCase()))
+    .flatMap((name) => parentPathOf(name, object.fields)?.lookup.referenceTo ?? []);
+}
+
+const byLowerCase = (objects: ReadonlyMap<string, OrgObject>) =>
+  new Map([...objects].map(([name, object]) => [name.toLowerCase(), object]));

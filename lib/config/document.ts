@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { detailPath } from "../model/detail-path.ts";
 import type { FailureDetail } from "../model/failure.ts";
 import { CONFLICT_POLICIES, type ConflictPolicy, SYNC_DIRECTIONS, type SyncDirection } from "../model/mapping.ts";
-import { apiNameProblem, tableNameProblem } from "./identifiers.ts";
+import { apiNameProblem, fieldNameProblem, tableNameProblem } from "./identifiers.ts";
 
 /** The format's version (spec section 9). */
 export const DOCUMENT_VERSION = 1;
@@ -72,7 +72,7 @@ const fields = z
       context.issues.push({ code: "custom", input: context.value, path, message });
     if (names.length > MAX_FIELDS) refuse([], `must name at most ${MAX_FIELDS} fields`);
     for (const name of names) {
-      const problem = apiNameProblem(name);
+      const problem = fieldNameProblem(name);
       if (problem) refuse([name], problem);
       else if (!isObject(context.value[name])) refuse([name], "must be an object, {} will do");
     }

@@ -16,6 +16,16 @@ export function apiNameProblem(name: string): string | null {
   return tooLong(name);
 }
 
+/**
+ * What is wrong with the name of a field, which may be a parent's: `Account.External_Id__c`; null: nothing. The column
+ * has two underscores for the dot.
+ */
+export function fieldNameProblem(name: string): string | null {
+  const [relationship = "", field, ...more] = name.split(".");
+  if (field === undefined || more.length > 0) return apiNameProblem(name);
+  return apiNameProblem(relationship) ?? apiNameProblem(field) ?? tooLong(`${relationship}__${field}`);
+}
+
 /** What is wrong with a table's name; null: nothing. */
 export function tableNameProblem(name: string): string | null {
   if (!TABLE_NAME.test(name)) {

@@ -6,6 +6,10 @@ export interface OrgField {
   readonly type: string;
   readonly externalId: boolean;
   readonly idLookup: boolean;
+  /** A lookup's way to its parent, `Account`; null: it is none. */
+  readonly relationshipName: string | null;
+  /** Objects that a lookup points to. */
+  readonly referenceTo: readonly string[];
 }
 
 /** An object as the org describes it. */

@@ -13,7 +13,7 @@ interface Given {
   readonly at: Date;
   readonly existing: readonly Mapping[];
   readonly entries: readonly Entry[];
-  /** Objects of the org by their lower-case name, for every entry that `needsDescribe` names. */
+  /** Objects of the org by their lower-case name, for every entry that `needsDescribe` names, and parents that they name. */
   readonly described: ReadonlyMap<string, OrgObject>;
 }
 
@@ -59,7 +59,10 @@ interface Judged {
 function judge(entry: Entry, { workspaceId, at, existing, described }: Given): Judged {
   const mapping = mappingOf(entry, existing);
   const own = ownProblems(entry, mapping);
-  const { names, problems } = spellNames(entry, mapping, described.get(entry.objectName.toLowerCase()) ?? null);
+  // What is known and unchanged is not judged anew because another entry asked about the object.
+  const isAsked = needsDescribe(entry, existing);
+  const object = isAsked ? (described.get(entry.objectName.toLowerCase()) ?? null) : null;
+  const { names, problems } = spellNames(entry, mapping, object, described);
   if (own.length > 0 || problems.length > 0) return { entry, change: null, problems: [...own, ...problems] };
   if (!mapping) {
     const after = newMapping(entry, names, { id: newId("map"), workspaceId, at });

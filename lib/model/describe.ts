@@ -1,6 +1,7 @@
 import { Failure } from "./failure.ts";
 import { parseFilter, renderFilter } from "./filter.ts";
 import type { Mapping } from "./mapping.ts";
+import { type ParentKey, type ParentPath, parentFieldName, parentPathOf } from "./parent-key.ts";
 import type { Column, FieldType, TableShape } from "./shape.ts";
 
 /** What Salesforce's describe says about a field, as far as a mapping asks. */
@@ -18,6 +19,8 @@ export interface DescribedField {
   readonly externalId: boolean;
   readonly idLookup: boolean;
   readonly referenceTo: readonly string[];
+  /** A lookup's way to its parent, `Account`; null: it is no lookup, or has none. */
+  readonly relationshipName: string | null;
 }
 
 export interface DescribedObject {
@@ -31,9 +34,15 @@ const OWN_FIELDS = new Set(["id", "systemmodstamp", "isdeleted"]);
 
 /**
  * The table that a mapping asks for, by what the org says about the object. Refuses, with the remedy, a field that is
- * gone or cannot be mapped, an upsert field that cannot identify records, an object that cannot be followed.
+ * gone or cannot be mapped, an upsert field that cannot identify records, an object that cannot be followed. `parents`
+ * are the objects that `parentsOf` names.
  */
-export function shapeOf(mapping: Mapping, object: DescribedObject, schema: string): TableShape {
+export function shapeOf(
+  mapping: Mapping,
+  object: DescribedObject,
+  schema: string,
+  parents: readonly DescribedObject[] = [],
+): TableShape {
   const fields = new Map(object.fields.map((field) => [field.name.toLowerCase(), field]));
   refuseUnfollowable(object, fields);
   const names = mapping.fields.filter((name) => !OWN_FIELDS.has(name.toLowerCase()));
@@ -47,12 +56,21 @@ export function shapeOf(mapping: Mapping, object: DescribedObject, schema: strin
     sfObject: object.name,
     direction: mapping.syncDirection,
     conflictPolicy: mapping.conflictPolicy,
-    columns: mapped.map((name) => columnOf(object, fields.get(name.toLowerCase()), name)).sort(byColumn),
+    columns: mapped.map((name) => columnOf(object, fields.get(name.toLowerCase()), name, parents)).sort(byColumn),
     upsertField,
     filter: mapping.filter === null ? null : renderFilter(parseFilter(mapping.filter), fields),
     softDeletes: fields.has("isdeleted"),
   };
 }
+
+/** Objects by whose external ids the mapping's rows name their parents; all that a lookup points to. */
+export function parentsOf(mapping: Mapping, object: DescribedObject): string[] {
+  const own = new Set(object.fields.map(({ name }) => name.toLowerCase()));
+  const paths = mapping.fields.filter((name) => !own.has(name.toLowerCase())).map((name) => pathIn(object, name));
+  return [...new Set(paths.flatMap((path) => path?.lookup.referenceTo ?? []))];
+}
+
+const pathIn = ({ fields }: DescribedObject, name: string) => parentPathOf(name, fields);
 
 function refuseUnfollowable(object: DescribedObject, fields: ReadonlyMap<string, DescribedField>): void {
   if (!object.queryable) throw new Failure("VALIDATION_ERROR", `${object.name} cannot be queried; map another object`);
@@ -72,8 +90,15 @@ function upsertFieldOf({ upsertField }: Mapping, fields: ReadonlyMap<string, Des
   throw new Failure("VALIDATION_ERROR", `the upsert field ${upsertField} ${trouble}; choose an external id field`);
 }
 
-function columnOf(object: DescribedObject, field: DescribedField | undefined, name: string): Column {
+function columnOf(
+  object: DescribedObject,
+  field: DescribedField | undefined,
+  name: string,
+  parents: readonly DescribedObject[],
+): Column {
   if (!field) {
+    const path = pathIn(object, name);
+    if (path) return parentColumn(object, name, path, parents);
     throw new Failure(
       "VALIDATION_ERROR",
       `${object.name} has no field ${name}, or our user may not see it; remove it from the mapping or grant it`,
@@ -82,10 +107,14 @@ function columnOf(object: DescribedObject, field: DescribedField | undefined, na
   if (!isMappable(field.type)) {
     throw new Failure("VALIDATION_ERROR", `${object.name}.${name} is of type ${field.type}, which no column can hold`);
   }
+  return columnFrom(field, field.type);
+}
+
+function columnFrom(field: DescribedField, type: FieldType): Column {
   return {
     field: field.name,
     column: field.name.toLowerCase(),
-    type: field.type,
+    type,
     length: field.length,
     precision: field.type === "int" ? field.digits : field.precision,
     scale: field.scale,
@@ -95,6 +124,35 @@ function columnOf(object: DescribedObject, field: DescribedField | undefined, na
     referenceTo: field.referenceTo,
   };
 }
+
+/** A parent's key has the type that the parent gives it, and is written where the lookup can be. */
+function parentColumn(
+  object: DescribedObject,
+  name: string,
+  { lookup, relationship, field }: ParentPath<DescribedField>,
+  parents: readonly DescribedObject[],
+): Column {
+  const [target, ...others] = lookup.referenceTo;
+  const parent = others.length > 0 ? undefined : parents.find((one) => one.name === target);
+  const key = parent?.fields.find((one) => one.name.toLowerCase() === field.toLowerCase());
+  if (!parent || !key || !isParentKey(key) || !isMappable(key.type)) {
+    const trouble =
+      others.length > 0 ? `${lookup.name} points to several objects` : `${target} has no external id ${field}`;
+    throw new Failure(
+      "VALIDATION_ERROR",
+      `${object.name}.${name} names no parent: ${trouble}; remove it from the mapping`,
+    );
+  }
+  const named: ParentKey = { reference: lookup.name, relationship, object: parent.name, field: key.name };
+  const { createable, updateable, nillable } = lookup;
+  const fieldName = parentFieldName(named);
+  const column = { ...columnFrom(key, key.type), createable, updateable, nillable, referenceTo: [] };
+  return { ...column, field: fieldName, column: fieldName.toLowerCase(), parent: named };
+}
+
+/** Whether a parent can be named by this field of its own. */
+const isParentKey = ({ externalId, type }: Pick<DescribedField, "externalId" | "type">): boolean =>
+  externalId && type !== "id";
 
 const byColumn = (one: Column, other: Column) => (one.column < other.column ? -1 : 1);
 

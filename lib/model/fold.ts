@@ -1,7 +1,7 @@
 import type { Action, ClaimedChange } from "./change.ts";
-import { type OutgoingValue, outgoingValue } from "./outgoing.ts";
+import { outgoingFields } from "./outgoing-fields.ts";
 import type { Operation, OutgoingRecord } from "./record.ts";
-import type { Column, ColumnValues, TableShape } from "./shape.ts";
+import type { Column, TableShape } from "./shape.ts";
 
 /** Records that one call of Salesforce's SOAP API takes. */
 export const BATCH_SIZE = 200;
@@ -88,7 +88,8 @@ function merge(shape: TableShape, changes: readonly ClaimedChange[]): Draft[] {
 
   for (const change of changes) {
     const keys = keysOf(shape, change);
-    const others = keys.map((key) => lastWith.get(key)).filter((other) => other !== undefined);
+    const needed = [...keys, ...parentsInTable(shape, change)];
+    const others = needed.map((key) => lastWith.get(key)).filter((other) => other !== undefined);
     const open = ofRow.get(change.recordId);
     const mergeable = open && canJoin(open, change) && others.every((other) => other.order <= open.order);
     const draft = mergeable ? open : begin(change, drafts.length, open);
@@ -150,6 +151,15 @@ function keysOf(shape: TableShape, change: ClaimedChange): string[] {
   return keys;
 }
 
+/** A row may name another row of its own table as its parent, by the upsert value: that one goes first. */
+function parentsInTable(shape: TableShape, change: ClaimedChange): string[] {
+  return shape.columns.flatMap(({ column, parent }) => {
+    const value = change.values[column];
+    const isOwn = parent?.object === shape.sfObject && parent.field === shape.upsertField;
+    return isOwn && value ? [`key ${value.trim().toLowerCase()}`] : [];
+  });
+}
+
 function upsertColumn(shape: TableShape): Column | undefined {
   return shape.columns.find((column) => column.field === shape.upsertField);
 }
@@ -165,29 +175,16 @@ function writeOf(shape: TableShape, draft: Draft): Outcome {
   }
   if (!sfid && !draft.inserts) return "settled";
 
-  const { values, error } = outgoing(shape, draft.values, sfid === null);
+  const { values, parents, error } = outgoingFields(shape, draft.values, sfid === null);
+  const named = parents.length > 0 ? { parents } : {};
   if (error) return { action, error };
   if (sfid) {
-    if (Object.keys(values).length === 0) return "settled";
-    return { ...common, operation: "update", action, record: { id: sfid, values } };
+    if (Object.keys(values).length + parents.length === 0) return "settled";
+    return { ...common, operation: "update", action, record: { id: sfid, values, ...named } };
   }
   const upserts = shape.upsertField !== null && (values[shape.upsertField] ?? null) !== null;
   const sent = upserts ? values : withoutNulls(values);
-  return { ...common, operation: upserts ? "upsert" : "create", action, record: { id: null, values: sent } };
-}
-
-/** Values by field name; columns that Salesforce does not let us write stay behind. */
-function outgoing(shape: TableShape, values: ColumnValues, creates: boolean) {
-  const sent: Record<string, string | null> = {};
-  let error: string | null = null;
-  for (const column of shape.columns) {
-    const text = values[column.column];
-    if (text === undefined || !(creates ? column.createable : column.updateable)) continue;
-    const value: OutgoingValue = outgoingValue(column, text);
-    if ("reason" in value) error ??= `INVALID_VALUE: ${value.reason} [${column.field}]`;
-    else sent[column.field] = value.text;
-  }
-  return { values: sent, error };
+  return { ...common, operation: upserts ? "upsert" : "create", action, record: { id: null, values: sent, ...named } };
 }
 
 function withoutNulls(values: Readonly<Record<string, string | null>>): Record<string, string | null> {

@@ -7,7 +7,7 @@ import type { Column, TableShape } from "./shape.ts";
  */
 export function imageOf(shape: TableShape, record: Readonly<Record<string, unknown>>): Image {
   const values: Record<string, string | null> = {};
-  for (const column of shape.columns) values[column.column] = columnText(column, record[column.field]);
+  for (const column of shape.columns) values[column.column] = columnText(column, valueIn(column, record));
   return {
     sfid: sfidOf(record),
     systemModstamp: stampOf(record),
@@ -25,6 +25,14 @@ export const stampOf = (record: Readonly<Record<string, unknown>>): Date => {
   if (Number.isNaN(stamp.getTime())) throw new Error(`record ${sfidOf(record)} came without a SystemModstamp`);
   return stamp;
 };
+
+/** What a record holds for a column; a parent's key stands in the parent, in CSV under the whole path. */
+export function valueIn({ field, parent }: Column, record: Readonly<Record<string, unknown>>): unknown {
+  if (!parent) return record[field];
+  const found = record[parent.relationship];
+  if (typeof found === "object" && found !== null) return (found as Readonly<Record<string, unknown>>)[parent.field];
+  return record[`${parent.relationship}.${parent.field}`];
+}
 
 /** A field's value, from JSON or from CSV, in the text form that the column's type reads. Empty is NULL. */
 export function columnText(column: Column, value: unknown): string | null {

@@ -1,3 +1,4 @@
+import type { ParentKey } from "./parent-key.ts";
 import type { ColumnValues } from "./shape.ts";
 
 /** One record as Salesforce showed it. */
@@ -16,6 +17,13 @@ export type Operation = "create" | "update" | "upsert" | "delete" | "undelete";
 export interface OutgoingRecord {
   readonly id: string | null;
   readonly values: Readonly<Record<string, string | null>>;
+  /** Parents named by their external ids instead of by the value of a lookup. */
+  readonly parents?: readonly OutgoingParent[];
+}
+
+export interface OutgoingParent extends ParentKey {
+  /** Of the external id. */
+  readonly value: string;
 }
 
 /** What Salesforce said about one record of a write. */

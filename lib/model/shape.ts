@@ -1,4 +1,5 @@
 import type { ConflictPolicy, SyncDirection } from "./mapping.ts";
+import type { ParentKey } from "./parent-key.ts";
 
 /** Field types of Salesforce's describe that a column can hold. */
 export type FieldType =
@@ -26,7 +27,7 @@ export type FieldType =
 
 /** One mapped field and its column, as provisioned. */
 export interface Column {
-  /** API name, `LastName`. */
+  /** API name, `LastName`; of a parent's key `Account__External_Id__c`. */
   readonly field: string;
   /** `lastname`. */
   readonly column: string;
@@ -39,6 +40,8 @@ export interface Column {
   readonly nillable: boolean;
   /** Objects that a reference points to. */
   readonly referenceTo: readonly string[];
+  /** It holds an external id of the parent instead of a value of the record. */
+  readonly parent?: ParentKey;
 }
 
 /** A mapping's table as it was provisioned for one config version; kept in `_bridge_state`, so a cycle asks no describe. */

@@ -1,4 +1,4 @@
-import type { TableShape } from "./shape.ts";
+import type { Column, TableShape } from "./shape.ts";
 
 /** Records that one page asks for: what Salesforce returns in one answer, unless the rows are wide. */
 export const PAGE_SIZE = 2_000;
@@ -73,8 +73,11 @@ export function createdBy(shape: TableShape, userId: string, from: Date, until: 
 /** Fields that every read of the mapping asks for. */
 export function fieldsOf(shape: TableShape): string[] {
   const own = ["Id", "SystemModstamp", ...(shape.softDeletes ? ["IsDeleted"] : [])];
-  return [...new Set([...own, ...shape.columns.map((column) => column.field)])].map(identifier);
+  return [...new Set([...own.map(identifier), ...shape.columns.map(pathOf)])];
 }
+
+const pathOf = ({ field, parent }: Column): string =>
+  parent ? `${identifier(parent.relationship)}.${identifier(parent.field)}` : identifier(field);
 
 function select(shape: TableShape): string {
   return `SELECT ${fieldsOf(shape).join(", ")} FROM ${identifier(shape.sfObject)}`;

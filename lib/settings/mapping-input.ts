@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { MAX_FIELDS } from "../config/document.ts";
-import { apiNameProblem, tableNameProblem } from "../config/identifiers.ts";
+import { apiNameProblem, fieldNameProblem, tableNameProblem } from "../config/identifiers.ts";
 import type { Settings } from "../config/save-mapping.ts";
 import { CONFLICT_POLICIES, SYNC_DIRECTIONS } from "../model/mapping.ts";
 import { body, word } from "./shapes.ts";
@@ -15,7 +15,7 @@ const apiName = () => named(apiNameProblem);
 
 const fieldNames = () =>
   z
-    .array(apiName(), { error: "must be a list of field names" })
+    .array(named(fieldNameProblem), { error: "must be a list of field names" })
     .check(
       z.minLength(1, { error: "must name at least one field" }),
       z.maxLength(MAX_FIELDS, { error: `must name at most ${MAX_FIELDS} fields` }),

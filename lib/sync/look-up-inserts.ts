@@ -51,7 +51,8 @@ type Alike = readonly [Doubtful, ...Doubtful[]];
 function alikeTogether(doubts: readonly Doubtful[]): Alike[] {
   const groups = new Map<string, [Doubtful, ...Doubtful[]]>();
   for (const doubt of doubts) {
-    const key = JSON.stringify(Object.entries(doubt.write.record.values).sort());
+    const { values, parents = [] } = doubt.write.record;
+    const key = JSON.stringify([Object.entries(values).sort(), parents]);
     const group = groups.get(key);
     if (group) group.push(doubt);
     else groups.set(key, [doubt]);

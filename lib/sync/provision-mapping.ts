@@ -1,10 +1,10 @@
 import { firstSlots, phaseOf } from "../model/beat.ts";
-import { shapeOf } from "../model/describe.ts";
 import { Failure } from "../model/failure.ts";
 import { type Mapping, type Provisioning, pulls } from "../model/mapping.ts";
 import type { CycleMessage, ProvisioningMessage } from "../model/messages.ts";
 import type { TableShape } from "../model/shape.ts";
 import type { Clock } from "./clock.ts";
+import { describeShape } from "./describe-shape.ts";
 import { emptyOutbox } from "./empty-outbox.ts";
 import { LEASE_SECONDS } from "./hold-lease.ts";
 import type { CycleStore, Provisioner } from "./ports.ts";
@@ -103,7 +103,7 @@ async function provision(needs: ProvisionNeeds, mapping: Mapping): Promise<strin
   try {
     const database = await needs.provisioner(mapping.workspaceId);
     const { salesforce } = await needs.connections.connectOrg(mapping.workspaceId, new AbortController().signal);
-    const shape = shapeOf(mapping, await salesforce.describe(mapping.sfObject), database.schema);
+    const shape = await describeShape(salesforce, mapping, database.schema);
     await database.provisioner.provision(mapping, shape);
     await bookCalls(needs, shape, mapping.workspaceId, salesforce.calls());
     return null;

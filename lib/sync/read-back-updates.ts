@@ -1,7 +1,7 @@
-import { columnText, sfidOf } from "../model/incoming.ts";
+import { columnText, sfidOf, valueIn } from "../model/incoming.ts";
 import type { OutgoingRecord } from "../model/record.ts";
 import { isSameValue } from "../model/same-value.ts";
-import type { TableShape } from "../model/shape.ts";
+import type { Column, TableShape } from "../model/shape.ts";
 import type { Cycle } from "./cycle.ts";
 import type { Doubtful } from "./doubtful.ts";
 import type { PushOutcome } from "./ports.ts";
@@ -27,11 +27,24 @@ export async function readBackUpdates(cycle: Cycle, doubts: readonly Doubtful[])
 }
 
 /** Whether a record holds every value that was sent. */
-export function holds(shape: TableShape, found: Found, { values }: OutgoingRecord): boolean {
+export function holds(shape: TableShape, found: Found, sent: OutgoingRecord): boolean {
   return shape.columns.every((column) => {
-    const sent = values[column.field];
-    return sent === undefined || isSameValue(column, columnText(column, found[column.field]), sent);
+    const value = sentIn(column, sent);
+    return value === undefined || isSame(column, columnText(column, valueIn(column, found)), value);
   });
+}
+
+/** Clearing a lookup clears what names the parent. */
+function sentIn({ field, parent }: Column, { values, parents = [] }: OutgoingRecord): string | null | undefined {
+  if (!parent) return values[field];
+  const named = parents.find((one) => one.relationship === parent.relationship && one.field === parent.field);
+  return named?.value ?? (values[parent.reference] === null ? null : undefined);
+}
+
+/** Salesforce finds a parent by its external id in any case, and shows the parent's own. */
+function isSame(column: Column, found: string | null, sent: string | null): boolean {
+  if (!column.parent) return isSameValue(column, found, sent);
+  return isSameValue(column, found?.toLowerCase() ?? null, sent?.toLowerCase() ?? null);
 }
 
 const keyOf = (sfid: string) => sfid.slice(0, 15);

@@ -17,6 +17,7 @@ const field = (name: string, more: Partial<DescribedField> = {}): DescribedField
   externalId: false,
   idLookup: false,
   referenceTo: [],
+  relationshipName: null,
   ...more,
 });
 

@@ -23,6 +23,7 @@ const PLAIN: DescribedField = {
   externalId: false,
   idLookup: false,
   referenceTo: [],
+  relationshipName: null,
 };
 const FIELDS = new Map([field("Email"), field("Amount"), field("Kind__c"), field("Notes", false)]);
 

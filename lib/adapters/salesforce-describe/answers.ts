@@ -11,7 +11,16 @@ export function readGlobal(answer: unknown): ReadonlyMap<string, string> {
 const description = z.object({
   name: z.string(),
   queryable: z.boolean(),
-  fields: z.array(z.object({ name: z.string(), type: z.string(), externalId: z.boolean(), idLookup: z.boolean() })),
+  fields: z.array(
+    z.object({
+      name: z.string(),
+      type: z.string(),
+      externalId: z.boolean(),
+      idLookup: z.boolean(),
+      relationshipName: z.nullable(z.string()),
+      referenceTo: z.array(z.string()),
+    }),
+  ),
 });
 
 /** A describe answer (reference salesforce.md 2.3), as far as a mapping must know it. */

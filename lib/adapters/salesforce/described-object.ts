@@ -24,6 +24,7 @@ const describedObject = z.object({
       externalId: z.boolean(),
       idLookup: z.boolean(),
       referenceTo: z.array(z.string()),
+      relationshipName: z.nullable(z.string()),
     }),
   ),
 });

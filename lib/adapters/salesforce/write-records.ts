@@ -45,10 +45,18 @@ async function invoke(
   }
 }
 
-/** The WSDL's order: type, fieldsToNull (jsforce makes it of the nulls), Id, then the fields. */
-function soapRecord(object: string, { id, values }: OutgoingRecord): Record<string, string | null> {
-  return { type: object, ...(id !== null && { Id: id }), ...values };
+/** The WSDL's order: type, fieldsToNull (jsforce makes it of the nulls), Id, then the fields; a parent is a record in it. */
+function soapRecord(object: string, { id, values, parents = [] }: OutgoingRecord): SoapRecord {
+  const nested = parents.map(({ relationship, object: type, field, value }) => [
+    relationship,
+    { type, [field]: value },
+  ]);
+  return { type: object, ...(id !== null && { Id: id }), ...values, ...Object.fromEntries(nested) };
 }
+
+type SoapRecord = { readonly type: string } & Readonly<
+  Record<string, string | null | Readonly<Record<string, string>>>
+>;
 
 const text = z.union([z.string(), z.null()]);
 

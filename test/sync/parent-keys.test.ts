@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { exportConfig } from "../../lib/config/export-config.ts";
+import type { Mapping } from "../../lib/model/mapping.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+
+const CONTACT = { object: "Contact", fields: ["Account.External_Id__c", "AccountId", "LastName"] };
+const ACCOUNT = {
+  object: "Account",
+  fields: ["External_Id__c", "Name", "Parent__External_Id__c"],
+  upsertField: "External_Id__c",
+};
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let account: Mapping;
+let contact: Mapping;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+  world = await createSyncWorld(cloud);
+  await world.rest("POST", "/sobjects/Account", { Name: "First", External_Id__c: "A-1" });
+  await world.rest("POST", "/sobjects/Contact", { LastName: "Loaded", Account: { External_Id__c: "A-1" } });
+  const mappings = await world.map(ACCOUNT, CONTACT);
+  const [one, other] = mappings.toSorted((a, b) => (a.sfObject < b.sfObject ? -1 : 1));
+  if (!one || !other) throw new Error("the mappings were not made");
+  [account, contact] = [one, other];
+});
+afterAll(async () => {
+  await world.close();
+  await cloud.close();
+});
+
+const row = async (lastName: string) =>
+  (
+    await world.sql(
+      `SELECT c.account__external_id__c AS key, a.name AS parent, c._ab_lastop AS lastop, c._ab_err AS error
+       FROM salesforce.contact c LEFT JOIN salesforce.account a ON a.sfid = c.accountid WHERE c.lastname = $1`,
+      [lastName],
+    )
+  )[0];
+const parentOf = async (lastName: string) =>
+  (await world.soql(`SELECT Account.Name FROM Contact WHERE LastName = '${lastName}'`))[0]?.["Account"] ?? null;
+const changes = () => world.sql("SELECT state FROM salesforce._trigger_log WHERE state <> 'SUCCESS'");
+
+test("the first load fills the column with the parent's external id", async () => {
+  expect(await row("Loaded")).toMatchObject({ key: "A-1", parent: "First" });
+});
+
+test("the mapping exports the field by the name that Heroku Connect gives it, whatever way it was asked for", async () => {
+  const [document] = exportConfig([contact]).mappings;
+  const again = await world.map({ ...CONTACT, fields: ["Account__r.external_id__c", "AccountId", "LastName"] });
+
+  expect(document?.config).toMatchObject({ fields: { Account__External_Id__c: {}, AccountId: {}, LastName: {} } });
+  expect(again.find(({ id }) => id === contact.id)).toMatchObject({ configVersion: contact.configVersion });
+});
+
+test.each([
+  ["Account.Name", /Account\.Name names no parent by an external id/],
+  ["Owner.External_Id__c", /names no parent/],
+  ["Nowhere__r__Key__c", /is no field of this object/],
+])("a mapping of %s is refused with its place", async (field, reason) => {
+  await expect(world.map({ object: "Contact", fields: ["LastName", field] })).rejects.toThrow(reason);
+});
+
+test("a row names its parent by external id, and learns the parent's sfid", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname, account__external_id__c) VALUES ('Child', 'a-1')");
+
+  await world.cycle(contact);
+  await world.cycle(contact);
+
+  expect(await parentOf("Child")).toMatchObject({ Name: "First" });
+  expect(await row("Child")).toMatchObject({ key: "A-1", parent: "First", error: null });
+  expect(await changes()).toEqual([]);
+});
+
+test("a row whose parent is not in Salesforce yet waits for it and then travels", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname, account__external_id__c) VALUES ('Early', 'A-2')");
+  await world.sql("INSERT INTO salesforce.account (name, external_id__c) VALUES ('Second', 'A-2')");
+
+  await world.cycle(contact);
+  const waiting = await world.sql("SELECT state, sf_message FROM salesforce._trigger_log WHERE state <> 'SUCCESS'");
+  await world.cycle(account);
+  await world.pass(70);
+  await world.cycle(contact);
+  await world.cycle(contact);
+
+  expect(waiting).toHaveLength(2);
+  expect(await parentOf("Early")).toMatchObject({ Name: "Second" });
+  expect(await row("Early")).toMatchObject({ key: "A-2", parent: "Second", lastop: "SYNCED" });
+});
+
+test("another external id in the column gives the record another parent, and NULL none", async () => {
+  await world.sql("UPDATE salesforce.contact SET account__external_id__c = 'A-2' WHERE lastname = 'Child'");
+  await world.sql("UPDATE salesforce.contact SET account__external_id__c = NULL WHERE lastname = 'Early'");
+
+  await world.cycle(contact);
+  await world.cycle(contact);
+
+  expect(await parentOf("Child")).toMatchObject({ Name: "Second" });
+  expect(await parentOf("Early")).toBeNull();
+  expect(await row("Child")).toMatchObject({ key: "A-2", parent: "Second" });
+  expect(await row("Early")).toMatchObject({ key: null, parent: null });
+});
+
+test("a parent given by its sfid wins over its external id, for Salesforce takes only one", async () => {
+  await world.sql(
+    `INSERT INTO salesforce.contact (lastname, accountid, account__external_id__c)
+     SELECT 'Both', sfid, 'A-1' FROM salesforce.account WHERE name = 'Second'`,
+  );
+
+  await world.cycle(contact);
+  await world.cycle(contact);
+
+  expect(await parentOf("Both")).toMatchObject({ Name: "Second" });
+  expect(await row("Both")).toMatchObject({ key: "A-2", parent: "Second" });
+});
+
+test("another parent in Salesforce is another external id in the row", async () => {
+  const [found] = await world.soql("SELECT Id FROM Contact WHERE LastName = 'Loaded'");
+  await world.rest("PATCH", `/sobjects/Contact/${found?.["Id"]}`, { Account: { External_Id__c: "A-2" } });
+
+  await world.cycle(contact);
+
+  expect(await row("Loaded")).toMatchObject({ key: "A-2", parent: "Second" });
+});
+
+test("a row and its parent in the same table travel in one cycle, the parent first", async () => {
+  await world.sql(
+    `INSERT INTO salesforce.account (name, external_id__c, parent__external_id__c)
+     VALUES ('Root', 'R', NULL), ('Branch', 'B', 'R'), ('Leaf', 'L', 'B')`,
+  );
+
+  await world.cycle(account);
+
+  const [leaf] = await world.soql("SELECT Parent.Name, Parent.Parent.Name FROM Account WHERE Name = 'Leaf'");
+  expect(leaf).toMatchObject({ Parent: { Name: "Branch", Parent: { Name: "Root" } } });
+});
