@@ -211,7 +211,12 @@ export interface Provisioner {
   provision(
     mapping: Mapping,
     shape: TableShape,
-  ): Promise<{ readonly created: boolean; readonly addedColumns: readonly string[] }>;
+  ): Promise<{
+    readonly created: boolean;
+    readonly addedColumns: readonly string[];
+    /** Columns that could not follow a field that has grown, and why. */
+    readonly narrow: readonly { readonly column: string; readonly type: string; readonly reason: string }[];
+  }>;
   /** Ends capture and forgets the mapping's state; table and rows stay. */
   retire(mapping: Mapping): Promise<void>;
 }

@@ -104,7 +104,8 @@ async function provision(needs: ProvisionNeeds, mapping: Mapping): Promise<strin
     const database = await needs.provisioner(mapping.workspaceId);
     const { salesforce } = await needs.connections.connectOrg(mapping.workspaceId, new AbortController().signal);
     const shape = await describeShape(salesforce, mapping, database.schema);
-    await database.provisioner.provision(mapping, shape);
+    const { narrow } = await database.provisioner.provision(mapping, shape);
+    if (narrow.length > 0) tellNarrow(needs, mapping, narrow);
     await bookCalls(needs, shape, mapping.workspaceId, salesforce.calls());
     return null;
   } catch (error) {
@@ -112,6 +113,22 @@ async function provision(needs: ProvisionNeeds, mapping: Mapping): Promise<strin
     throw error;
   }
 }
+
+/** The mapping goes on; what no longer fits is kept in `_bridge_inbound_errors`, record by record. */
+function tellNarrow({ log }: ProvisionNeeds, mapping: Mapping, narrow: Provisioned["narrow"]): void {
+  log({
+    level: "warn",
+    event: "columns_stay_narrow",
+    workspace_id: mapping.workspaceId,
+    mapping_id: mapping.id,
+    sf_object: mapping.sfObject,
+    pg_table: mapping.pgTable,
+    columns: narrow,
+    message: "drop what depends on these columns, save the mapping again, then make it anew",
+  });
+}
+
+type Provisioned = Awaited<ReturnType<Provisioner["provision"]>>;
 
 /** The describe counts among the mapping's calls, whose totals live in its database. */
 async function bookCalls(

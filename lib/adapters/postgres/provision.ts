@@ -14,6 +14,7 @@ import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS, migrate } from "./migrate.ts";
 import { isWorthWaiting, patiently, sqlState } from "./patience.ts";
 import { openSession, type Session } from "./session.ts";
 import { literal, metadata, name, qualified } from "./sql.ts";
+import { asFarAsFollowed, type Narrow, widenColumns } from "./widen-columns.ts";
 
 /** Makes and changes mapped tables in a customer's database. */
 export function createProvisioner(connection: PostgresConnection): Provisioner {
@@ -36,9 +37,9 @@ async function provisionTable(session: Session, shape: TableShape) {
   const key = before ? adoptedKey(shape, before) : "id";
   // What may be refused comes before anything of the table is changed.
   if (before) await buildMissingIndexes(session, shape, before);
-  const addedColumns = await inOneTransaction(session, shape, before, key);
+  const changed = await inOneTransaction(session, shape, before, key);
   await buildMissingIndexes(session, shape, await tableOf(session, shape));
-  return { created: before === null, addedColumns };
+  return { created: before === null, ...changed };
 }
 
 /** Another message for the same mapping was quicker to make the table, a column or an index: look again. */
@@ -63,24 +64,33 @@ async function withSession<T>(connection: PostgresConnection, work: (session: Se
 /** An index on a large table takes minutes; the provisioning worker is given five. */
 const LONGEST_INDEX_MILLISECONDS = 270_000;
 
+interface Changed {
+  readonly addedColumns: readonly string[];
+  readonly narrow: readonly Narrow[];
+}
+
+const NOTHING: Changed = { addedColumns: [], narrow: [] };
+
 /** Table, columns, triggers and the mapping's state change together, so that a cycle sees one version or the other. */
 async function inOneTransaction(
   session: Session,
   shape: TableShape,
   before: CatalogTable | null,
   key: string,
-): Promise<readonly string[]> {
+): Promise<Changed> {
   const { state } = metadata(shape.schema);
   const first = `SELECT config_version, shape FROM ${state} WHERE mapping_id = ${literal(shape.mappingId)} FOR UPDATE`;
   return await patiently(DDL_ATTEMPTS, isWorthWaiting, () =>
     session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, first, async ([current]) => {
-      if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return []; // a later change was faster
-      const added = await changeTable(session, shape, before, key);
+      if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return NOTHING; // a later change was faster
+      const addedColumns = await changeTable(session, shape, before, key);
+      const known = current ? (current["shape"] as TableShape) : shape;
+      const narrow = await widenColumns(session, known, shape, await tableOf(session, shape));
       const layout = layoutOf(await tableOf(session, shape), key);
       await session.script(captureStatements({ shape, layout }));
-      await keepState(session, shape, layout);
-      if (current && asksForMore(current["shape"] as TableShape, shape)) await oweReading(session, shape);
-      return added;
+      await keepState(session, asFarAsFollowed(known, shape, narrow), layout);
+      if (asksForMore(known, shape)) await oweReading(session, shape);
+      return { addedColumns, narrow };
     }),
   );
 }

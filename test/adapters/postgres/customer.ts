@@ -5,7 +5,7 @@ import { cycleStoreOn } from "../../../lib/adapters/postgres/store.ts";
 import type { Mapping } from "../../../lib/model/mapping.ts";
 import type { Image } from "../../../lib/model/record.ts";
 import type { TableShape } from "../../../lib/model/shape.ts";
-import type { Begun, ClaimedChange, CycleStore, Lease, Page } from "../../../lib/sync/ports.ts";
+import type { Begun, ClaimedChange, CycleStore, Lease, Page, Provisioner } from "../../../lib/sync/ports.ts";
 import { createTestDatabase } from "../../support/postgres.ts";
 import { contactShape } from "../../support/shapes.ts";
 
@@ -29,9 +29,7 @@ export interface Customer {
     readonly leaseSeconds?: number;
     readonly before?: (statement: string) => Promise<void>;
   }): Promise<{ store: CycleStore; lease: Lease; begun: Held }>;
-  provision(
-    more?: Partial<TableShape>,
-  ): Promise<{ readonly created: boolean; readonly addedColumns: readonly string[] }>;
+  provision(more?: Partial<TableShape>): ReturnType<Provisioner["provision"]>;
   retire(): Promise<void>;
   /** The service's time; moved by assigning. */
   now: Date;
