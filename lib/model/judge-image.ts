@@ -1,5 +1,5 @@
 import type { ConflictPolicy } from "./mapping.ts";
-import { survivesDeletion, type WaitingChange } from "./merge.ts";
+import { type Deletion, survivesDeletion, type WaitingChange } from "./merge.ts";
 import type { Image } from "./record.ts";
 
 /** How a record came to be read. */
@@ -17,7 +17,7 @@ export interface Circumstances {
   /** What waits to be sent of that row. */
   readonly waiting: readonly WaitingChange[];
   /** The waiting DELETE of a row that the record had. */
-  readonly deletion: WaitingChange | null;
+  readonly deletion: Deletion | null;
   /** When Salesforce answered our last push of it, if that is not before `readAt`. */
   readonly pushedAt: Date | null;
   /** The org's time at which it was deleted, as far as a tombstone tells. */
@@ -34,7 +34,7 @@ export type Verdict =
   /** Deleted there, changed here, and here wins. */
   | { readonly kind: "undelete" }
   /** Deleted here, alive there. */
-  | { readonly kind: "contest"; readonly deletion: WaitingChange }
+  | { readonly kind: "contest"; readonly deletion: Deletion }
   | { readonly kind: "reread" }
   | { readonly kind: "nothing" };
 

@@ -15,6 +15,12 @@ export interface WaitingChange {
   readonly capturedAt: Date;
 }
 
+/** The waiting DELETE of a row. */
+export interface Deletion extends WaitingChange {
+  /** When Salesforce last answered a save of ours of the record, by its clock; null: not lately. */
+  readonly lastPushAt: Date | null;
+}
+
 /** A record as Salesforce shows it, and the row it belongs to; texts as the columns give them back. */
 export interface Meeting {
   readonly policy: ConflictPolicy;
@@ -106,9 +112,13 @@ export function survivesDeletion(policy: ConflictPolicy, stamp: Date, waiting: r
   return updates.length > 0 && winnerBy(policy, stamp, updates) === "postgres";
 }
 
-/** A row deleted here whose record changed in Salesforce meanwhile: whether the row comes back. */
-export function comesBack(policy: ConflictPolicy, image: ColumnValues, stamp: Date, deletion: WaitingChange): boolean {
-  if (deletion.isSent) return false;
+/**
+ * A row deleted here whose record changed in Salesforce meanwhile: whether the row comes back. What automation made of
+ * our own save, which the row was deleted too soon to learn, is nobody's change.
+ */
+export function comesBack(policy: ConflictPolicy, image: ColumnValues, stamp: Date, deletion: Deletion): boolean {
+  const { isSent, lastPushAt } = deletion;
+  if (isSent || (lastPushAt !== null && stamp <= lastPushAt)) return false;
   const changed = Object.entries(image).some(([column, value]) => value !== (deletion.old[column] ?? null));
   return changed && winnerBy(policy, stamp, [deletion]) === "salesforce";
 }

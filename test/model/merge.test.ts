@@ -120,16 +120,18 @@ test("a row without waiting changes never survives its record's deletion", () =>
 });
 
 describe("a row that was deleted here", () => {
-  const deletion = change(1, { action: "DELETE", old: { name: "base" } });
+  const deletion = { ...change(1, { action: "DELETE", old: { name: "base" } }), lastPushAt: null };
 
   test("comes back when its record changed and Salesforce wins", () => {
     expect(comesBack("salesforce_wins", { name: "theirs" }, at(50), deletion)).toBe(true);
+    expect(comesBack("salesforce_wins", { name: "theirs" }, at(50), { ...deletion, lastPushAt: at(49) })).toBe(true);
   });
 
   test.each([
     ["its record is as it was", "salesforce_wins", { name: "base" }, {}],
     ["PostgreSQL wins", "postgres_wins", { name: "theirs" }, {}],
     ["its deletion is under way", "salesforce_wins", { name: "theirs" }, { isSent: true }],
+    ["what changed its record is our own save", "salesforce_wins", { name: "theirs" }, { lastPushAt: at(50) }],
   ] as const)("stays deleted when %s", (_, policy, image, more) => {
     expect(comesBack(policy, image, at(50), { ...deletion, ...more })).toBe(false);
   });

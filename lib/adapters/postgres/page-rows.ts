@@ -1,4 +1,4 @@
-import type { WaitingChange } from "../../model/merge.ts";
+import type { Deletion, WaitingChange } from "../../model/merge.ts";
 import type { Image } from "../../model/record.ts";
 import type { ColumnValues } from "../../model/shape.ts";
 import type { Page } from "../../sync/ports.ts";
@@ -19,7 +19,7 @@ export interface LockedRow {
 /** What is known of a page's records beside their rows. */
 export interface Around {
   readonly waitingByKey: ReadonlyMap<number, readonly WaitingChange[]>;
-  readonly deletionBySfid: ReadonlyMap<string, WaitingChange>;
+  readonly deletionBySfid: ReadonlyMap<string, Deletion>;
   /** Records that we pushed after, or in the same second as, the page was read. */
   readonly pushedLater: ReadonlyMap<string, Date>;
   /** When records were deleted, by the org's time. */
@@ -114,7 +114,8 @@ export async function readAround(
        (SELECT coalesce(jsonb_agg(to_jsonb(w) ORDER BY w.id), '[]') FROM
          (SELECT ${columns} FROM ${log} AND l.record_id = ANY ($2::bigint[])) w) AS waiting,
        (SELECT coalesce(jsonb_agg(to_jsonb(d) ORDER BY d.id), '[]') FROM
-         (SELECT ${columns} FROM ${log} AND l.action = 'DELETE' AND l.sfid = ANY ($3::text[])) d) AS deletions,
+         (SELECT ${columns}, (SELECT p.answered_at FROM ${tables.pushed} p WHERE p.mapping_id = $4 AND p.sfid = l.sfid) AS last_push_at
+          FROM ${log} AND l.action = 'DELETE' AND l.sfid = ANY ($3::text[])) d) AS deletions,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', p.sfid, 'at', p.answered_at)), '[]') FROM ${tables.pushed} p
          WHERE p.mapping_id = $4 AND p.sfid = ANY ($3::text[]) AND p.answered_at >= $5) AS pushed,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', t.sfid, 'at', t.at)), '[]') FROM
@@ -130,13 +131,18 @@ export async function readAround(
   if (!row) throw new Error("a SELECT without FROM gave no row");
   return {
     waitingByKey: Map.groupBy(row.waiting.map(waitingChange), ({ recordId }) => recordId),
-    deletionBySfid: new Map(row.deletions.map((change) => [String(change["sfid"]), waitingChange(change)])),
+    deletionBySfid: new Map(row.deletions.map((change) => [String(change["sfid"]), deletionOf(change)])),
     pushedLater: new Map(row.pushed.map(({ sfid, at }) => [sfid, new Date(at)])),
     tombstones: new Map(row.tombstones.map(({ sfid, at }) => [sfid, new Date(at)])),
     inboundErrors: row.errors,
     heldDeletes: row.held,
     hasSentInserts: row.sent_inserts,
   };
+}
+
+function deletionOf(row: Row): Deletion {
+  const lastPushAt = row["last_push_at"];
+  return { ...waitingChange(row), lastPushAt: lastPushAt === null ? null : new Date(String(lastPushAt)) };
 }
 
 function waitingChange(row: Row): WaitingChange {

@@ -128,6 +128,23 @@ test("a row that was deleted comes back under its key when its record changed me
   expect(await log()).toMatchObject([{ action: "DELETE", state: "FAILED" }]);
 });
 
+test("a row that was deleted right after our save of it stays deleted, whatever automation made of the save", async () => {
+  const { store, lease } = await known("salesforce_wins");
+  await customer.sql("UPDATE salesforce.contact SET email = 'pg@example.com'");
+  await pushAll({ store, lease }, () => null, orgTime(5));
+  await customer.sql("DELETE FROM salesforce.contact");
+  const automated = { lastname: "CURIE", email: "pg@example.com", key__c: null };
+
+  const ours = await store.apply(lease, page([image(1, 5, automated)]));
+  const stillGone = await rows();
+  const theirs = await store.apply(lease, page([image(1, 6, automated)]));
+
+  expect(ours).toMatchObject({ inserted: 0 });
+  expect(stillGone).toEqual([]);
+  // Stamped later than our save: somebody else's change, which wins.
+  expect(theirs).toMatchObject({ inserted: 1 });
+});
+
 test("a row that was deleted stays deleted when PostgreSQL wins", async () => {
   const { store, lease } = await known("postgres_wins");
   await customer.sql("DELETE FROM salesforce.contact");
