@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import pg from "pg";
+import type { LogLine } from "../../lib/local/cloud/lambda/log.ts";
 import type { InstanceFile } from "../../lib/local/instance-file.ts";
+import { expectNoRefusals, ISOLATES } from "./isolation.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 
@@ -21,7 +23,7 @@ export class RunningInstance {
   ) {
     this.dataDir = mkdtempSync(join(tmpdir(), "bridge-"));
     this.#environment = options.environment ?? {};
-    this.#flags = options.flags ?? [];
+    this.#flags = [...(ISOLATES ? ["--isolate"] : []), ...(options.flags ?? [])];
   }
 
   get file(): InstanceFile {
@@ -59,7 +61,11 @@ export class RunningInstance {
 
   async destroy(): Promise<void> {
     await this.stop();
+    const log = readFileSync(join(this.dataDir, "bridge.log"), "utf8")
+      .split("\n")
+      .filter((line) => line.includes("access denied"));
     rmSync(this.dataDir, { recursive: true, force: true });
+    expectNoRefusals(log.map((line) => JSON.parse(line) as LogLine));
   }
 
   async #end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {

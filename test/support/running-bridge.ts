@@ -3,10 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "../../lib/infra/build.ts";
 import { synthesize } from "../../lib/infra/synthesize.ts";
+import { type Log, type LogLine, logToStderr } from "../../lib/local/cloud/lambda/log.ts";
 import { type Host, startHost } from "../../lib/local/cloud/lambda/start-host.ts";
 import { type Cloud, startCloud } from "../../lib/local/cloud/start-cloud.ts";
+import { operatorEnvironment } from "../../lib/local/operator-file.ts";
 import type { Envelope } from "./call.ts";
 import { type ConnectedOrg, startConnectedOrg } from "./connected-org.ts";
+import { expectNoRefusals, ISOLATES } from "./isolation.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { createTestWorkspace, type TestWorkspace } from "./workspace.ts";
 
@@ -61,8 +64,15 @@ export async function startRunningBridge({
     build({ out: bundles }),
   ]);
   const assembly = synthesize({ bundles, outdir: join(folder, "assembly") });
-  const environment = { ...cloud.environment, RATE_LIMIT_PER_MINUTE: String(requestsPerMinute) };
-  const host = await startHost({ cloud, assembly, environment });
+  const environment = { RATE_LIMIT_PER_MINUTE: String(requestsPerMinute) };
+  const said: LogLine[] = [];
+  const log: Log = (line) => {
+    said.push(line);
+    logToStderr(line);
+  };
+  const host = await startHost({ cloud, assembly, environment, log, isolate: ISOLATES });
+  // Functions that run inside bring their variables along; else this process makes workspaces as the operator does.
+  if (ISOLATES) Object.assign(process.env, operatorEnvironment(cloud.environment));
   return {
     baseUrl: host.baseUrl,
     metricsUrl: host.metricsUrl ?? "",
@@ -72,7 +82,10 @@ export async function startRunningBridge({
     createWorkspace: (schema = "salesforce") =>
       createTestWorkspace({ salesforce: org.connection, postgres: { url: database.url, schema } }),
     request: (method, path, request) => send(host.baseUrl, method, path, request),
-    close: () => closeAll(host, cloud, org, database, folder),
+    close: async () => {
+      await closeAll(host, cloud, org, database, folder);
+      expectNoRefusals(said);
+    },
   };
 }
 
