@@ -33,7 +33,8 @@ async function postgresOf(workspaceId: string): Promise<PostgresConnection> {
   return workspace.postgres;
 }
 
-const openCycleStore = createCycleStores(now);
+// Pure, so that a worker that opens no database does not bundle its client.
+const openCycleStore = /* @__PURE__ */ createCycleStores(now);
 
 /** One workspace's database and org, each opened for one cycle. */
 export const workspaceConnections: Connections = {

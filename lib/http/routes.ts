@@ -12,8 +12,6 @@ export interface Route extends Access {
   readonly body: boolean;
   /** The answer is streamed, so it may pass the gateway's buffer. */
   readonly streams?: boolean;
-  /** The customer's database is read or written. */
-  readonly postgres?: boolean;
 }
 
 const WORKSPACE = "/api/v1/t/{workspace_id}";

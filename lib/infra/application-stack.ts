@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Annotations, type App, CfnOutput, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { EventSourceMapping, FunctionUrlAuthType, InvokeMode } from "aws-cdk-lib/aws-lambda";
-import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
+import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { NO_SUCH_ENDPOINT, ROUTES, type Route, type RouteName } from "../http/routes.ts";
 import { type Access, WORKERS, type WorkerName } from "../model/resources.ts";
 import { Beat } from "./beat.ts";
@@ -118,7 +118,7 @@ export class ApplicationStack extends Stack {
   private logGroup(name: string): LogGroup {
     return new LogGroup(this, `${idOf(name)}Logs`, {
       logGroupName: `/bridge/${nameIn(this.#settings.stage, name)}`,
-      retention: this.#settings.stage === "prod" ? RetentionDays.THREE_MONTHS : RetentionDays.TWO_WEEKS,
+      retention: this.#settings.logRetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
   }

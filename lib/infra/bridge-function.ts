@@ -2,6 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import {
   Architecture,
+  CfnFunction,
   Code,
   Function as LambdaFunction,
   LoggingFormat,
@@ -56,6 +57,14 @@ export class BridgeFunction extends LambdaFunction {
     });
     this.#policy = policy;
     this.allow(["logs:CreateLogStream", "logs:PutLogEvents"], [logGroup.logGroupArn]);
+    if (settings.tracing) this.trace();
+  }
+
+  /** The CDK's own switch would add a policy, and so a resource, to each function. */
+  private trace(): void {
+    const { defaultChild } = this.node;
+    if (defaultChild instanceof CfnFunction) defaultChild.tracingConfig = { mode: "Active" };
+    this.allow(["xray:PutTraceSegments", "xray:PutTelemetryRecords"], ["*"]); // X-Ray knows no narrower resource
   }
 
   /** Adds one sentence to what this function may do. */

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildResult, build as esbuild, type Metafile } from "esbuild";
 import { ROUTES } from "../http/routes.ts";
-import { WORKERS } from "../model/resources.ts";
+import { type Access, WORKERS } from "../model/resources.ts";
 import { digestOfSources, freshBundles, stampBundles } from "./freshness.ts";
 import { replaceFolders } from "./replace-folders.ts";
 
@@ -93,19 +93,23 @@ export function missingFunctions(bundles: readonly Bundle[]): string[] {
     .map(({ name, remedy }) => `${name} has no function: ${remedy} must export "handler"`);
 }
 
-/** Bundles that hold jsforce though their row does not talk to Salesforce, as sentences. */
+/** What a bundle may hold only if its row says so. */
+const BY_ROW = { jsforce: "salesforce", pg: "postgres" } as const;
+
+/** Bundles that hold a client of Salesforce or PostgreSQL though their row does not say so, as sentences. */
 export function strayPackages(bundles: readonly Bundle[]): string[] {
-  const salesforce = new Set(
-    Object.entries(WORKERS)
-      .filter(([, worker]) => worker.salesforce)
-      .map(([name]) => name),
+  const rows: Record<string, Access & { readonly salesforce?: boolean }> = {
+    ...ROUTES,
+    ...WORKERS,
+  };
+  return bundles.flatMap(({ name, entry, packages }) =>
+    (["jsforce", "pg"] as const)
+      .filter((client) => packages.includes(client) && !rows[name]?.[BY_ROW[client]])
+      .map(
+        (client) =>
+          `${name} bundles ${client}, but its row does not say ${BY_ROW[client]}: look at what ${entry} imports`,
+      ),
   );
-  return bundles
-    .filter(({ name, packages }) => packages.includes("jsforce") && !salesforce.has(name))
-    .map(
-      ({ name, entry }) =>
-        `${name} bundles jsforce, but its row does not say salesforce: look at what ${entry} imports`,
-    );
 }
 
 /** Every file below the folder that exports `handler`, by its own name, which must be the only one of its kind. */

@@ -27,7 +27,14 @@ export function grantAccess(to: BridgeFunction, access: Access, resources: Grant
   }
   if (access.secrets) grantSecrets(to, resources);
   if (access.schedules) grantSchedules(to, resources);
+  if (access.postgres) to.addEnvironment("NODE_EXTRA_CA_CERTS", AMAZON_CERTIFICATES);
 }
+
+/**
+ * The certificates that RDS and Aurora answer with are Amazon's own. The runtime brings their authorities, and since
+ * Node.js 20 takes the time to load them only where it is told to (AWS, Building Lambda functions with Node.js).
+ */
+const AMAZON_CERTIFICATES = "/var/runtime/ca-cert.pem";
 
 function grantTable(to: BridgeFunction, name: TableName, actions: readonly string[], { tables }: Resources): void {
   const table = tables[name];

@@ -37,7 +37,7 @@ export function restApi(
     restApiName: nameIn(settings.stage, "api"),
     description: `Bridge (${settings.stage}): the API of the workspace sync service`,
     endpointTypes: [EndpointType.REGIONAL],
-    deployOptions: { stageName: settings.stage },
+    deployOptions: { stageName: settings.stage, tracingEnabled: settings.tracing },
     cloudWatchRole: false,
   });
   api.node.tryRemoveChild("Endpoint"); // its output repeats BaseUrl, with a slash at the end

@@ -1,3 +1,4 @@
+import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Node } from "constructs";
 
 /** What an operator chooses with `-c name=value`, or in `context` of cdk.json. */
@@ -6,6 +7,10 @@ export interface Settings {
   readonly stage: "dev" | "prod";
   /** `-c rateLimitPerMinute=`: requests a minute and source address; in prod it is always the spec's 300. */
   readonly rateLimitPerMinute: number | null;
+  /** `-c logRetentionDays=`: three months in prod, two weeks in dev, unless given. */
+  readonly logRetentionDays: number;
+  /** `-c tracing=true`: every request and every batch leaves a trace in X-Ray. */
+  readonly tracing: boolean;
 }
 
 const STAGES = ["dev", "prod"] as const;
@@ -15,7 +20,28 @@ export function readSettings(node: Node): Settings {
   const asked = String(node.tryGetContext("stage") ?? "dev");
   const stage = STAGES.find((known) => known === asked);
   if (stage === undefined) throw new Error(`There is no stage "${asked}": say -c stage=dev or -c stage=prod`);
-  return { stage, rateLimitPerMinute: rateLimitOf(stage, node.tryGetContext("rateLimitPerMinute")) };
+  return {
+    stage,
+    rateLimitPerMinute: rateLimitOf(stage, node.tryGetContext("rateLimitPerMinute")),
+    logRetentionDays: retentionOf(node.tryGetContext("logRetentionDays") ?? (stage === "prod" ? 90 : 14)),
+    tracing: isOn(node, "tracing"),
+  };
+}
+
+/** CloudWatch keeps logs for certain numbers of days only. */
+function retentionOf(asked: unknown): number {
+  const days = Number(asked);
+  if (Object.values(RetentionDays).includes(days)) return days;
+  throw new Error(
+    `logRetentionDays must be one of CloudWatch's (1, 3, 5, 7, 14, 30, 60, 90 …), not "${String(asked)}"`,
+  );
+}
+
+/** The command line hands over text, cdk.json may hold a boolean. */
+function isOn(node: Node, name: string): boolean {
+  const asked = String(node.tryGetContext(name) ?? false);
+  if (asked === "true" || asked === "false") return asked === "true";
+  throw new Error(`${name} must be true or false, not "${asked}"`);
 }
 
 function rateLimitOf(stage: Settings["stage"], asked: unknown): number | null {

@@ -104,6 +104,8 @@ export interface Access {
   readonly secrets?: boolean;
   /** Creates and deletes mappings' schedules (`SCHEDULE_GROUP`, `SCHEDULER_ROLE_ARN`, `FAN_OUT_QUEUE_ARN`). */
   readonly schedules?: boolean;
+  /** Reads or writes customers' databases, so it trusts Amazon's own certificates as well as the public ones. */
+  readonly postgres?: boolean;
 }
 
 interface Worker extends Access {
@@ -164,6 +166,7 @@ export const WORKERS = {
     timeoutSeconds: 180,
     memoryMegabytes: 512,
     salesforce: true,
+    postgres: true,
     reads: CYCLE_TABLES,
     writes: ["engine", "workspaces", "counters", "events"],
     sends: ["cycles", "events", "loads"],
@@ -177,6 +180,7 @@ export const WORKERS = {
     timeoutSeconds: 900,
     memoryMegabytes: 1024,
     salesforce: true,
+    postgres: true,
     reads: CYCLE_TABLES,
     writes: ["engine", "workspaces", "counters", "events"],
     sends: ["cycles", "events", "loads"],
@@ -190,6 +194,7 @@ export const WORKERS = {
     timeoutSeconds: 300,
     memoryMegabytes: 512,
     salesforce: true,
+    postgres: true,
     reads: CYCLE_TABLES,
     writes: ["mappings", "engine", "workspaces", "audit", "counters", "events"],
     sends: ["cycles", "events", "loads", "provisioning", "fanOut"],

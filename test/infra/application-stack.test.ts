@@ -78,6 +78,13 @@ describe("what a function may do", () => {
     expect(granted(name, "iam:PassRole")).toEqual(schedules ? ["BeatFanOutRole"] : []);
   });
 
+  test("exactly those that reach customers' databases trust Amazon's own certificates, which RDS answers with", () => {
+    for (const [name, { postgres = false }] of Object.entries(ROWS)) {
+      const trusted = environmentOf(name)["NODE_EXTRA_CA_CERTS"];
+      expect.soft(trusted, name).toBe(postgres ? "/var/runtime/ca-cert.pem" : undefined);
+    }
+  });
+
   test("schedules are made and removed in this stage's group alone", () => {
     const statements = dev.all("AWS::IAM::Role").flatMap(statementsOf);
     const changing = statements.filter(({ Action }) => JSON.stringify(Action).includes("scheduler:CreateSchedule"));
@@ -176,6 +183,30 @@ describe("the stage", () => {
 
     expect(counts).toHaveLength(2);
     for (const count of counts) expect(count).toBeLessThan(400);
+  });
+
+  test("logs are kept for two weeks, in prod for three months, or as long as was asked", async () => {
+    const daysOf = (assembly: Assembly) =>
+      new Set(assembly.all("AWS::Logs::LogGroup").map(({ Properties }) => Number(Properties["RetentionInDays"])));
+
+    expect(daysOf(dev)).toEqual(new Set([14]));
+    expect(daysOf(await synthesizeFixtures({ stage: "prod" }))).toEqual(new Set([90]));
+    expect(daysOf(await synthesizeFixtures({ logRetentionDays: "365" }))).toEqual(new Set([365]));
+    await expect(synthesizeFixtures({ logRetentionDays: "8" })).rejects.toThrow("one of CloudWatch's");
+  });
+
+  test("tracing is off unless switched on, and then every function and the API leave traces", async () => {
+    const traced = await synthesizeFixtures({ tracing: "true" });
+    const modes = (assembly: Assembly) =>
+      new Set(assembly.all("AWS::Lambda::Function").map(({ Properties }) => Properties["TracingConfig"]?.["Mode"]));
+
+    expect(modes(dev)).toEqual(new Set([undefined]));
+    expect(modes(traced)).toEqual(new Set(["Active"]));
+    expect(traced.all("AWS::ApiGateway::Stage")[0]?.Properties["TracingEnabled"]).toBe(true);
+    expect(JSON.stringify(traced.all("AWS::IAM::Role")).split("xray:PutTraceSegments")).toHaveLength(
+      traced.all("AWS::Lambda::Function").length + 1,
+    );
+    await expect(synthesizeFixtures({ tracing: "yes" })).rejects.toThrow("true or false");
   });
 
   test("a stage that does not exist is refused with those that do", async () => {

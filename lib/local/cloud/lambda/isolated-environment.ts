@@ -64,6 +64,7 @@ function spawnRuntime(
       LANG: "en_US.UTF-8",
       ...target.environment,
       ...environment,
+      NODE_EXTRA_CA_CERTS: "", // the file that templates name exists in Lambda's runtime alone
       AWS_LAMBDA_RUNTIME_API: api.address,
       AWS_LAMBDA_FUNCTION_NAME: target.name,
       AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",
