@@ -132,6 +132,12 @@ export interface Totals {
   readonly queueDepth: number;
 }
 
+/** What the end of a cycle finds. */
+export interface Finished extends Totals {
+  /** Events of rows wait to be told, whatever made them. */
+  readonly outboxWaits: boolean;
+}
+
 export interface OutboxEvent {
   readonly id: string;
   readonly event: "record.failed" | "sync.failure_spike";
@@ -172,7 +178,7 @@ export interface CycleStore {
   /** A probe at this time (the org's) saw nothing new of these mappings, which is as good as a pull. */
   notePulled(mappingIds: readonly string[], at: Date): Promise<void>;
   /** Commits marks, calls and the cycle's end, reports a spike, releases the lease; one round trip. */
-  finish(lease: Lease, end: CycleEnd): Promise<Totals>;
+  finish(lease: Lease, end: CycleEnd): Promise<Finished>;
   /** Events that wait to leave, oldest first; `forget` ends them once they are in the service's own store. */
   outbox(limit: number): Promise<readonly OutboxEvent[]>;
   forget(eventIds: readonly string[]): Promise<void>;

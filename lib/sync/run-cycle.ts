@@ -108,17 +108,18 @@ function isPushing({ mapping, kind, budget }: CycleOrder, { waiting }: Held, clo
 /** Whatever happened: calls were made, marks may have moved, and a lease that a new configuration ended is given back. */
 async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }: End): Promise<CycleReport> {
   const { store, lease, tally, salesforce } = cycle;
-  const failedRows = tally.refused > 0;
   const report = {
     ran: true,
     tally,
     stopped,
-    outboxWaits: begun.waiting.outbox || failedRows,
+    outboxWaits: begun.waiting.outbox || tally.refused > 0,
     needsLoad: pulls(cycle.mapping.syncDirection) && (begun.marks.position === null || begun.marks.load !== null),
   } as const;
   try {
     const end = { ...done, apiCalls: salesforce.calls(), error: error === null ? null : String(error) };
-    return { ...report, totals: await store.finish(lease, end), error };
+    // Conflicts and clashes end changes, too, outside of any answer.
+    const { outboxWaits, ...totals } = await store.finish(lease, end);
+    return { ...report, totals, outboxWaits: report.outboxWaits || outboxWaits, error };
   } catch (cause) {
     if (cause instanceof LeaseLost) return { ...report, stopped: "lost", totals: null, error };
     return { ...report, totals: null, error: error ?? cause };

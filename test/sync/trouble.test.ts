@@ -115,6 +115,20 @@ test("ten rows that fail in one cycle are told one by one and as one spike", asy
   expect(events.filter((event) => event === "sync.failure_spike")).toHaveLength(1);
 });
 
+test("a change that ends in a conflict is told by the very cycle that ended it", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  await world.cycle(contact);
+  await world.cycle(contact);
+  const [found] = await world.soql("SELECT Id FROM Contact WHERE LastName = 'Curie'");
+  await world.rest("PATCH", `/sobjects/Contact/${found?.["Id"]}`, { Email: "theirs@example.com" });
+  await world.sql("UPDATE salesforce.contact SET email = 'ours@example.com'");
+  await told();
+
+  await world.cycle(contact);
+
+  expect(await told()).toEqual(["record.failed"]);
+});
+
 test("a record that was committed late, under a stamp that the pull had passed, arrives within five minutes", async () => {
   await world.fault({ kind: "heldCommit", object: "Contact", milliseconds: 120_000 });
   const saving = world.rest("POST", "/sobjects/Contact", { LastName: "Late" });

@@ -1,6 +1,13 @@
 import { FAILURE_SPIKE_ROWS } from "../../model/failure-spike.ts";
 import type { TableShape } from "../../model/shape.ts";
-import { type BeginRequest, type Begun, type CycleEnd, type Lease, LeaseLost, type Totals } from "../../sync/ports.ts";
+import {
+  type BeginRequest,
+  type Begun,
+  type CycleEnd,
+  type Finished,
+  type Lease,
+  LeaseLost,
+} from "../../sync/ports.ts";
 import { instant, iso, leaseTable, type Workbench } from "./fence.ts";
 import type { Layout, MappedTable } from "./layout.ts";
 import { loadMark, pullMarksToSet } from "./marks.ts";
@@ -127,10 +134,10 @@ export async function renew({ session, tables }: Bench, lease: Lease, leaseSecon
 }
 
 /** Ends the cycle: marks, calls, spike, a little retention, and the lease is free; one round trip. */
-export async function finish(bench: Bench, lease: Lease, end: CycleEnd): Promise<Totals> {
+export async function finish(bench: Bench, lease: Lease, end: CycleEnd): Promise<Finished> {
   const { session, tables, now } = bench;
   const marks = pullMarksToSet(end.marks, 7);
-  const [row] = await session.query<{ still_ours: boolean; totals: Totals }>(
+  const [row] = await session.query<{ still_ours: boolean; totals: Finished }>(
     finishStatement(tables, lease, marks.set),
     [
       lease.mappingId,
@@ -175,7 +182,8 @@ function finishStatement(tables: Metadata, lease: Lease, marks: readonly string[
     )${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}`}${pruneSettled(tables, "ended", "$7")}
     SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
       SELECT jsonb_build_object('rowsSynced', rows_synced, 'rowsFailed', rows_failed, 'apiCalls', api_calls,
-        'queueDepth', (SELECT count(*) FROM ${tables.log} WHERE processed_at IS NULL AND state = 'NEW'))
+        'queueDepth', (SELECT count(*) FROM ${tables.log} WHERE processed_at IS NULL AND state = 'NEW'),
+        'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}))
       FROM ended) AS totals`;
 }
 
