@@ -1,5 +1,6 @@
 import { type ScheduleSettings, schedulesIn } from "../lib/adapters/scheduler/schedules.ts";
 import { send } from "../lib/adapters/sqs/send.ts";
+import { renewMapping } from "../lib/config/renew-mapping.ts";
 import { rollForward } from "../lib/config/roll-forward.ts";
 import type { ProvisionNeeds } from "../lib/sync/provision-mapping.ts";
 import type { Schedules } from "../lib/sync/schedules.ts";
@@ -28,6 +29,7 @@ export const sendProvisioning: ProvisionNeeds["queues"]["sendProvisioning"] = (m
 /** Everything that provisioning a mapping needs; an import is rolled forward until `deadline` (epoch milliseconds). */
 export const provisioningServices = (deadline: number): ProvisionNeeds => ({
   rollForward: (workspaceId) => rollForward(mappingServices(), workspaceId, () => clock.now() < deadline),
+  renew: (mapping) => renewMapping(mappingServices(), mapping, new Date(clock.now())),
   mappings: mappings(),
   announcements: events(),
   connections: workspaceConnections,

@@ -9,6 +9,7 @@ const provisioningMessage = z.object({
   workspace_id: z.string(),
   mapping_id: z.nullable(z.string()),
   import_id: z.nullable(z.string()),
+  describe: z.optional(z.boolean()),
 });
 
 /** Carries out changes of configuration: imports that are left open, tables, triggers, schedules, first loads. */

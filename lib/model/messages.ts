@@ -29,11 +29,15 @@ export interface LoadMessage {
   readonly kind: "load" | "backfill" | "sweep";
 }
 
-/** A change of configuration to carry out; with `import_id` the rest of an import's plan is rolled forward first. */
+/**
+ * A change of configuration to carry out; with `import_id` the rest of an import's plan is rolled forward first. With
+ * `describe` (default false) the mapping only looks whether Salesforce has changed its fields.
+ */
 export interface ProvisioningMessage {
   readonly workspace_id: string;
   readonly mapping_id: string | null;
   readonly import_id: string | null;
+  readonly describe?: boolean | undefined;
 }
 
 /** An event waits to be dispatched. */

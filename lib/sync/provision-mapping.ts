@@ -2,16 +2,16 @@ import { firstSlots, phaseOf } from "../model/beat.ts";
 import { Failure } from "../model/failure.ts";
 import { type Mapping, type Provisioning, pulls } from "../model/mapping.ts";
 import type { CycleMessage, ProvisioningMessage } from "../model/messages.ts";
-import type { TableShape } from "../model/shape.ts";
+import { bookCalls } from "./book-calls.ts";
 import type { Clock } from "./clock.ts";
 import { describeShape } from "./describe-shape.ts";
 import { emptyOutbox } from "./empty-outbox.ts";
-import { LEASE_SECONDS } from "./hold-lease.ts";
-import type { CycleStore, Provisioner } from "./ports.ts";
+import { type FollowNeeds, followObject } from "./follow-object.ts";
+import type { Provisioner } from "./ports.ts";
 import type { Schedules } from "./schedules.ts";
 import type { Announcements, Connections, Delayed, Log, Mappings, Queues } from "./service-ports.ts";
 
-export interface ProvisionNeeds {
+export interface ProvisionNeeds extends Pick<FollowNeeds, "renew"> {
   /** Carries out what an import left open; false when there was no time to end it. */
   readonly rollForward: (workspaceId: string) => Promise<boolean>;
   readonly announcements: Pick<Announcements, "publish">;
@@ -53,6 +53,7 @@ export async function provisionMapping(needs: ProvisionNeeds, message: Provision
   const mapping = await needs.mappings.find(workspaceId, mappingId);
   if (!mapping) return retire(needs, workspaceId, mappingId);
   if (!(await makeTable(needs, mapping))) return;
+  if (message.describe === true) return followObject(needs, mapping);
   if (mapping.active) return start(needs, mapping);
   await needs.schedules.remove(mapping.id);
   await drain(needs, workspaceId);
@@ -106,7 +107,7 @@ async function provision(needs: ProvisionNeeds, mapping: Mapping): Promise<strin
     const shape = await describeShape(salesforce, mapping, database.schema);
     const { narrow } = await database.provisioner.provision(mapping, shape);
     if (narrow.length > 0) tellNarrow(needs, mapping, narrow);
-    await bookCalls(needs, shape, mapping.workspaceId, salesforce.calls());
+    await bookCalls(needs, { ...shape, workspaceId: mapping.workspaceId }, salesforce.calls());
     return null;
   } catch (error) {
     if (error instanceof Failure) return error.message;
@@ -129,34 +130,6 @@ function tellNarrow({ log }: ProvisionNeeds, mapping: Mapping, narrow: Provision
 }
 
 type Provisioned = Awaited<ReturnType<Provisioner["provision"]>>;
-
-/** The describe counts among the mapping's calls, whose totals live in its database. */
-async function bookCalls(
-  { connections, clock }: ProvisionNeeds,
-  { mappingId, configVersion }: TableShape,
-  workspaceId: string,
-  apiCalls: Readonly<Record<string, number>>,
-): Promise<void> {
-  const store = await connections.openStore(workspaceId);
-  try {
-    await bookUnderLease(store, mappingId, configVersion, apiCalls, clock);
-  } finally {
-    await store.close();
-  }
-}
-
-async function bookUnderLease(
-  store: CycleStore,
-  mappingId: string,
-  configVersion: number,
-  apiCalls: Readonly<Record<string, number>>,
-  clock: Clock,
-): Promise<void> {
-  const owner = `provisioning ${clock.now()}`;
-  const asked = { mappingId, configVersion, owner, slot: null, work: "load", leaseSeconds: LEASE_SECONDS } as const;
-  const begun = await store.begin(asked);
-  if (begun.held) await store.finish(begun.lease, { marks: {}, pulledAt: null, apiCalls, error: null });
-}
 
 /** The schedule, and what it would only start in a minute or two. */
 async function start({ schedules, queues, clock }: ProvisionNeeds, mapping: Mapping): Promise<void> {

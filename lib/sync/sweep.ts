@@ -20,18 +20,19 @@ export interface SweepNeeds {
 
 /**
  * Repairs what a lost message left behind: active mappings without a schedule, schedules without one, tables not made.
- * Once a day, each mapping at its own minute, both sides are compared whole.
+ * Once a day, each mapping at its own minute, both sides are compared whole, and fields that changed in Salesforce are
+ * followed.
  */
 export async function sweep({ mappings, schedules, queues, clock, log }: SweepNeeds): Promise<void> {
   const scheduled = new Set<string>();
   for await (const mappingId of schedules.list()) scheduled.add(mappingId);
   const minute = Math.floor(clock.now() / 60_000) % MINUTES_OF_DAY;
   const late: Mapping[] = [];
-  const compared: Mapping[] = [];
+  const due: Mapping[] = [];
   const repaired = { ensured: 0, removed: 0 };
   for await (const mapping of mappings.active()) {
     if (isLate(mapping, clock.now())) late.push(mapping);
-    if (pulls(mapping.syncDirection) && hash(mapping.id) % MINUTES_OF_DAY === minute) compared.push(mapping);
+    if (hash(mapping.id) % MINUTES_OF_DAY === minute) due.push(mapping);
     if (!scheduled.delete(mapping.id) && mapping.provisioning.state === "ready") {
       await schedules.ensure({ workspaceId: mapping.workspaceId, mappingId: mapping.id });
       repaired.ensured += 1;
@@ -41,7 +42,10 @@ export async function sweep({ mappings, schedules, queues, clock, log }: SweepNe
     await schedules.remove(mappingId);
     repaired.removed += 1;
   }
-  await queues.sendProvisioning(late.map((mapping) => ({ message: wakeUp(mapping), delaySeconds: 0 })));
+  const looks = due.map((mapping) => ({ ...wakeUp(mapping), describe: true }));
+  const messages = [...late.map(wakeUp), ...looks].map((message) => ({ message, delaySeconds: 0 }));
+  await queues.sendProvisioning(messages);
+  const compared = due.filter(({ syncDirection }) => pulls(syncDirection));
   await queues.sendLoads(compared.map((mapping) => ({ message: comparison(mapping), delaySeconds: 0 })));
   if (late.length + repaired.ensured + repaired.removed === 0) return;
   log({ level: "warn", event: "sweep", provisioning_overdue: late.length, ...repaired });

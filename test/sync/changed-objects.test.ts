@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { mappings as kept } from "../../functions/composition.ts";
+import { provisioningServices, schedules, sendProvisioning } from "../../functions/provisioning-services.ts";
+import { hash } from "../../lib/model/beat.ts";
+import type { Mapping } from "../../lib/model/mapping.ts";
+import type { ProvisioningMessage } from "../../lib/model/messages.ts";
+import { provisionMapping } from "../../lib/sync/provision-mapping.ts";
+import type { Delayed } from "../../lib/sync/service-ports.ts";
+import { sweep } from "../../lib/sync/sweep.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { createSyncWorld, type Row, type SyncWorld } from "../support/sync-world.ts";
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let contact: Mapping;
+const log: Row[] = [];
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+  world = await createSyncWorld(cloud);
+  await world.map({ object: "Contact", fields: ["Email", "LastName"] }, { object: "Account", fields: ["Name"] });
+});
+afterAll(async () => {
+  await world.close();
+  await cloud.close();
+});
+beforeEach(async () => {
+  contact = await mappingOf("Contact");
+});
+
+async function mappingOf(object: string): Promise<Mapping> {
+  const found = (await world.mappings()).find(({ sfObject }) => sfObject === object);
+  if (!found) throw new Error(`${object} is not mapped`);
+  return found;
+}
+
+/** What the provisioning worker would do with its messages, those that it sends itself included. */
+async function provision(): Promise<void> {
+  for (;;) {
+    const messages = (await cloud.take("provisioning")) as ProvisioningMessage[];
+    if (messages.length === 0) return;
+    const services = { ...provisioningServices(cloud.clock.now() + 300_000), log: (line: Row) => log.push(line) };
+    for (const message of messages) await provisionMapping(services, message);
+  }
+}
+
+const look = async () => {
+  const { workspaceId: workspace_id, id: mapping_id } = contact;
+  await sendProvisioning([{ message: { workspace_id, mapping_id, import_id: null, describe: true }, delaySeconds: 0 }]);
+  await provision();
+};
+const typeOfLastName = async () =>
+  (
+    await world.sql(
+      `SELECT format_type(atttypid, atttypmod) AS type FROM pg_attribute
+       WHERE attrelid = 'salesforce.contact'::regclass AND attname = 'lastname'`,
+    )
+  )[0]?.["type"];
+
+/** Makes table and shape as they were when the field was shorter. */
+async function lastNameWas(length: number): Promise<void> {
+  await world.sql("DROP TRIGGER zz_bridge_update ON salesforce.contact");
+  await world.sql(`ALTER TABLE salesforce.contact ALTER COLUMN lastname TYPE varchar(${length})`);
+  await world.sql(
+    `UPDATE salesforce._bridge_state SET shape = jsonb_set(shape, '{columns}', (
+       SELECT jsonb_agg(CASE WHEN c ->> 'column' = 'lastname' THEN c || '{"length": ${length}}' ELSE c END)
+       FROM jsonb_array_elements(shape -> 'columns') c)) WHERE mapping_id = $1`,
+    [contact.id],
+  );
+}
+
+/** What the sweep asks of provisioning so many minutes from now. */
+async function askedAfter(minutes: number): Promise<ProvisioningMessage[]> {
+  const asked: ProvisioningMessage[] = [];
+  const queues = {
+    sendProvisioning: async (messages: readonly Delayed<ProvisioningMessage>[]) =>
+      void asked.push(...messages.map(({ message }) => message)),
+    sendLoads: async () => undefined,
+  };
+  const clock = { ...cloud.clock, now: () => cloud.clock.now() + minutes * 60_000 };
+  await sweep({ mappings: kept(), schedules: schedules(), queues, clock, log: () => undefined });
+  return asked.filter(({ mapping_id }) => mapping_id === contact.id);
+}
+
+test("once a day, at the mapping's own minute, the sweep asks for a look at the object", async () => {
+  const day = 24 * 60;
+  const until = ((hash(contact.id) % day) - (Math.floor(cloud.clock.now() / 60_000) % day) + day) % day;
+
+  expect(await askedAfter(until)).toEqual([
+    { workspace_id: contact.workspaceId, mapping_id: contact.id, import_id: null, describe: true },
+  ]);
+  expect(await askedAfter(until + 1)).toEqual([]);
+});
+
+test("a look at an object that is as it was changes nothing", async () => {
+  await look();
+
+  expect(await mappingOf("Contact")).toMatchObject({ configVersion: contact.configVersion });
+});
+
+test("a field that has grown in Salesforce widens its column without anybody's doing", async () => {
+  await lastNameWas(10);
+  const longName = "Skłodowska-Curie-of-Warsaw";
+  await world.rest("POST", "/sobjects/Contact", { LastName: longName });
+  await world.cycle(contact);
+  const narrow = await world.sql("SELECT error FROM salesforce._bridge_inbound_errors");
+
+  await look();
+  const renewed = await mappingOf("Contact");
+  await world.work(renewed, "sweep");
+
+  expect(narrow).toMatchObject([{ error: expect.stringMatching(/too long for type character varying\(10\)/) }]);
+  expect(renewed).toMatchObject({ configVersion: contact.configVersion + 1, provisioning: { state: "ready" } });
+  expect(await typeOfLastName()).toBe("character varying(80)");
+  expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: longName }]);
+  expect(log).toContainEqual(
+    expect.objectContaining({ event: "object_described", mapping_id: contact.id, changed: ["lastname"] }),
+  );
+});
+
+test("a field that is gone from Salesforce breaks its own mapping, by name, and no other", async () => {
+  await cloud.take("events");
+  const account = await mappingOf("Account");
+  await world.sql("ALTER TABLE salesforce.contact ADD COLUMN gone__c varchar(80)");
+  await world.sql(
+    `UPDATE salesforce._bridge_state SET shape = jsonb_set(shape, '{columns}', shape -> 'columns' ||
+       jsonb_build_array((shape -> 'columns' -> 0) || '{"field": "Gone__c", "column": "gone__c"}')) WHERE mapping_id = $1`,
+    [contact.id],
+  );
+  await world.rest("POST", "/sobjects/Account", { Name: "Goes on" });
+
+  for (let i = 0; i < 3; i++) await world.cycle(contact);
+  await world.cycle(account);
+
+  const told = (await cloud.take("events")) as { event_id: string }[];
+  expect(await world.events(told.map(({ event_id }) => event_id))).toMatchObject([
+    {
+      event: "sync.broken",
+      detail: { mapping_id: contact.id, sf_object: "Contact", message: expect.stringContaining("Gone__c") },
+    },
+  ]);
+  expect(await world.sql("SELECT name FROM salesforce.account")).toEqual([{ name: "Goes on" }]);
+});
