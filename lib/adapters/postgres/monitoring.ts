@@ -4,7 +4,7 @@ import type { MonitoredDatabase, Monitoring } from "../../monitoring/ports.ts";
 import { instant, iso } from "./fence.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "./kept-sessions.ts";
 import { unlessUnprovisioned } from "./lease.ts";
-import { type LogFilter, logPage } from "./log-query.ts";
+import { type LogFilter, logPage, logTotal } from "./log-query.ts";
 import type { Row } from "./session.ts";
 import { type Metadata, metadata } from "./sql.ts";
 
@@ -75,9 +75,24 @@ async function readPage(
   limit: number,
   offset: number,
 ): Promise<{ readonly total: number; readonly rows: readonly Row[] }> {
-  const values = filter.table === null ? [limit, offset] : [limit, offset, filter.table];
-  const rows = await ask(logPage(tables, filter), values);
+  const table = filter.table === null ? [] : [filter.table];
+  const direction =
+    offset < DEEP || !(await isFarBack(ask, tables, filter, offset)) ? "from the newest" : "from the oldest";
+  const rows = await ask(logPage(tables, filter, direction), [limit, offset, ...table]);
   return { total: Number(rows[0]?.["total"] ?? 0), rows: rows.filter((row) => row["id"] !== null) };
+}
+
+/** From this offset on it is worth a look which end of the log is nearer. */
+const DEEP = 5000;
+
+async function isFarBack(
+  ask: (text: string, values: readonly unknown[]) => Promise<readonly Row[]>,
+  tables: Metadata,
+  filter: LogFilter,
+  offset: number,
+): Promise<boolean> {
+  const [row] = await ask(logTotal(tables, filter), filter.table === null ? [] : [filter.table]);
+  return offset > Number(row?.["total"] ?? 0) / 2;
 }
 
 function logRow(row: Row) {

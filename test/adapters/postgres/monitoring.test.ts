@@ -90,6 +90,57 @@ describe("the trigger log", () => {
   });
 });
 
+describe("a long trigger log", () => {
+  let customer: Customer;
+  beforeAll(async () => {
+    customer = await createCustomer();
+    await customer.sql(`
+      INSERT INTO salesforce._trigger_log (state, action, table_name, record_id, processed_at)
+      SELECT (ARRAY['NEW', 'SUCCESS', 'FAILED'])[1 + n % 3], 'UPDATE', CASE WHEN n % 2 = 0 THEN 'account' ELSE 'contact' END,
+        n, CASE WHEN n % 3 > 0 THEN now() END
+      FROM generate_series(1, 60000) AS n ORDER BY n`);
+    await customer.sql(`
+      INSERT INTO salesforce._bridge_totals (table_name, success, failed)
+      SELECT table_name, count(*) FILTER (WHERE state = 'SUCCESS'), count(*) FILTER (WHERE state = 'FAILED')
+      FROM salesforce._trigger_log GROUP BY table_name`);
+  });
+  afterAll(() => customer.close());
+
+  test("is listed from whichever end is nearer, and the pages are the same", async () => {
+    for (const [state, table] of [
+      [null, null],
+      ["SUCCESS", null],
+      ["NEW", "contact"],
+      [null, "account"],
+    ] as const) {
+      const conditions = [state && `state = '${state}'`, table && `table_name = '${table}'`].filter((part) => part);
+      const where = conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
+      const all = await customer.sql(`SELECT id FROM salesforce._trigger_log ${where} ORDER BY id DESC`);
+      const ids = all.map(({ id }) => Number(id));
+
+      for (const offset of [
+        4999,
+        5000,
+        ids.length / 2,
+        ids.length / 2 + 1,
+        ids.length - 7,
+        ids.length - 1,
+        ids.length,
+        99_999,
+      ]) {
+        const page = await asking(customer.url, (database) =>
+          database.listActivity({ state, table, limit: 10, offset }),
+        );
+        expect({ offset, total: page.total, ids: page.rows.map(({ id }) => id) }).toEqual({
+          offset,
+          total: ids.length,
+          ids: ids.slice(offset, offset + 10),
+        });
+      }
+    }
+  });
+});
+
 describe("a running cycle", () => {
   let customer: Customer;
   beforeAll(async () => {
