@@ -11,6 +11,8 @@ export interface Settings {
   readonly logRetentionDays: number;
   /** `-c tracing=true`: every request and every batch leaves a trace in X-Ray. */
   readonly tracing: boolean;
+  /** `-c alarmTopicArn=`: the SNS topic that alarms tell; without one they are seen in CloudWatch alone. */
+  readonly alarmTopicArn: string | null;
 }
 
 const STAGES = ["dev", "prod"] as const;
@@ -25,6 +27,7 @@ export function readSettings(node: Node): Settings {
     rateLimitPerMinute: rateLimitOf(stage, node.tryGetContext("rateLimitPerMinute")),
     logRetentionDays: retentionOf(node.tryGetContext("logRetentionDays") ?? (stage === "prod" ? 90 : 14)),
     tracing: isOn(node, "tracing"),
+    alarmTopicArn: topicOf(node.tryGetContext("alarmTopicArn")),
   };
 }
 
@@ -35,6 +38,12 @@ function retentionOf(asked: unknown): number {
   throw new Error(
     `logRetentionDays must be one of CloudWatch's (1, 3, 5, 7, 14, 30, 60, 90 …), not "${String(asked)}"`,
   );
+}
+
+function topicOf(asked: unknown): string | null {
+  if (asked === undefined) return null;
+  if (/^arn:[^:]+:sns:[^:]+:\d{12}:.+$/.test(String(asked))) return String(asked);
+  throw new Error(`alarmTopicArn must be the ARN of an SNS topic, not "${String(asked)}"`);
 }
 
 /** The command line hands over text, cdk.json may hold a boolean. */

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { App, type AppProps } from "aws-cdk-lib";
+import { AlarmsStack } from "./alarms-stack.ts";
 import { ApplicationStack } from "./application-stack.ts";
 import { BUNDLES } from "./build.ts";
 import { DataStack } from "./data-stack.ts";
@@ -16,7 +17,12 @@ interface SynthesisOptions {
 }
 
 /** Writes the cloud assembly: templates, asset manifests and the bundles they name. Returns its folder. */
-export function synthesize({ outdir, bundles = BUNDLES, context }: SynthesisOptions = {}): string {
+export function synthesize(options: SynthesisOptions = {}): string {
+  return createApp(options).synth().directory;
+}
+
+/** The stacks of a stage, as constructs. */
+export function createApp({ outdir, bundles = BUNDLES, context }: SynthesisOptions = {}): App {
   const app = new App({
     ...(outdir !== undefined && { outdir }),
     // Traces hold the paths of this machine, which would make the same deployment differ from place to place.
@@ -27,7 +33,8 @@ export function synthesize({ outdir, bundles = BUNDLES, context }: SynthesisOpti
   } satisfies AppProps);
   const settings = readSettings(app.node);
   new ApplicationStack(app, settings, new DataStack(app, settings), bundles);
-  return app.synth().directory;
+  new AlarmsStack(app, settings);
+  return app;
 }
 
 function contextOfProject(): Record<string, unknown> {

@@ -181,7 +181,7 @@ describe("the stage", () => {
   test("every stack keeps well below the 500 resources that CloudFormation takes", () => {
     const counts = Object.values(dev.counts);
 
-    expect(counts).toHaveLength(2);
+    expect(counts).toHaveLength(3);
     for (const count of counts) expect(count).toBeLessThan(400);
   });
 

@@ -18,9 +18,9 @@ export interface Json {
   readonly [name: string]: Json;
 }
 
-/** The two templates of a stage, synthesized from functions that do next to nothing. */
+/** The templates of a stage, synthesized from functions that do next to nothing. */
 export interface Assembly {
-  /** Resources of a type, of both stacks. */
+  /** Resources of a type, of all stacks. */
   readonly all: (type: string) => Resource[];
   readonly outputs: Record<string, unknown>;
   /** Resources of each stack. */
@@ -43,7 +43,7 @@ export async function synthesizeFixtures(context: Record<string, unknown> = {}):
 }
 
 function readAssembly(folder: string, stage: string): Assembly {
-  const names = [`Bridge-${stage}-Data`, `Bridge-${stage}`];
+  const names = [`Bridge-${stage}-Data`, `Bridge-${stage}`, `Bridge-${stage}-Alarms`];
   const templates = names.map((name) => readTemplate(folder, name));
   const resources = templates.flatMap(({ Resources }) =>
     Object.entries(Resources).map(([id, made]) => ({ ...made, id })),
@@ -57,7 +57,7 @@ function readAssembly(folder: string, stage: string): Assembly {
 
 interface Template {
   readonly Resources: Record<string, Omit<Resource, "id">>;
-  readonly Outputs: Record<string, unknown>;
+  readonly Outputs?: Record<string, unknown>;
 }
 
 function readTemplate(folder: string, name: string): Template {

@@ -1,0 +1,169 @@
+import { type App, Duration, Stack } from "aws-cdk-lib";
+import {
+  Alarm,
+  type AlarmProps,
+  ComparisonOperator,
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+  MathExpression,
+  Metric,
+  TreatMissingData,
+} from "aws-cdk-lib/aws-cloudwatch";
+import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import { Topic } from "aws-cdk-lib/aws-sns";
+import { QUEUES, type QueueName } from "../model/resources.ts";
+import { idOf, nameIn, type Settings } from "./settings.ts";
+
+/** What wakes somebody. The description leads to the section of RUNBOOK.md with the alarm's name. */
+interface Watch {
+  readonly metric: IMetric;
+  /** Rings when the metric is above this; null: when it is zero or silent … */
+  readonly above: number | null;
+  /** … in so many periods of five minutes, one after the other. */
+  readonly periods: number;
+  readonly says: string;
+}
+
+const PERIOD = Duration.minutes(5);
+
+/**
+ * The alarms on what users feel, by the metrics that AWS keeps anyway, and a dashboard of the same. Rows are watched by
+ * `/api/metrics` (prometheus-rules.yaml): a metric of CloudWatch for each mapping would cost more than the service.
+ * They know what they watch by its name alone, so they stand apart and count towards no other stack's 500 resources.
+ */
+export class AlarmsStack extends Stack {
+  constructor(app: App, settings: Settings) {
+    super(app, `Bridge-${settings.stage}-Alarms`, { description: `Bridge (${settings.stage}): alarms and dashboard` });
+    const watches = watchesOf(settings.stage);
+    const topic = settings.alarmTopicArn && Topic.fromTopicArn(this, "Topic", settings.alarmTopicArn);
+    for (const [name, watch] of Object.entries(watches)) {
+      const alarm = new Alarm(this, idOf(name), {
+        alarmName: nameIn(settings.stage, name),
+        alarmDescription: `${watch.says}. What to do: lib/infra/RUNBOOK.md#${sectionOf(name)}`,
+        metric: watch.metric,
+        evaluationPeriods: watch.periods,
+        ...limitOf(watch),
+      });
+      if (!topic) continue;
+      alarm.addAlarmAction(new SnsAction(topic));
+      alarm.addOkAction(new SnsAction(topic));
+    }
+    new Dashboard(this, "Dashboard", {
+      dashboardName: `bridge-${settings.stage}`,
+      widgets: [Object.entries(watches).map(([name, { metric }]) => graph(name, metric))],
+    });
+  }
+}
+
+function limitOf({ above }: Watch): Pick<AlarmProps, "threshold" | "comparisonOperator" | "treatMissingData"> {
+  if (above === null) {
+    return {
+      threshold: 1,
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      treatMissingData: TreatMissingData.BREACHING,
+    };
+  }
+  return {
+    threshold: above,
+    comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+  };
+}
+
+const graph = (title: string, metric: IMetric): GraphWidget => new GraphWidget({ title, left: [metric], width: 8 });
+
+/** One section tells what to do with the dead letters of any queue. */
+const sectionOf = (name: string): string => (name.startsWith("dead-letters-") ? "dead-letters" : name);
+
+function watchesOf(stage: Settings["stage"]): Record<string, Watch> {
+  return {
+    "cycles-missing": {
+      metric: runsWithoutWork(stage),
+      above: 0,
+      periods: 2,
+      says: "Beats are sent, but no cycle runs: no row moves",
+    },
+    "cycles-late": {
+      metric: ageOf(stage, "cycles"),
+      above: 300, // a cycle at work counts as well, and may take three minutes
+      periods: 2,
+      says: "The oldest cycle waits for more than five minutes, and so do its rows",
+    },
+    "sweeper-silent": {
+      metric: ofFunction(stage, "sweep-minute", "Invocations"),
+      above: null,
+      periods: 2,
+      says: "The minute sweeper does not run: what gets lost stays lost",
+    },
+    "deliveries-overdue": {
+      metric: ageOf(stage, "deliveries"),
+      above: 300,
+      periods: 2,
+      says: "The oldest first attempt of a delivery waits for more than five minutes",
+    },
+    "events-overdue": {
+      metric: ageOf(stage, "events"),
+      above: 300,
+      periods: 2,
+      says: "The oldest event waits for more than five minutes to become deliveries",
+    },
+    "api-faults": {
+      metric: new Metric({
+        namespace: "AWS/ApiGateway",
+        metricName: "5XXError",
+        dimensionsMap: { ApiName: nameIn(stage, "api"), Stage: stage },
+        statistic: "Sum",
+        period: PERIOD,
+      }),
+      above: 5,
+      periods: 1,
+      says: "The API answered 5xx to more than five requests in five minutes",
+    },
+    throttles: {
+      metric: new Metric({ namespace: "AWS/Lambda", metricName: "Throttles", statistic: "Sum", period: PERIOD }),
+      above: 0,
+      periods: 2,
+      says: "Lambda refused calls of this account for want of concurrency",
+    },
+    ...Object.fromEntries((Object.keys(QUEUES) as QueueName[]).map((name) => deadLetters(stage, name))),
+  };
+}
+
+function deadLetters(stage: Settings["stage"], name: QueueName): [string, Watch] {
+  const dead = nameIn(stage, `${name}-dead`);
+  return [
+    `dead-letters-${nameIn(stage, name).slice(`bridge-${stage}-`.length)}`,
+    {
+      metric: ofQueue(dead, "ApproximateNumberOfMessagesVisible"),
+      above: 0,
+      periods: 1,
+      says: `A message could not be dealt with however often it was tried, and waits in ${dead}`,
+    },
+  ];
+}
+
+/** 1 while beats are sent and nothing runs them; a stage without active mappings sends none. */
+function runsWithoutWork(stage: Settings["stage"]): MathExpression {
+  return new MathExpression({
+    expression: "IF(FILL(sent, 0) > 0 AND FILL(runs, 0) == 0, 1, 0)",
+    usingMetrics: {
+      sent: ofQueue(nameIn(stage, "fanOut"), "NumberOfMessagesSent", "Sum"),
+      runs: ofFunction(stage, "run-cycle", "Invocations"),
+    },
+    label: "beats without cycles",
+    period: PERIOD,
+  });
+}
+
+const ageOf = (stage: Settings["stage"], name: QueueName): Metric =>
+  ofQueue(nameIn(stage, name), "ApproximateAgeOfOldestMessage");
+
+function ofQueue(QueueName: string, metricName: string, statistic = "Maximum"): Metric {
+  return new Metric({ namespace: "AWS/SQS", metricName, dimensionsMap: { QueueName }, statistic, period: PERIOD });
+}
+
+function ofFunction(stage: Settings["stage"], name: string, metricName: string): Metric {
+  const dimensionsMap = { FunctionName: nameIn(stage, name) };
+  return new Metric({ namespace: "AWS/Lambda", metricName, dimensionsMap, statistic: "Sum", period: PERIOD });
+}

@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { metricsText } from "../../lib/metrics/scrape.ts";
+import { QUEUES } from "../../lib/model/resources.ts";
+import { type Assembly, type Resource, synthesizeFixtures } from "./assembly.ts";
+
+const FOLDER = join(import.meta.dirname, "../../lib/infra");
+const RUNBOOK = readFileSync(join(FOLDER, "RUNBOOK.md"), "utf8");
+const RULES = readFileSync(join(FOLDER, "prometheus-rules.yaml"), "utf8");
+const TOPIC = "arn:aws:sns:eu-central-1:123456789012:operators";
+
+let dev: Assembly;
+let told: Assembly;
+
+beforeAll(async () => {
+  dev = await synthesizeFixtures();
+  told = await synthesizeFixtures({ alarmTopicArn: TOPIC });
+});
+
+test("whoever an alarm wakes is led to what it means, where to look and what to do", () => {
+  const linked = alarms(dev).map(({ Properties }) => sectionIn(String(Properties["AlarmDescription"])));
+  const rules = RULES.matchAll(/runbook: (.*)/g).map(([, link = ""]) => sectionIn(link));
+  const sections = RUNBOOK.split(/^## /m).slice(1);
+
+  expect(new Set([...linked, ...rules])).toEqual(new Set(sections.map((section) => section.split("\n")[0])));
+  for (const section of sections) {
+    expect.soft(section).toMatch(/\*\*It means\*\*.*\n\n\*\*Look\*\*.*\n\n\*\*Do\*\*/);
+  }
+});
+
+test("a message that ends in the dead letters of any queue rings", () => {
+  const watched = alarms(dev)
+    .filter(({ Properties }) => String(Properties["MetricName"]) === "ApproximateNumberOfMessagesVisible")
+    .map(({ Properties }) => String(Properties["Dimensions"]?.["0"]?.["Value"]));
+  const dead = dev
+    .all("AWS::SQS::Queue")
+    .map(({ Properties }) => String(Properties["QueueName"]))
+    .filter((name) => name.endsWith("-dead"));
+
+  expect(dead).toHaveLength(Object.keys(QUEUES).length);
+  expect(watched.sort()).toEqual(dead.sort());
+});
+
+test("every queue, function and API that an alarm watches exists by that name", () => {
+  const existing = new Set(
+    [...dev.all("AWS::SQS::Queue"), ...dev.all("AWS::Lambda::Function"), ...dev.all("AWS::ApiGateway::RestApi")].map(
+      ({ Properties: { QueueName, FunctionName, Name } }) => String(QueueName ?? FunctionName ?? Name),
+    ),
+  );
+  const watched = JSON.stringify(alarms(dev)).matchAll(
+    /"Name":"(?:QueueName|FunctionName|ApiName)","Value":"([^"]+)"/g,
+  );
+  const names = [...watched].map(([, name = ""]) => name);
+
+  expect(names.length).toBeGreaterThan(alarms(dev).length - 2);
+  expect(names.filter((name) => !existing.has(name))).toEqual([]);
+});
+
+test("a clock that stands still rings, because then there are no figures", () => {
+  const sweeper = alarms(dev).find(({ Properties }) => String(Properties["AlarmName"]) === "bridge-dev-sweeper-silent");
+
+  expect(sweeper?.Properties).toMatchObject({ TreatMissingData: "breaching", ComparisonOperator: "LessThanThreshold" });
+});
+
+test("alarms and their ends are told to the topic that the operator names, and to nobody else", async () => {
+  expect(alarms(dev).filter(({ Properties }) => Properties["AlarmActions"])).toEqual([]);
+  for (const { Properties } of alarms(told)) {
+    expect(Properties).toMatchObject({ AlarmActions: [TOPIC], OKActions: [TOPIC] });
+  }
+  await expect(synthesizeFixtures({ alarmTopicArn: "operators" })).rejects.toThrow("must be the ARN of an SNS topic");
+});
+
+test("the dashboard shows every figure that an alarm watches", () => {
+  const [dashboard] = dev.all("AWS::CloudWatch::Dashboard");
+  const body = JSON.stringify(dashboard?.Properties["DashboardBody"]);
+
+  expect(body.split('\\"type\\":\\"metric\\"').length - 1).toBe(alarms(dev).length);
+});
+
+test("the rules for Prometheus ask for metrics that the endpoint tells", () => {
+  const asked = RULES.matchAll(/bridge_\w+/g).map(([name]) => name);
+  const text = metricsText({ totals: [], depths: [], calls: [] });
+  const known = text.matchAll(/^# TYPE (\w+)/gm).map(([, name]) => name);
+
+  expect([...known]).toEqual(expect.arrayContaining([...new Set(asked)]));
+});
+
+const alarms = (assembly: Assembly): Resource[] => assembly.all("AWS::CloudWatch::Alarm");
+
+const sectionIn = (link: string): string => link.split("lib/infra/RUNBOOK.md#")[1] ?? link;
