@@ -1,0 +1,43 @@
+import { join } from "node:path";
+import { AwsSolutionsChecks } from "cdk-nag";
+import { expect, test } from "vitest";
+import { build } from "../../lib/infra/build.ts";
+import { createApp } from "../../lib/infra/synthesize.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { writeFunctions } from "./fixture-functions.ts";
+
+/** What cdk-nag finds and why it stays, by rule; IAM5 by the wildcard. */
+const ANSWERS: readonly (readonly [finding: RegExp, reason: string])[] = [
+  [
+    /^AwsSolutions-IAM5\[Resource::.*Table.*\/index\/\*\]$/,
+    "the indexes of a table that the function may read as a whole",
+  ],
+  [/^AwsSolutions-IAM5\[Resource::.*:schedule\/bridge-dev\/\*\]$/, "one schedule a mapping, in the stage's own group"],
+  [/^AwsSolutions-IAM5\[Resource::\*\]$/, "scheduler:ListSchedules, for which IAM knows no narrower resource"],
+  [/^AwsSolutions-APIG1$/, "every request leaves a line in its function's log; a second log would be paid twice"],
+  [
+    /^AwsSolutions-APIG2$/,
+    "the functions validate: the envelope and its details are the contract's, not the gateway's",
+  ],
+  [/^AwsSolutions-APIG3$/, "a WAF costs more a month than an idle service; rate limit and tokens stand behind it"],
+  [/^AwsSolutions-APIG4$/, "the contract's own bearer tokens are checked in the function, which answers by its codes"],
+  [/^AwsSolutions-APIG6$/, "as APIG1; execution logs would hold customers' data besides"],
+  [/^AwsSolutions-COG4$/, "as APIG4: callers are programs with tokens, not people in a user pool"],
+];
+
+test.each(["dev", "prod"])(
+  "whatever AWS advises against in %s is mended, or stays for a written reason",
+  async (stage) => {
+    const root = temporaryFolder();
+    const bundles = join(root, "dist/functions");
+    await build({ functions: writeFunctions(join(root, "functions")), out: bundles });
+    const app = createApp({ bundles, outdir: join(root, "cdk.out"), context: { stage } });
+    app.synth();
+
+    const { violations } = new AwsSolutionsChecks(app).validateScope(app);
+    const findings = violations.map(({ ruleName }) => ruleName.replaceAll("bridge-prod", "bridge-dev"));
+
+    expect(findings.filter((finding) => !ANSWERS.some(([answered]) => answered.test(finding)))).toEqual([]);
+    expect(ANSWERS.filter(([answered]) => !findings.some((finding) => answered.test(finding)))).toEqual([]);
+  },
+);
