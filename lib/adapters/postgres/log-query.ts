@@ -2,63 +2,52 @@ import type { State } from "../../model/change.ts";
 import { iso } from "./fence.ts";
 import type { Metadata } from "./sql.ts";
 
-/** Which rows of the trigger log; null does not filter. */
+/** Which rows of the trigger log; null does not filter. The table is the parameter $3 of a page and $1 of a total. */
 export interface LogFilter {
   readonly state: State | null;
   readonly table: string | null;
 }
 
-/** Which end of the order is nearer to the page: a page far back is read from the oldest row on. */
-export type Direction = "from the newest" | "from the oldest";
-
 /**
- * One page of the trigger log, most recent first, and the exact total beside each row; one row of NULLs where the page is
- * empty. Parameters: limit, offset, and the table where one is asked for. Settled rows are counted by the totals that
- * every settling keeps, waiting ones live, so the total costs what waits, not what was ever logged.
+ * A page of the trigger log, most recent first, with the exact total beside each row; one row of NULLs where the page is
+ * empty. Parameters: limit and offset. Settled rows are counted by the totals that every settling keeps, waiting ones
+ * live, so the total costs what waits, not what was ever logged.
  */
-export function logPage(tables: Metadata, filter: LogFilter, direction: Direction): string {
+export function logPage(tables: Metadata, filter: LogFilter): string {
   return `
-    WITH counted AS (SELECT ${total(tables, filter)} AS total)
-    SELECT counted.total, l.id, l.table_name, l.sfid, l.action, l.state,
-      coalesce(l.last_operation, 'PENDING') AS last_operation, l.sf_message, ${iso("l.created_at")} AS created_at,
-      CASE WHEN l.state = 'SUCCESS' THEN ${iso("l.processed_at")} END AS synced_at
-    FROM counted
-    LEFT JOIN (${pageOfIds(tables, filter, slices[direction])}) AS page ON true
+    SELECT counted.total, ${COLUMNS}
+    FROM (SELECT ${total(tables, filter)} AS total) AS counted
+    LEFT JOIN (${pageOfIds(tables, filter, "DESC")}) AS page ON true
     LEFT JOIN ${tables.log} l ON l.id = page.id
     ORDER BY l.id DESC`;
 }
 
-/** How many rows match. The table is the only parameter. */
+/** The same for a page far back, counted from the oldest row on and without the total. */
+export function logPageFromOldest(tables: Metadata, filter: LogFilter): string {
+  return `SELECT ${COLUMNS} FROM (${pageOfIds(tables, filter, "ASC")}) AS page JOIN ${tables.log} l ON l.id = page.id
+    ORDER BY l.id DESC`;
+}
+
+/** How many rows match. */
 export function logTotal(tables: Metadata, filter: LogFilter): string {
   return `SELECT ${total(tables, filter).replaceAll("$3", "$1")} AS total`;
 }
 
-/** How a page is cut out of rows in order; `reach`: how many rows of one branch can be part of it. */
-interface Slice {
-  readonly order: "ASC" | "DESC";
-  readonly reach: string;
-  readonly limit: string;
-  readonly offset: string;
-}
-
-const LEFT = "((SELECT total FROM counted) - $2::bigint)";
-
-const slices: Readonly<Record<Direction, Slice>> = {
-  "from the newest": { order: "DESC", reach: "$1::bigint + $2::bigint", limit: "$1::bigint", offset: "$2::bigint" },
-  "from the oldest": {
-    order: "ASC",
-    reach: `greatest(0, ${LEFT})`,
-    limit: `greatest(0, least($1::bigint, ${LEFT}))`,
-    offset: `greatest(0, ${LEFT} - $1::bigint)`,
-  },
-};
+const COLUMNS = `l.id, l.table_name, l.sfid, l.action, l.state,
+      coalesce(l.last_operation, 'PENDING') AS last_operation, l.sf_message, ${iso("l.created_at")} AS created_at,
+      CASE WHEN l.state = 'SUCCESS' THEN ${iso("l.processed_at")} END AS synced_at`;
 
 function total(tables: Metadata, filter: LogFilter): string {
-  return isSettled(filter.state)
-    ? settledTotal(tables, filter)
-    : filter.state === null
-      ? `${settledTotal(tables, filter)} + ${waitingTotal(tables, filter)}`
-      : waitingTotal(tables, filter);
+  switch (filter.state) {
+    case null:
+      return `${settledTotal(tables, filter)} + ${waitingTotal(tables, filter)}`;
+    case "NEW":
+      return `${waitingTotal(tables, filter)} - ${pendingTotal(tables, filter)}`;
+    case "PENDING":
+      return pendingTotal(tables, filter);
+    default:
+      return settledTotal(tables, filter);
+  }
 }
 
 function settledTotal(tables: Metadata, { state, table }: LogFilter): string {
@@ -67,31 +56,47 @@ function settledTotal(tables: Metadata, { state, table }: LogFilter): string {
   return `(SELECT coalesce(sum(${columns}), 0)::bigint FROM ${tables.totals} ${where})`;
 }
 
-function waitingTotal(tables: Metadata, filter: LogFilter): string {
-  return `(SELECT count(*) FROM ${tables.log} WHERE ${waiting(filter)})`;
-}
+const waitingTotal = (tables: Metadata, filter: LogFilter): string =>
+  `(SELECT count(*) FROM ${tables.log} WHERE ${waiting(filter)})`;
 
-/** Each branch reads an index that is in the page's order, or the few rows that wait. */
-function pageOfIds(tables: Metadata, filter: LogFilter, slice: Slice): string {
+const pendingTotal = (tables: Metadata, filter: LogFilter): string =>
+  `(SELECT count(*) FROM ${tables.log} WHERE ${pending(filter)})`;
+
+type Order = "ASC" | "DESC";
+
+/** Each branch reads an index that is in the page's order, or the indexes of the few rows that wait. */
+function pageOfIds(tables: Metadata, filter: LogFilter, order: Order): string {
   const { state, table } = filter;
-  if (state === null && table === null) return cut(tables, "true", slice);
-  if (isSettled(state)) return cut(tables, settled(state, table), slice);
-  if (state !== null) return cut(tables, waiting(filter), slice);
-  const { order, reach, limit, offset } = slice;
-  const branches = [settled("SUCCESS", table), settled("FAILED", table), waiting(filter)];
-  const all = branches.map(
-    (branch) => `(SELECT id FROM ${tables.log} WHERE ${branch} ORDER BY id ${order} LIMIT ${reach})`,
-  );
-  return `SELECT id FROM (${all.join(" UNION ALL ")}) AS branches ORDER BY id ${order} LIMIT ${limit} OFFSET ${offset}`;
+  const cut = (rows: string) => `SELECT id FROM ${rows} ORDER BY id ${order} LIMIT $1::bigint OFFSET $2::bigint`;
+  if (state === null && table === null) return cut(tables.log);
+  if (state === "SUCCESS" || state === "FAILED") return cut(`${tables.log} WHERE ${settled(state, filter)}`);
+  if (state !== null) return cut(`(${waitingIds(tables, filter)}) AS waiting`);
+
+  const reach = (rows: string) => `(SELECT id FROM ${rows} ORDER BY id ${order} LIMIT $1::bigint + $2::bigint)`;
+  const branches = [
+    reach(`${tables.log} WHERE ${settled("SUCCESS", filter)}`),
+    reach(`${tables.log} WHERE ${settled("FAILED", filter)}`),
+    reach(`(${waitingIds(tables, filter)}) AS waiting`),
+  ];
+  return cut(`(${branches.join(" UNION ALL ")}) AS branches`);
 }
 
-const cut = (tables: Metadata, where: string, { order, limit, offset }: Slice): string =>
-  `SELECT id FROM ${tables.log} WHERE ${where} ORDER BY id ${order} LIMIT ${limit} OFFSET ${offset}`;
+/**
+ * The ids of what waits, by the indexes of what waits alone: with OFFSET 0 the planner does not think of walking the
+ * whole log in the order of the page instead.
+ */
+function waitingIds(tables: Metadata, filter: LogFilter): string {
+  const pendingIds = `SELECT id FROM ${tables.log} WHERE ${pending(filter)} OFFSET 0`;
+  if (filter.state === "PENDING") return pendingIds;
+  const ids = `SELECT id FROM ${tables.log} WHERE ${waiting(filter)} OFFSET 0`;
+  return filter.state === "NEW" ? `(${ids}) EXCEPT ALL (${pendingIds})` : ids;
+}
 
-const isSettled = (state: State | null): state is "SUCCESS" | "FAILED" => state === "SUCCESS" || state === "FAILED";
+const ofTable = ({ table }: LogFilter): string => (table === null ? "" : " AND table_name = $3");
 
-const settled = (state: "SUCCESS" | "FAILED", table: string | null): string =>
-  `processed_at IS NOT NULL AND state = '${state}'${table === null ? "" : " AND table_name = $3"}`;
+const settled = (state: "SUCCESS" | "FAILED", filter: LogFilter): string =>
+  `processed_at IS NOT NULL AND state = '${state}'${ofTable(filter)}`;
 
-const waiting = ({ state, table }: LogFilter): string =>
-  `processed_at IS NULL${state === null ? "" : ` AND state = '${state}'`}${table === null ? "" : " AND table_name = $3"}`;
+const waiting = (filter: LogFilter): string => `processed_at IS NULL${ofTable(filter)}`;
+
+const pending = (filter: LogFilter): string => `processed_at IS NULL AND state = 'PENDING'${ofTable(filter)}`;

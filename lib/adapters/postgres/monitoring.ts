@@ -4,7 +4,7 @@ import type { MonitoredDatabase, Monitoring } from "../../monitoring/ports.ts";
 import { instant, iso } from "./fence.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "./kept-sessions.ts";
 import { unlessUnprovisioned } from "./lease.ts";
-import { type LogFilter, logPage, logTotal } from "./log-query.ts";
+import { type LogFilter, logPage, logPageFromOldest, logTotal } from "./log-query.ts";
 import type { Row } from "./session.ts";
 import { type Metadata, metadata } from "./sql.ts";
 
@@ -76,24 +76,22 @@ async function readPage(
   offset: number,
 ): Promise<{ readonly total: number; readonly rows: readonly Row[] }> {
   const table = filter.table === null ? [] : [filter.table];
-  const direction =
-    offset < DEEP || !(await isFarBack(ask, tables, filter, offset)) ? "from the newest" : "from the oldest";
-  const rows = await ask(logPage(tables, filter, direction), [limit, offset, ...table]);
+  if (offset >= DEEP) {
+    const [counted] = await ask(logTotal(tables, filter), table);
+    const total = Number(counted?.["total"] ?? 0);
+    const behind = total - offset; // rows from the page's first one to the oldest
+    if (behind <= 0) return { total, rows: [] };
+    if (behind < offset) {
+      const slice = [Math.min(limit, behind), Math.max(0, behind - limit)];
+      return { total, rows: await ask(logPageFromOldest(tables, filter), [...slice, ...table]) };
+    }
+  }
+  const rows = await ask(logPage(tables, filter), [limit, offset, ...table]);
   return { total: Number(rows[0]?.["total"] ?? 0), rows: rows.filter((row) => row["id"] !== null) };
 }
 
 /** From this offset on it is worth a look which end of the log is nearer. */
 const DEEP = 5000;
-
-async function isFarBack(
-  ask: (text: string, values: readonly unknown[]) => Promise<readonly Row[]>,
-  tables: Metadata,
-  filter: LogFilter,
-  offset: number,
-): Promise<boolean> {
-  const [row] = await ask(logTotal(tables, filter), filter.table === null ? [] : [filter.table]);
-  return offset > Number(row?.["total"] ?? 0) / 2;
-}
 
 function logRow(row: Row) {
   return {
