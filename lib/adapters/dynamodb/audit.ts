@@ -49,6 +49,8 @@ async function readNewest(
       TableName: database.table("audit"),
       KeyConditionExpression: "pk = :pk",
       ExpressionAttributeValues: { ":pk": pk },
+      ProjectionExpression: "entry, entries, #first, first_expires_at",
+      ExpressionAttributeNames: { "#first": "first" },
       ScanIndexForward: false,
       Limit: limit + 1,
       ConsistentRead: true,

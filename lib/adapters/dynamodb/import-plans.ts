@@ -66,7 +66,7 @@ async function isDone(committing: Promise<void>): Promise<boolean> {
   }
 }
 
-const kept = z.object({ id: z.string(), config_version: z.number() });
+const kept = z.object({ sk: z.string(), config_version: z.number() });
 
 /** The changes that nobody carried out yet, with what belongs to them. */
 async function notYet(database: Database, recorded: RecordedChanges): Promise<RecordedChanges> {
@@ -77,11 +77,11 @@ async function notYet(database: Database, recorded: RecordedChanges): Promise<Re
   );
   const versions = new Map(
     (answer.Responses?.[table] ?? []).map((item) => {
-      const { id, config_version } = kept.parse(item);
-      return [id, config_version] as const;
+      const { sk, config_version } = kept.parse(item);
+      return [sk, config_version] as const;
     }),
   );
-  const isOpen = ({ after }: MappingChange) => (versions.get(after.id) ?? 0) < after.configVersion;
+  const isOpen = ({ after }: MappingChange) => (versions.get(mappingKey(after.id)) ?? 0) < after.configVersion;
   const changes = recorded.changes.filter(isOpen);
   const ids = new Set(changes.map(({ after }) => after.id));
   return {
