@@ -7,5 +7,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: "forks",
+    // Much of the suite waits for real seconds, so two files at a time fill two cores and no more.
+    maxWorkers: 2,
   },
 });

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type HttpAnswer, type RunningBridge, startRunningBridge } from "../support/running-bridge.ts";
 import type { TestWorkspace } from "../support/workspace.ts";
@@ -16,14 +17,19 @@ const list = (headers: Record<string, string> = {}) =>
 
 const left = ({ headers }: HttpAnswer) => Number(/r=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1]);
 
-/** Requests of one and the same minute, all that it takes until the first refusal. */
+/** Requests until the first refusal. */
+async function useUp(): Promise<HttpAnswer[]> {
+  const answers: HttpAnswer[] = [];
+  while (answers.at(-1)?.status !== 429) answers.push(...(await Promise.all(Array.from({ length: 25 }, () => list()))));
+  return answers;
+}
+
+/** Requests of one and the same minute, from its first on. When a minute ends meanwhile, the next one serves. */
 async function useUpOneMinute(): Promise<HttpAnswer[]> {
   for (;;) {
-    const answers: HttpAnswer[] = [];
-    while (answers.at(-1)?.status !== 429)
-      answers.push(...(await Promise.all(Array.from({ length: 25 }, () => list()))));
-    const remaining = answers.map(left);
-    if (remaining.filter((rest) => rest === 299).length <= 1) return answers;
+    const answers = await useUp();
+    if (answers.filter((answer) => left(answer) === 299).length === 1) return answers;
+    await pause(1000 * Number(answers.at(-1)?.headers.get("retry-after")));
   }
 }
 
@@ -47,7 +53,7 @@ test("300 requests a minute are answered, exactly, however many come at once; th
 }, 180_000);
 
 test("a client that says it is somebody else is counted all the same, and the metrics stay open", async () => {
-  await useUpOneMinute();
+  await useUp();
 
   for (const name of ["X-Forwarded-For", "X-Real-IP", "Forwarded", "CF-Connecting-IP", "True-Client-IP"]) {
     const answer = await list({ [name]: name === "Forwarded" ? "for=203.0.113.7" : "203.0.113.7" });
