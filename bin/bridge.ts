@@ -14,5 +14,5 @@ const terminal = { stdin, stdout, stderr, env, folder: process.cwd(), interrupte
 
 process.exitCode = await runBridge(process.argv.slice(2), terminal, {
   openOperator: async (asked) => (await import("./operate.ts")).openOperator(asked),
-  startOrg: async (asked) => (await import("../lib/local/org/start-org.ts")).startOrg(asked),
+  startOrg: async (asked) => (await import("../lib/local/org/run-org.ts")).openOrg(asked),
 });

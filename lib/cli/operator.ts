@@ -27,11 +27,25 @@ export interface RunningOrg {
   readonly accessToken: string;
   readonly clientId: string;
   readonly clientSecret: string;
+  /** The file that clients have to trust; null without TLS. */
+  readonly certificate: string | null;
   close(): Promise<void>;
 }
 
 /** What the machine can do beside speaking to a service; bin provides it, and only what is asked for is loaded. */
 export interface Machine {
   readonly openOperator: OpenOperator;
-  startOrg(asked: { readonly dataDir: string; readonly port: number }): Promise<RunningOrg>;
+  startOrg(asked: AskedOrg): Promise<RunningOrg>;
+}
+
+/** How an org is to run; `definition` is a JSON file with objects, fields and rules beyond the standard ones. */
+export interface AskedOrg {
+  readonly dataDir: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  readonly host: string;
+  readonly tls: boolean;
+  readonly definition: string | null;
+  /** Opens the control endpoints under `/_sim`. */
+  readonly controls: boolean;
 }

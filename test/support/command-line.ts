@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { openOperator } from "../../bin/operate.ts";
 import type { Machine } from "../../lib/cli/operator.ts";
 import { runBridge } from "../../lib/cli/program.ts";
-import { startOrg } from "../../lib/local/org/start-org.ts";
+import { openOrg } from "../../lib/local/org/run-org.ts";
 
 /** What a command came to. */
 export interface Ended {
@@ -36,7 +36,7 @@ export interface CommandLine {
   close(): void;
 }
 
-const MACHINE: Machine = { openOperator, startOrg };
+const MACHINE: Machine = { openOperator, startOrg: openOrg };
 
 /** Opens one; `environment` is added to that of its commands. */
 export function openCommandLine(environment: Readonly<Record<string, string>> = {}): CommandLine {

@@ -44,6 +44,10 @@ export function addOperatorCommands(program: Command, does: Does): void {
     .command("org")
     .description("run the embedded Salesforce org alone, until Ctrl-C")
     .option("--port <port>", "port (default: a free one)")
+    .option("--host <address>", "where to listen", "127.0.0.1")
+    .option("--tls", "serve HTTPS with a certificate of its own, kept in the data folder")
+    .option("--definition <file>", "JSON file with objects, fields and rules beyond the standard ones")
+    .option("--controls", "open /_sim, where anybody may order faults and delays")
     .option("--data-dir <folder>", "folder that keeps the org", ".bridge/org")
     .action(does(async () => (await import("../commands/org.ts")).runOrg));
 }

@@ -14,14 +14,14 @@ export interface RunOrgOptions {
   /** Serves HTTPS with a certificate of its own, kept in the data folder. */
   readonly tls?: boolean;
   /** A JSON file with objects, fields and rules beyond the standard ones. */
-  readonly definition?: string;
+  readonly definition?: string | null;
   /** Opens the control endpoints under `/_sim`. */
   readonly controls?: boolean;
   readonly dailyApiRequests?: number;
 }
 
-/** Runs an org by itself until the signal comes; `say` gets what its user needs to know to come in. */
-export async function runOrg(options: RunOrgOptions, say: (text: string) => void, until: AbortSignal): Promise<void> {
+/** Starts an org by itself, with what a command line can say: the definition from a file, a certificate of its own. */
+export async function openOrg(options: RunOrgOptions): Promise<LoneOrg> {
   const { host, controls, dailyApiRequests } = options;
   const org = await startOrg({
     dataDir: options.dataDir,
@@ -30,15 +30,26 @@ export async function runOrg(options: RunOrgOptions, say: (text: string) => void
     ...(controls === undefined ? {} : { controls }),
     ...(dailyApiRequests === undefined ? {} : { dailyApiRequests }),
     ...(options.tls ? { tls: keptCertificate(options.dataDir) } : {}),
-    ...(options.definition === undefined ? {} : { definition: readDefinition(options.definition) }),
+    ...(options.definition ? { definition: readDefinition(options.definition) } : {}),
   });
+  return { ...org, certificate: options.tls ? join(options.dataDir, "tls-cert.pem") : null };
+}
+
+interface LoneOrg extends Org {
+  /** The file that clients have to trust; null without TLS. */
+  readonly certificate: string | null;
+}
+
+/** Runs an org by itself until the signal comes; `say` gets what its user needs to know to come in. */
+export async function runOrg(options: RunOrgOptions, say: (text: string) => void, until: AbortSignal): Promise<void> {
+  const org = await openOrg(options);
   say(introduction(org, options));
   if (!until.aborted)
     await new Promise<void>((resolve) => until.addEventListener("abort", () => resolve(), { once: true }));
   await org.close();
 }
 
-function introduction(org: Org, { controls, tls, dataDir }: RunOrgOptions): string {
+function introduction(org: LoneOrg, { controls }: RunOrgOptions): string {
   return [
     `The embedded Salesforce org listens on ${org.url}`,
     `  username       ${org.username}`,
@@ -46,7 +57,7 @@ function introduction(org: Org, { controls, tls, dataDir }: RunOrgOptions): stri
     `  access token   ${org.accessToken}`,
     `  client id      ${org.clientId}`,
     `  client secret  ${org.clientSecret}`,
-    ...(tls ? [`  certificate    ${join(dataDir, "tls-cert.pem")} (NODE_EXTRA_CA_CERTS takes it)`] : []),
+    ...(org.certificate ? [`  certificate    ${org.certificate} (NODE_EXTRA_CA_CERTS takes it)`] : []),
     ...(controls ? [`  controls       ${org.url}/_sim (GET it for the list)`] : []),
     "Ctrl-C stops it; the same data folder brings it back as it was.",
   ].join("\n");
