@@ -3,7 +3,7 @@ import type { Mapping } from "../model/mapping.ts";
 import { parentPathOf } from "../model/parent-key.ts";
 import type { Entry } from "./document.ts";
 import type { Org, OrgObject } from "./org.ts";
-import { needsDescribe } from "./plan-import.ts";
+import { mappingOf, needsDescribe } from "./plan-import.ts";
 
 /**
  * What the org says of the objects of these entries, by lower-case name, and of the objects whose external ids they name
@@ -20,14 +20,16 @@ export async function describeEntries(
   const names = await org.objectNames(workspace);
   const wanted = asking.flatMap(({ objectName }) => names.get(objectName.toLowerCase()) ?? []);
   const objects = byLowerCase(await org.describe(workspace, wanted));
-  const parents = asking.flatMap((entry) => parentsOf(entry, objects.get(entry.objectName.toLowerCase())));
+  const parents = asking.flatMap((entry) =>
+    parentsOf(entry.fields ?? mappingOf(entry, existing)?.fields ?? [], objects.get(entry.objectName.toLowerCase())),
+  );
   const more = [...new Set(parents)].filter((name) => !objects.has(name.toLowerCase()));
   if (more.length === 0) return objects;
   return new Map([...objects, ...byLowerCase(await org.describe(workspace, more))]);
 }
 
-function parentsOf({ fields }: Entry, object: OrgObject | undefined): readonly string[] {
-  if (!object || fields === null) return [];
+function parentsOf(fields: readonly string[], object: OrgObject | undefined): readonly string[] {
+  if (!object) return [];
   const own = new Set(object.fields.map(({ name }) => name.toLowerCase()));
   return fields
     .filter((name) => !own.has(name.toLowerCase()))

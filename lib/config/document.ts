@@ -10,6 +10,7 @@ export const DOCUMENT_VERSION = 1;
 /** What one import may hold (design section 6). */
 const MAX_MAPPINGS = 2000;
 export const MAX_FIELDS = 800;
+const MAX_FILTER = 4000;
 
 /** One mapping of a config document, checked for itself; null is what it does not say. */
 export interface Entry {
@@ -79,13 +80,21 @@ const fields = z
     for (const name of twice(names)) refuse([name], "is named twice, for case does not count");
   });
 
+/** A filter as text; what it says is judged where the object is known. Cycles send it in the URL of a query. */
+export const filterText = () =>
+  z.nullable(
+    z
+      .string({ error: "must be a text or null" })
+      .check(z.maxLength(MAX_FILTER, { error: `must have at most ${MAX_FILTER} characters` })),
+  );
+
 const bridge = z.looseObject(
   {
     pg_table: z.optional(named(tableNameProblem)),
     sync_direction: z.optional(word(SYNC_DIRECTIONS)),
     active: z.optional(switchable()),
     conflict_policy: z.optional(word(CONFLICT_POLICIES)),
-    filter: z.optional(z.nullable(z.string({ error: "must be a text or null" }))),
+    filter: z.optional(filterText()),
   },
   { error: "must be an object" },
 );

@@ -4,6 +4,7 @@ import type { SealedWorkspace } from "../access/ports.ts";
 export interface OrgField {
   readonly name: string;
   readonly type: string;
+  readonly filterable: boolean;
   readonly externalId: boolean;
   readonly idLookup: boolean;
   /** A lookup's way to its parent, `Account`; null: it is none. */

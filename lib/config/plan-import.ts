@@ -1,5 +1,5 @@
 import { Failure, type FailureDetail } from "../model/failure.ts";
-import { parseFilter } from "../model/filter.ts";
+import { parseFilter, renderFilter } from "../model/filter.ts";
 import { newId } from "../model/id.ts";
 import type { Mapping } from "../model/mapping.ts";
 import { changedMapping, contradictsItself, newMapping } from "./changed-mapping.ts";
@@ -33,7 +33,8 @@ export function needsDescribe(entry: Entry, existing: readonly Mapping[]): boole
   if (!mapping) return true;
   const known = new Set(mapping.fields);
   const isNewUpsertField = entry.upsertField !== null && entry.upsertField !== mapping.upsertField;
-  return isNewUpsertField || (entry.fields ?? []).some((field) => !known.has(field));
+  const isNewFilter = typeof entry.filter === "string" && entry.filter !== mapping.filter;
+  return isNewUpsertField || isNewFilter || (entry.fields ?? []).some((field) => !known.has(field));
 }
 
 /** Decides an import: matched by object, absent mappings stay, nothing is deleted. */
@@ -63,7 +64,8 @@ function judge(entry: Entry, { workspaceId, at, existing, described }: Given): J
   const isAsked = needsDescribe(entry, existing);
   const object = isAsked ? (described.get(entry.objectName.toLowerCase()) ?? null) : null;
   const { names, problems } = spellNames(entry, mapping, object, described);
-  if (own.length > 0 || problems.length > 0) return { entry, change: null, problems: [...own, ...problems] };
+  const all = [...own, ...problems, ...filterProblems(entry, object)];
+  if (all.length > 0) return { entry, change: null, problems: all };
   if (!mapping) {
     const after = newMapping(entry, names, { id: newId("map"), workspaceId, at });
     return { entry, change: { before: null, after }, problems: [] };
@@ -87,23 +89,24 @@ function ownProblems(entry: Entry, mapping: Mapping | null): readonly FailureDet
           ),
         ]
       : []),
-    ...filterProblems(entry).map((message) => problem("bridge.filter", message)),
   ];
 }
 
-/** Whether its fields are there and can be filtered by is judged when the table is made. */
-function filterProblems({ filter }: Entry): readonly string[] {
+/** A filter that is not understood, or, where the org was asked, that it would refuse; for settings and imports alike. */
+function filterProblems({ path, filter }: Entry, object: OrgObject | null): readonly FailureDetail[] {
   if (typeof filter !== "string") return [];
   try {
-    parseFilter(filter);
+    const understood = parseFilter(filter);
+    if (object) renderFilter(understood, new Map(object.fields.map((field) => [field.name.toLowerCase(), field])));
     return [];
   } catch (error) {
-    if (error instanceof Failure) return [error.message];
+    if (error instanceof Failure) return [{ path: `${path}.config.bridge.filter`, message: error.message }];
     throw error;
   }
 }
 
-function mappingOf({ objectName }: Entry, existing: readonly Mapping[]): Mapping | null {
+/** The mapping that an entry speaks of; null: there is none yet. */
+export function mappingOf({ objectName }: Entry, existing: readonly Mapping[]): Mapping | null {
   const wanted = objectName.toLowerCase();
   return existing.find(({ sfObject }) => sfObject.toLowerCase() === wanted) ?? null;
 }

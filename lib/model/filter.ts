@@ -24,18 +24,73 @@ export function parseFilter(text: string): Filter {
   return filter;
 }
 
-/** The condition as SOQL has it, checked against what the org says about the object's fields. */
-export function renderFilter(filter: Filter, fields: ReadonlyMap<string, DescribedField>): string {
+/** What a filter must know of a field. */
+type Filterable = Pick<DescribedField, "name" | "type" | "filterable">;
+
+/**
+ * The condition as SOQL has it, checked against what the org says about the object's fields, by their lower-case names:
+ * each is there, can be filtered by, and is compared with a value of its own kind.
+ */
+export function renderFilter(filter: Filter, fields: ReadonlyMap<string, Filterable>): string {
   if (filter.kind === "not") return `(NOT ${renderFilter(filter.part, fields)})`;
   if (filter.kind !== "comparison") {
     return `(${filter.parts.map((part) => renderFilter(part, fields)).join(` ${filter.kind.toUpperCase()} `)})`;
   }
   const field = fields.get(filter.field.toLowerCase());
-  if (!field) throw refused(`there is no field ${filter.field}, or our user may not see it`);
-  if (!field.filterable) throw refused(`${field.name} cannot be filtered by`);
+  if (!field) {
+    throw refused(`there is no field ${filter.field}, or our user may not see it; name another, or grant it`);
+  }
+  if (!field.filterable) throw refused(`${field.name} cannot be filtered by; choose another field`);
+  refuseMismatch(field, filter.operator, filter.values);
   const isSet = SET_OPERATORS.has(filter.operator);
   const values = isSet ? `(${filter.values.join(", ")})` : filter.values[0];
   return `${field.name} ${filter.operator} ${values}`;
+}
+
+/** How the values of a field's type are written in SOQL; a type that is not here is compared with texts. */
+const WRITTEN_AS: Readonly<Record<string, ValueKind>> = {
+  int: "a number",
+  long: "a number",
+  double: "a number",
+  currency: "a number",
+  percent: "a number",
+  boolean: "TRUE or FALSE",
+  date: "a date",
+  datetime: "a time with its zone",
+};
+
+type ValueKind = "a text in single quotes" | "a number" | "TRUE or FALSE" | "a date" | "a time with its zone";
+
+const EXAMPLES: Readonly<Record<ValueKind, string>> = {
+  "a text in single quotes": "'Sales'",
+  "a number": "100",
+  "TRUE or FALSE": "TRUE",
+  "a date": "2026-02-03 or TODAY",
+  "a time with its zone": "2026-02-03T00:00:00Z or TODAY",
+};
+
+/** Salesforce would refuse the query of every cycle: a text for a number, LIKE for a date, INCLUDES for a text. */
+function refuseMismatch({ name, type }: Filterable, operator: string, values: readonly string[]): void {
+  const wanted = WRITTEN_AS[type] ?? "a text in single quotes";
+  const isPicklist = type === "multipicklist";
+  if (operator === "LIKE" && (wanted !== "a text in single quotes" || isPicklist)) {
+    throw refused(`${name} is of type ${type}, which LIKE does not compare; use = or IN`);
+  }
+  if ((operator === "INCLUDES" || operator === "EXCLUDES") && !isPicklist) {
+    throw refused(`${name} is of type ${type}, which ${operator} does not compare; use IN or NOT IN`);
+  }
+  const wrong = values.find((value) => value !== "NULL" && !isWrittenAs(value, wanted));
+  if (wrong === undefined) return;
+  throw refused(`${name} is of type ${type} and is compared with ${wanted}, as ${EXAMPLES[wanted]}, not with ${wrong}`);
+}
+
+function isWrittenAs(value: string, kind: ValueKind): boolean {
+  if (value.startsWith("'")) return kind === "a text in single quotes";
+  if (/^(?:TRUE|FALSE)$/.test(value)) return kind === "TRUE or FALSE";
+  if (/^\d{4}-\d\d-\d\dT/.test(value)) return kind === "a time with its zone";
+  if (/^\d{4}-\d\d-\d\d$/.test(value)) return kind === "a date";
+  if (/^[A-Z]/.test(value)) return kind === "a date" || kind === "a time with its zone"; // TODAY, LAST_N_DAYS:7
+  return kind === "a number";
 }
 
 const SET_OPERATORS = new Set(["IN", "NOT IN", "INCLUDES", "EXCLUDES"]);

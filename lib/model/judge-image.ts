@@ -2,8 +2,8 @@ import type { ConflictPolicy } from "./mapping.ts";
 import { type Deletion, survivesDeletion, type WaitingChange } from "./merge.ts";
 import type { Image } from "./record.ts";
 
-/** How a record came to be read. */
-export type Lane = "fast" | "slow" | "load" | "sweep" | "reread" | "deleted";
+/** How a record came to be read; `outside`: as a living one that the mapping's filter does not hold for. */
+export type Lane = "fast" | "slow" | "load" | "sweep" | "reread" | "deleted" | "outside";
 
 /** What is known about one record of a page. */
 export interface Circumstances {
@@ -53,8 +53,12 @@ function isOlderThanPush({ pushedAt, readAt, image }: Circumstances): boolean {
   return image.isDeleted ? pushedAt > readAt : pushedAt >= readAt;
 }
 
-function judgeDeleted({ image, row, waiting, policy }: Circumstances): Verdict {
+function judgeDeleted({ image, lane, row, waiting, policy }: Circumstances): Verdict {
   if (row === null || isBefore(image.systemModstamp, row.stamp)) return { kind: "nothing" };
+  if (lane === "outside") {
+    // A change of the row is sent first: its save stamps the record anew, and the next pull meets it outside again.
+    return waiting.length > 0 ? { kind: "nothing" } : { kind: "delete", key: row.key, waiting };
+  }
   if (survivesDeletion(policy, image.systemModstamp, waiting)) return { kind: "undelete" };
   return { kind: "delete", key: row.key, waiting };
 }

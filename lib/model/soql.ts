@@ -36,6 +36,12 @@ export function withIds(shape: TableShape, ids: readonly string[]): string {
   return `${select(shape)} WHERE Id IN (${ids.map(recordId).join(", ")})`;
 }
 
+/** Which of these records are living and inside of the filter; at most 400. */
+export function insideWithIds(shape: TableShape, ids: readonly string[]): string {
+  const conditions = [`Id IN (${ids.map(recordId).join(", ")})`, ...living(shape)];
+  return `SELECT Id FROM ${identifier(shape.sfObject)}${where(conditions)}`;
+}
+
 /** First load, one page: every record in the order of ids, after the last one that arrived. */
 export function allAfter(shape: TableShape, afterId: string | null): string {
   const after = afterId === null ? [] : [`Id > ${recordId(afterId)}`];

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { MAX_FIELDS } from "../config/document.ts";
+import { filterText, MAX_FIELDS } from "../config/document.ts";
 import { apiNameProblem, fieldNameProblem, tableNameProblem } from "../config/identifiers.ts";
 import type { Settings } from "../config/save-mapping.ts";
 import { CONFLICT_POLICIES, SYNC_DIRECTIONS } from "../model/mapping.ts";
@@ -31,7 +31,7 @@ const settings = {
   ),
   upsert_field: z.optional(z.nullable(apiName())),
   conflict_policy: z.optional(word(CONFLICT_POLICIES)),
-  filter: z.optional(z.nullable(z.string({ error: "must be a text or null" }).check(z.maxLength(4000)))),
+  filter: z.optional(filterText()),
 };
 
 /** What a person says of a new mapping. */

@@ -3,7 +3,7 @@ import type { LoadMessage } from "../model/messages.ts";
 import { type Cycle, newTally, type Tally } from "./cycle.ts";
 import { holdLease, LEASE_SECONDS, untilItEnds } from "./hold-lease.ts";
 import { LeaseLost, type LoadMark, type Marks } from "./ports.ts";
-import { readEverything, startReading } from "./read-everything.ts";
+import { looksAtRows, readEverything, startReading } from "./read-everything.ts";
 import type { CycleNeeds } from "./run-cycle.ts";
 import { sweepRows } from "./sweep-rows.ts";
 
@@ -78,5 +78,5 @@ function isStarted(work: Work): work is LoadMark {
 
 async function carryOn(cycle: Cycle, mark: LoadMark): Promise<void> {
   const read = mark.afterRow === null ? await readEverything(cycle, mark) : mark;
-  if (mark.kind === "sweep") await sweepRows(cycle, read);
+  if (looksAtRows(cycle, mark)) await sweepRows(cycle, read);
 }

@@ -1,5 +1,6 @@
 import type { Action, ClaimedChange } from "../model/change.ts";
 import type { DescribedObject } from "../model/describe.ts";
+import type { Lane } from "../model/judge-image.ts";
 import type { Mapping } from "../model/mapping.ts";
 import type { Image, Operation, OutgoingRecord, RecordResult } from "../model/record.ts";
 import type { RequestRefusal } from "../model/refusal.ts";
@@ -103,8 +104,8 @@ export interface Page {
   readonly images: readonly Image[];
   /** `Date` of the answer that held them (Bulk: of the job's creation). */
   readonly readAt: Date;
-  /** `deleted`: ids from getDeleted, their images without values. */
-  readonly lane: "fast" | "slow" | "load" | "sweep" | "reread" | "deleted";
+  /** `deleted`: ids from getDeleted; `outside`: records outside of the filter. Their images are without values. */
+  readonly lane: Lane;
   /** Marks to commit with the rows. */
   readonly marks: Partial<Marks>;
 }

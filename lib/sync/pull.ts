@@ -4,7 +4,7 @@ import { SalesforceRefusal } from "../model/refusal.ts";
 import { changedSince, type Keyset, outsideSince, stampsSince } from "../model/soql.ts";
 import { type Cycle, type Moved, tallyApplied } from "./cycle.ts";
 import type { Marks } from "./ports.ts";
-import { applyPage, readAgain, readPage } from "./read-page.ts";
+import { applyPage, readAgain, readPage, removeRows } from "./read-page.ts";
 
 /** Late commits and hard deletes are looked for this often, late commits this far back. */
 const LATE_EVERY_MILLISECONDS = 5 * 60_000;
@@ -55,18 +55,7 @@ async function exitLane(cycle: Cycle, start: Date): Promise<void> {
   for (let from: Date | Keyset = start; ; ) {
     const page = await readPage(cycle, outsideSince(cycle.shape, from));
     const owned = new Set(await cycle.store.owned(cycle.lease, page.records.map(sfidOf)));
-    const images = page.records
-      .filter((record) => owned.has(sfidOf(record)))
-      .map((record) => ({
-        sfid: sfidOf(record),
-        systemModstamp: stampOf(record),
-        isDeleted: true,
-        values: {},
-      }));
-    if (images.length > 0) {
-      const applied = await cycle.store.apply(cycle.lease, { images, readAt: page.readAt, lane: "deleted", marks: {} });
-      tallyApplied(cycle.tally, images.length, applied);
-    }
+    await removeRows(cycle, { ...page, records: page.records.filter((record) => owned.has(sfidOf(record))) });
     if (!page.next) return;
     from = page.next;
   }

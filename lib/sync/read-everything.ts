@@ -42,8 +42,16 @@ export async function readEverything(cycle: Cycle, mark: LoadMark): Promise<Load
   if (mark.bulk) await readByBulk(cycle, mark, mark.bulk);
   else await readByRest(cycle, mark);
   const read: LoadMark = { ...mark, bulk: null, afterId: null, afterRow: 0 };
-  await commit(cycle, mark.kind === "sweep" ? { load: read } : ended(mark));
+  await commit(cycle, looksAtRows(cycle, mark) ? { load: read } : ended(mark));
   return read;
+}
+
+/**
+ * Whether the rows are looked at after the records: by a sweep, and after a change of the mapping, for a new filter may
+ * leave rows outside whose records no cycle meets.
+ */
+export function looksAtRows({ shape }: Cycle, { kind }: LoadMark): boolean {
+  return kind === "sweep" || (kind === "backfill" && shape.filter !== null);
 }
 
 async function readByRest(cycle: Cycle, mark: LoadMark): Promise<void> {

@@ -1,5 +1,6 @@
 import { imageOf, sfidOf, stampOf } from "../model/incoming.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
+import type { TableShape } from "../model/shape.ts";
 import { type Keyset, PAGE_SIZE, withIds } from "../model/soql.ts";
 import { type Cycle, type Moved, tallyApplied } from "./cycle.ts";
 import type { Page, QueryPage, RequestRefusal } from "./ports.ts";
@@ -38,13 +39,33 @@ export async function readAgain(cycle: Cycle, ids: readonly string[], lane: "rer
   }
 }
 
-/** Records by id, deleted ones too, as they are now. Up to 2,000 cost one call. */
-export async function* recordsOf(cycle: Cycle, ids: readonly string[]): AsyncGenerator<QueryPage> {
+/** Takes the rows of living records out of the table, as if they had been deleted: they are outside of the filter now. */
+export async function removeRows(
+  cycle: Cycle,
+  { records, readAt }: Pick<QueryPage, "records" | "readAt">,
+): Promise<void> {
+  if (records.length === 0) return;
+  const images = records.map((record) => ({
+    sfid: sfidOf(record),
+    systemModstamp: stampOf(record),
+    isDeleted: true,
+    values: {},
+  }));
+  const applied = await cycle.store.apply(cycle.lease, { images, readAt, lane: "outside", marks: {} });
+  tallyApplied(cycle.tally, images.length, applied);
+}
+
+/** Records by id, deleted ones too, as they are now, or what another query by id gives. Up to 2,000 cost one call. */
+export async function* recordsOf(
+  cycle: Cycle,
+  ids: readonly string[],
+  query: (shape: TableShape, ids: readonly string[]) => string = withIds,
+): AsyncGenerator<QueryPage> {
   let rest = ids;
   while (rest.length > 0) {
     const asked = rest.slice(0, IDS_PER_QUERY * QUERIES_PER_CALL);
     await cycle.hold.mayRead();
-    const soqls = chunks(asked, IDS_PER_QUERY).map((some) => withIds(cycle.shape, some));
+    const soqls = chunks(asked, IDS_PER_QUERY).map((some) => query(cycle.shape, some));
     const pages = (await cycle.hold.during(() => cycle.salesforce.queryTogether(soqls))).map(orThrow);
     yield* pages;
     rest = [...rest.slice(asked.length), ...cutOff(asked, pages)];

@@ -1,14 +1,16 @@
 import { sfidOf } from "../model/incoming.ts";
+import { insideWithIds } from "../model/soql.ts";
 import type { Cycle } from "./cycle.ts";
 import type { LoadMark, OwnedRecord, QueryPage } from "./ports.ts";
-import { applyPage, recordsOf } from "./read-page.ts";
+import { applyPage, recordsOf, removeRows } from "./read-page.ts";
 
 /** Rows looked for in the org by one call. */
 const ROWS_AT_ONCE = 2_000;
 
 /**
- * A sweep's second half: looks in the org for the record of each row. What it says is deleted is deleted here; what it
- * does not know any more, or does not show us any more, is told and left alone.
+ * The second half of a sweep, or of a reading after the filter changed: looks in the org for the record of each row. The
+ * row of what it says is deleted, or is outside of the filter now, leaves the table; what it does not know any more, or
+ * does not show us any more, is told and left alone.
  */
 export async function sweepRows(cycle: Cycle, mark: LoadMark): Promise<void> {
   let missing = 0;
@@ -31,15 +33,25 @@ export async function sweepRows(cycle: Cycle, mark: LoadMark): Promise<void> {
 
 /** How many of the rows have a record that the org does not know. */
 async function sweepSome(cycle: Cycle, rows: readonly OwnedRecord[]): Promise<number> {
-  const unknown = new Set(rows.map(({ sfid }) => sfid.slice(0, 15)));
   const ids = rows.map(({ sfid }) => sfid);
-  for await (const page of recordsOf(cycle, ids)) {
-    for (const record of page.records) unknown.delete(sfidOf(record).slice(0, 15));
-    const deleted: QueryPage = { ...page, records: page.records.filter((record) => record["IsDeleted"] === true) };
-    if (deleted.records.length > 0) await applyPage(cycle, deleted, "reread", {});
+  const unknown = new Map(ids.map((sfid) => [sfid.slice(0, 15), sfid]));
+  const forget = ({ records }: QueryPage) => {
+    for (const record of records) unknown.delete(sfidOf(record).slice(0, 15));
+  };
+  if (cycle.shape.filter !== null) {
+    for await (const page of recordsOf(cycle, ids, insideWithIds)) forget(page);
+  }
+  // Of a filtered mapping these are few: the rows whose record was deleted, or is outside of the filter.
+  for await (const page of recordsOf(cycle, [...unknown.values()])) {
+    forget(page);
+    const { true: deleted = [], false: living = [] } = Object.groupBy(page.records, isDeleted);
+    if (deleted.length > 0) await applyPage(cycle, { ...page, records: deleted }, "reread", {});
+    if (cycle.shape.filter !== null) await removeRows(cycle, { ...page, records: living });
   }
   return unknown.size;
 }
+
+const isDeleted = (record: QueryPage["records"][number]) => (record["IsDeleted"] === true ? "true" : "false");
 
 async function commit({ store, lease, clock }: Cycle, load: LoadMark | null): Promise<void> {
   await store.apply(lease, { images: [], readAt: new Date(clock.now()), lane: "sweep", marks: { load } });

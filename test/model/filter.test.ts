@@ -5,9 +5,9 @@ import type { DescribedField } from "../../lib/model/describe.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import { parseFilter, renderFilter } from "../../lib/model/filter.ts";
 
-const field = (name: string, filterable = true): [string, DescribedField] => [
+const field = (name: string, type = "string", filterable = true): [string, DescribedField] => [
   name.toLowerCase(),
-  { ...PLAIN, name, filterable },
+  { ...PLAIN, name, type, filterable },
 ];
 const PLAIN: DescribedField = {
   name: "",
@@ -25,7 +25,15 @@ const PLAIN: DescribedField = {
   referenceTo: [],
   relationshipName: null,
 };
-const FIELDS = new Map([field("Email"), field("Amount"), field("Kind__c"), field("Notes", false)]);
+const FIELDS = new Map([
+  field("Email"),
+  field("Amount", "currency"),
+  field("Kind__c", "multipicklist"),
+  field("CloseDate", "date"),
+  field("CreatedDate", "datetime"),
+  field("Active__c", "boolean"),
+  field("Notes", "textarea", false),
+]);
 
 const rendered = (text: string) => renderFilter(parseFilter(text), FIELDS);
 
@@ -36,7 +44,11 @@ test.each([
   ["NOT (Email LIKE '%@b.c' OR Amount < 1)", "(NOT (Email LIKE '%@b.c' OR Amount < 1))"],
   ["Kind__c not  in ('a', 'it\\'s', 'c')", "Kind__c NOT IN ('a', 'it\\'s', 'c')"],
   ["Kind__c includes ('a;b')", "Kind__c INCLUDES ('a;b')"],
-  ["Amount >= 2026-02-03 AND Amount < LAST_N_DAYS:7", "(Amount >= 2026-02-03 AND Amount < LAST_N_DAYS:7)"],
+  ["CloseDate >= 2026-02-03 AND CloseDate < LAST_N_DAYS:7", "(CloseDate >= 2026-02-03 AND CloseDate < LAST_N_DAYS:7)"],
+  [
+    "createddate > 2026-02-03T00:00:00Z and active__c = true",
+    "(CreatedDate > 2026-02-03T00:00:00Z AND Active__c = TRUE)",
+  ],
 ])("%s is written as %s", (text, expected) => {
   expect(rendered(text)).toBe(expected);
   expect(() => parseQuery(`SELECT Id FROM X WHERE ${expected}`)).not.toThrow();
@@ -62,6 +74,18 @@ describe("a filter that is not understood is refused with the place", () => {
     expect(() => rendered("Gone__c = 1")).toThrow("there is no field Gone__c");
     expect(() => rendered("Notes = 'a'")).toThrow("Notes cannot be filtered by");
   });
+});
+
+test.each([
+  ["Amount = '10'", "Amount is of type currency and is compared with a number, as 100, not with '10'"],
+  ["Email = 10", "with a text in single quotes, as 'Sales', not with 10"],
+  ["CreatedDate > 2026-02-03", "with a time with its zone, as 2026-02-03T00:00:00Z or TODAY, not with 2026-02-03"],
+  ["CloseDate = TRUE", "with a date, as 2026-02-03 or TODAY, not with TRUE"],
+  ["Active__c = 1", "with TRUE or FALSE, as TRUE, not with 1"],
+  ["Amount LIKE '1%'", "which LIKE does not compare; use = or IN"],
+  ["Email INCLUDES ('a')", "which INCLUDES does not compare; use IN or NOT IN"],
+])("%s, which Salesforce would refuse in every cycle, is refused with the remedy", (text, reason) => {
+  expect(() => rendered(text)).toThrow(reason);
 });
 
 test("whatever is written, what comes out is nothing but a condition, or a refusal", () => {

@@ -95,6 +95,10 @@ test.each([
   ["a name that would be SQL", { pg_table: 'x"; drop table y; --' }, "body.pg_table"],
   ["an interval of a second", { sf_polling_seconds: 1 }, "body.sf_polling_seconds"],
   ["one field in two spellings", { fields: ["Email", "EMAIL"] }, "body.fields"],
+  ["a filter that is no condition", { filter: "Email = 'a' ORDER BY Email" }, "body.filter"],
+  ["a filter by a field that the object does not have", { filter: "Gone__c = 1" }, "body.filter"],
+  ["a filter by a field that cannot be filtered by", { filter: "Description = 'a'" }, "body.filter"],
+  ["a filter that compares a time with a text", { filter: "CreatedDate > '2026-01-01'" }, "body.filter"],
   ["a setting that there is not", { interval: 10 }, "body"],
 ])("%s is refused with its place, and nothing is made", async (_, wrong, path) => {
   const workspace = await openWorkspace();
@@ -129,6 +133,26 @@ test("a change names what it changes, and everything else stays", async () => {
   expect(changed.headers["ETag"]).toBe('"2"');
   expect(await workspace.audited()).toEqual(["mapping.updated", "mapping.created"]);
   expect((await workspace.update(id, { sf_polling_seconds: 60 })).headers["ETag"]).toBe('"2"');
+});
+
+test("a filter is set, shown, changed, refused with the place and the remedy, and taken away", async () => {
+  const workspace = await openWorkspace();
+  const made = await workspace.create({ ...CONTACT, filter: "Department = 'R&D'" });
+  const { id } = dataOf<Mapping>(made);
+  expect(made.json?.data).toMatchObject({ filter: "Department = 'R&D'", version: '"1"' });
+
+  const refused = await workspace.update(id, { filter: "Department = R&D" });
+  const unknown = await workspace.update(id, { filter: "Departmant = 'R&D'" });
+  const changed = await workspace.update(id, { filter: "Department IN ('R&D', 'IT')" });
+  const cleared = await workspace.update(id, { filter: null });
+
+  expect([refused.status, unknown.status]).toEqual([400, 400]);
+  expect(refused.json?.error?.message).toBe(
+    `body.filter: the filter is not understood: at character 14 it says "R&D", but a value: 'text', a number, a date, TRUE, FALSE, NULL should stand there`,
+  );
+  expect(unknown.json?.error?.message).toContain("there is no field Departmant");
+  expect(changed.json?.data).toMatchObject({ filter: "Department IN ('R&D', 'IT')", version: '"2"' });
+  expect(cleared.json?.data).toMatchObject({ filter: null, version: '"3"' });
 });
 
 test("a change that was meant for another version is refused, so that nobody's work is lost unseen", async () => {

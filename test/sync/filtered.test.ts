@@ -56,3 +56,68 @@ test("a record that comes back into the filter comes back into the table", async
 
   expect(await names()).toEqual(["Inside", "Outside"]);
 });
+
+const change = async (filter: string | null) => {
+  const [mapping] = await world.map({ object: "Contact", fields: ["Department", "LastName"], bridge: { filter } });
+  if (!mapping) throw new Error("the mapping is gone");
+  contact = mapping;
+};
+
+test("a changed filter lets rows go whose records it does not hold for, and brings those it holds for, though none of them changed", async () => {
+  await world.createRecords("Contact", [{ LastName: "Elsewhere", Department: "Legal" }]);
+  await world.pass(3600);
+  await world.cycle(contact);
+  const before = contact.configVersion;
+
+  await change("Department IN ('R&D', 'Legal')");
+
+  expect(await names()).toEqual(["Elsewhere", "Inside"]);
+  expect(contact.configVersion).toBe(before + 1);
+  expect(await world.soql("SELECT count(Id) n FROM Contact")).toEqual([{ n: 3 }]);
+  expect(await world.sql("SELECT FROM salesforce._trigger_log")).toEqual([]);
+});
+
+test("without a filter every record is there again, also one whose row had left the table", async () => {
+  await change(null);
+
+  expect(await names()).toEqual(["Elsewhere", "Inside", "Outside"]);
+});
+
+test("a record that leaves the filter because time passes leaves the table with the daily comparison", async () => {
+  await change("CreatedDate = TODAY");
+  expect(await names()).toEqual(["Elsewhere", "Inside", "Outside"]);
+
+  await world.pass(86_400);
+  await world.work(contact, "sweep");
+
+  expect(await names()).toEqual([]);
+});
+
+test("what is written to the table is sent though the filter does not hold for it, and its row goes then", async () => {
+  await change("Department = 'R&D'");
+  await world.sql("INSERT INTO salesforce.contact (lastname, department) VALUES ('Written', 'Sales')");
+
+  await world.cycle(contact);
+  await world.cycle(contact);
+
+  expect(await world.soql("SELECT Department FROM Contact WHERE LastName = 'Written'")).toEqual([
+    { Department: "Sales" },
+  ]);
+  expect(await names()).toEqual(["Inside"]);
+});
+
+test("a change that waits on a row whose record leaves the filter is sent before the row goes", async () => {
+  await world.sql("UPDATE salesforce.contact SET lastname = 'Renamed' WHERE lastname = 'Inside'");
+  await move("Inside", "Sales");
+
+  await world.cycle(contact);
+  await world.cycle(contact);
+
+  expect(await world.soql("SELECT LastName FROM Contact WHERE LastName IN ('Inside', 'Renamed')")).toEqual([
+    { LastName: "Renamed" },
+  ]);
+  expect(await names()).toEqual([]);
+  expect(await world.sql("SELECT DISTINCT reason FROM salesforce._bridge_tombstones")).toEqual([
+    { reason: "left the filter" },
+  ]);
+});

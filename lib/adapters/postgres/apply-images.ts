@@ -87,7 +87,7 @@ async function applyAll(bench: Workbench, lease: Lease, page: Page, skipsLocked:
       return { image, verdict };
     });
 
-  const applied = await carryOut(bench, lease, mapped, judged, { ...around, readAt: page.readAt });
+  const applied = await carryOut(bench, lease, mapped, judged, { ...around, page });
   await dropHolds(bench, lease, around.heldDeletes, judged);
   const again = new Set(applied.reread);
   await writeInboundErrors(bench, lease, [
@@ -132,11 +132,11 @@ async function carryOut(
   lease: Lease,
   mapped: MappedTable,
   judged: readonly Judged[],
-  { hasSentInserts, readAt }: { readonly hasSentInserts: boolean; readonly readAt: Date },
+  { hasSentInserts, page }: { readonly hasSentInserts: boolean; readonly page: Page },
 ): Promise<Applied> {
   const reread = judged.filter(({ verdict }) => verdict.kind === "reread").map(({ image }) => image.sfid);
   const deletions = judged.flatMap(({ image, verdict }) => (verdict.kind === "delete" ? [{ ...verdict, image }] : []));
-  const { deleted, held } = await deleteRows(bench, lease, mapped, deletions, readAt);
+  const { deleted, held } = await deleteRows(bench, lease, mapped, deletions, page);
 
   const merged = await mergeRows(bench, mapped, judged);
   const returned = await returningRows(bench, mapped, judged);

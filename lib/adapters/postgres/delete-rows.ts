@@ -1,6 +1,6 @@
 import type { WaitingChange } from "../../model/merge.ts";
 import type { Image } from "../../model/record.ts";
-import type { Lease } from "../../sync/ports.ts";
+import type { Lease, Page } from "../../sync/ports.ts";
 import type { Workbench } from "./fence.ts";
 import { allowanceOfDeletes } from "./held-changes.ts";
 import type { MappedTable } from "./layout.ts";
@@ -24,7 +24,7 @@ export async function deleteRows(
   lease: Lease,
   mapped: MappedTable,
   deletions: readonly Deletion[],
-  readAt: Date,
+  { readAt, lane }: Pick<Page, "readAt" | "lane">,
 ): Promise<{ readonly deleted: number; readonly held: number }> {
   if (deletions.length === 0) return { deleted: 0, held: 0 };
   const confirmed = await confirmedDeletes(bench, lease, deletions);
@@ -33,9 +33,11 @@ export async function deleteRows(
   const held = fresh.slice(allowance);
   const carriedOut = [...deletions.filter(({ image }) => confirmed.has(image.sfid)), ...fresh.slice(0, allowance)];
   await hold(bench, lease, held, readAt);
-  if (carriedOut.length > 0) await carryOut(bench, lease, mapped, carriedOut);
+  if (carriedOut.length > 0) await carryOut(bench, lease, mapped, carriedOut, reasonOf(lane));
   return { deleted: carriedOut.length, held: held.length };
 }
+
+const reasonOf = (lane: Page["lane"]): string => (lane === "outside" ? "left the filter" : "deleted in Salesforce");
 
 async function confirmedDeletes({ session, tables }: Workbench, { mappingId }: Lease, deletions: readonly Deletion[]) {
   const rows = await session.query<{ sfid: string }>(
@@ -65,6 +67,7 @@ async function carryOut(
   { mappingId }: Lease,
   mapped: MappedTable,
   deletions: readonly Deletion[],
+  reason: string,
 ): Promise<void> {
   const { session, tables, now } = bench;
   const { shape, layout } = mapped;
@@ -73,7 +76,7 @@ async function carryOut(
        SELECT * FROM unnest($2::bigint[], $3::text[], $4::timestamptz[]) AS g (key, sfid, stamp)
      ), tombstones AS (
        INSERT INTO ${tables.tombstones} (mapping_id, sfid, record_id, reason, by_salesforce, stamp, deleted_at)
-       SELECT $1, sfid, key, 'deleted in Salesforce', true, stamp, $5 FROM gone
+       SELECT $1, sfid, key, $6, true, stamp, $5 FROM gone
      )
      DELETE FROM ${qualified(shape.schema, shape.table)} t USING gone WHERE t.${name(layout.key)} = gone.key`,
     [
@@ -82,14 +85,15 @@ async function carryOut(
       deletions.map(({ image }) => image.sfid),
       deletions.map(({ image }) => image.systemModstamp),
       now(),
+      reason,
     ],
   );
   const overruled = deletions.flatMap(({ waiting }) => waiting.filter(({ isSent }) => !isSent));
-  const reason = "CONFLICT: the record was deleted in Salesforce, which wins";
+  const overruling = "CONFLICT: the record was deleted in Salesforce, which wins";
   await refuseChanges(
     bench,
     mapped,
-    overruled.map(({ id }) => ({ id, reason })),
+    overruled.map(({ id }) => ({ id, reason: overruling })),
   );
 }
 

@@ -15,6 +15,7 @@ const description = z.object({
     z.object({
       name: z.string(),
       type: z.string(),
+      filterable: z.boolean(),
       externalId: z.boolean(),
       idLookup: z.boolean(),
       relationshipName: z.nullable(z.string()),
