@@ -1,4 +1,4 @@
-import { Duration } from "aws-cdk-lib";
+import { ArnFormat, Duration, Stack } from "aws-cdk-lib";
 import {
   EndpointType,
   LambdaIntegration,
@@ -7,16 +7,17 @@ import {
   ResponseTransferMode,
   RestApi,
 } from "aws-cdk-lib/aws-apigateway";
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
-import type { Route } from "../http/routes.ts";
-import type { BridgeFunction } from "./bridge-function.ts";
+import { ROUTES, type Route, type RouteName } from "../http/routes.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
-import { nameIn, type Settings } from "./settings.ts";
+import { idOf, nameIn, type Settings } from "./settings.ts";
 
-/** A row of the route table with the function that answers it. */
-interface Answered {
-  readonly route: Route;
-  readonly by: BridgeFunction;
+/** The rows of the route table that have a function, and the function behind everything else. */
+interface Endpoints {
+  readonly answered: readonly RouteName[];
+  readonly otherwise: string | undefined;
 }
 
 /** Longest time a streamed answer may take: what the gateway allows for streams, not the 29 s of others. */
@@ -27,12 +28,7 @@ export const STREAM_TIMEOUT_SECONDS = 300;
  * function that answers 404, or 405 with `Allow`. A row that `streams` uses the gateway's response streaming, so its
  * answer has no size limit, flows at constant memory and may hold any bytes; all other answers are text.
  */
-export function restApi(
-  scope: Construct,
-  settings: Settings,
-  answered: readonly Answered[],
-  otherwise?: BridgeFunction,
-): RestApi {
+export function restApi(scope: Construct, settings: Settings, { answered, otherwise }: Endpoints): RestApi {
   const api = new RestApi(scope, "Api", {
     restApiName: nameIn(settings.stage, "api"),
     description: `Bridge (${settings.stage}): the API of the workspace sync service`,
@@ -42,25 +38,48 @@ export function restApi(
   });
   api.node.tryRemoveChild("Endpoint"); // its output repeats BaseUrl, with a slash at the end
   addGatewayResponses(api);
-  for (const { route, by } of answered) {
-    api.root.resourceForPath(route.path).addMethod(route.method, new LambdaIntegration(by, transferOf(route)));
+  const integrationOf = integrationsBy(scope, settings);
+  for (const name of answered) {
+    const route: Route = ROUTES[name];
+    api.root.resourceForPath(route.path).addMethod(route.method, integrationOf(name, route));
   }
-  if (otherwise) answerTheRest(api, otherwise);
+  if (otherwise) answerTheRest(api, integrationOf(otherwise));
   return api;
 }
 
-function transferOf({ streams }: Route): LambdaIntegrationOptions {
-  if (!streams) return { allowTestInvoke: false };
+/**
+ * The gateway calls every function under one role, which may call those and no other. A permission on each function
+ * for each of its methods would say the same, for sixty resources more, and would need to know the API.
+ */
+function integrationsBy(scope: Construct, { stage }: Settings): (name: string, route?: Route) => LambdaIntegration {
+  const calls = new PolicyStatement({ actions: ["lambda:InvokeFunction"] });
+  const credentialsRole = new Role(scope, "CallerRole", {
+    // No condition on the account: whoever sets up an API may pass roles of his own account alone.
+    assumedBy: new ServicePrincipal("apigateway.amazonaws.com"),
+    inlinePolicies: { Call: new PolicyDocument({ statements: [calls] }) },
+  });
+  return (name, route) => {
+    const functionArn = Stack.of(scope).formatArn({
+      service: "lambda",
+      resource: "function",
+      resourceName: nameIn(stage, name),
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+    calls.addResources(functionArn);
+    const target = LambdaFunction.fromFunctionAttributes(scope, idOf(name), { functionArn, skipPermissions: true });
+    return new LambdaIntegration(target, { allowTestInvoke: false, credentialsRole, ...transferOf(route) });
+  };
+}
+
+function transferOf(route?: Route): LambdaIntegrationOptions {
+  if (!route?.streams) return {};
   return {
-    allowTestInvoke: false,
     responseTransferMode: ResponseTransferMode.STREAM,
     timeout: Duration.seconds(STREAM_TIMEOUT_SECONDS),
   };
 }
 
-function answerTheRest(api: RestApi, otherwise: BridgeFunction): void {
-  // One permission for the whole API instead of one for each of its resources.
-  const integration = new LambdaIntegration(otherwise, { scopePermissionToMethod: false });
+function answerTheRest(api: RestApi, integration: LambdaIntegration): void {
   api.root.addMethod("ANY", integration);
   for (const resource of resourcesOf(api)) resource.addMethod("ANY", integration);
   api.root.addResource("{proxy+}").addMethod("ANY", integration);

@@ -2,10 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { App, type AppProps } from "aws-cdk-lib";
 import { AlarmsStack } from "./alarms-stack.ts";
-import { ApplicationStack } from "./application-stack.ts";
+import { ApiStack } from "./api-stack.ts";
 import { BUNDLES } from "./build.ts";
 import { DataStack } from "./data-stack.ts";
+import { EndpointsStack } from "./endpoints-stack.ts";
 import { readSettings } from "./settings.ts";
+import { WorkersStack } from "./workers-stack.ts";
 
 interface SynthesisOptions {
   /** The cloud assembly's folder; the CDK's own choice when left out. */
@@ -32,7 +34,10 @@ export function createApp({ outdir, bundles = BUNDLES, context }: SynthesisOptio
     analyticsReporting: false,
   } satisfies AppProps);
   const settings = readSettings(app.node);
-  new ApplicationStack(app, settings, new DataStack(app, settings), bundles);
+  const { tables, queues, key } = new DataStack(app, settings);
+  const resources = { tables, queues, key };
+  const { beat } = new WorkersStack(app, settings, resources, bundles);
+  new ApiStack(app, settings, new EndpointsStack(app, settings, { ...resources, beat }, bundles));
   new AlarmsStack(app, settings);
   return app;
 }

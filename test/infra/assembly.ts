@@ -25,6 +25,8 @@ export interface Assembly {
   readonly outputs: Record<string, unknown>;
   /** Resources of each stack. */
   readonly counts: Record<string, number>;
+  /** The stacks that must be deployed before each. */
+  readonly before: Record<string, readonly string[]>;
 }
 
 /** Builds fixture functions and synthesizes them. */
@@ -42,8 +44,11 @@ export async function synthesizeFixtures(context: Record<string, unknown> = {}):
   }
 }
 
+/** The stacks in the order in which they can be deployed. */
+export const STACKS = ["Data", "Workers", "Endpoints", "Api", "Alarms"] as const;
+
 function readAssembly(folder: string, stage: string): Assembly {
-  const names = [`Bridge-${stage}-Data`, `Bridge-${stage}`, `Bridge-${stage}-Alarms`];
+  const names = STACKS.map((name) => `Bridge-${stage}-${name}`);
   const templates = names.map((name) => readTemplate(folder, name));
   const resources = templates.flatMap(({ Resources }) =>
     Object.entries(Resources).map(([id, made]) => ({ ...made, id })),
@@ -52,7 +57,18 @@ function readAssembly(folder: string, stage: string): Assembly {
     all: (type) => resources.filter(({ Type }) => Type === type),
     outputs: Object.assign({}, ...templates.map(({ Outputs }) => Outputs)),
     counts: Object.fromEntries(templates.map(({ Resources }, at) => [names[at], Object.keys(Resources).length])),
+    before: dependenciesIn(folder, names),
   };
+}
+
+function dependenciesIn(folder: string, stacks: readonly string[]): Record<string, readonly string[]> {
+  const { artifacts } = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")) as Manifest;
+  const of = (stack: string) => artifacts[stack]?.dependencies ?? [];
+  return Object.fromEntries(stacks.map((stack) => [stack, of(stack).filter((other) => stacks.includes(other))]));
+}
+
+interface Manifest {
+  readonly artifacts: Record<string, { readonly dependencies?: readonly string[] }>;
 }
 
 interface Template {

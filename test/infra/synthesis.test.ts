@@ -15,7 +15,7 @@ test("the same sources give the same deployment, byte for byte, wherever they li
   const again = synthesized(here);
   const elsewhere = synthesized(there);
 
-  expect(Object.keys(first)).toContain("Bridge-dev.template.json");
+  expect(Object.keys(first)).toContain("Bridge-dev-Api.template.json");
   expect(again).toEqual(first);
   expect(elsewhere).toEqual(first);
 });

@@ -1,0 +1,14 @@
+import { type App, CfnOutput, Stack } from "aws-cdk-lib";
+import type { EndpointsStack } from "./endpoints-stack.ts";
+import { baseUrlOf, restApi } from "./rest-api.ts";
+import type { Settings } from "./settings.ts";
+
+/** The gateway before the endpoints. It knows their functions by name, so that no reference ties the two stacks. */
+export class ApiStack extends Stack {
+  constructor(app: App, settings: Settings, endpoints: EndpointsStack) {
+    super(app, `Bridge-${settings.stage}-Api`, { description: `Bridge (${settings.stage}): the API` });
+    this.addStackDependency(endpoints, "a method whose function does not exist answers 500");
+    const api = restApi(this, settings, endpoints);
+    new CfnOutput(this, "BaseUrl", { value: baseUrlOf(api), description: "base_url of the API" });
+  }
+}

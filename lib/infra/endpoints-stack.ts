@@ -1,0 +1,52 @@
+import { type App, CfnOutput, Stack } from "aws-cdk-lib";
+import { FunctionUrlAuthType, InvokeMode } from "aws-cdk-lib/aws-lambda";
+import { NO_SUCH_ENDPOINT, ROUTES, type Route, type RouteName } from "../http/routes.ts";
+import type { BridgeFunction } from "./bridge-function.ts";
+import type { Grantable } from "./grant-access.ts";
+import { logGroupOf, makeFunction } from "./make-function.ts";
+import { STREAM_TIMEOUT_SECONDS } from "./rest-api.ts";
+import type { Settings } from "./settings.ts";
+
+/** Below the gateway's 29 seconds, so that a slow function is ended, and told, before its caller is. */
+const API_TIMEOUT_SECONDS = 25;
+const API_MEMORY_MEGABYTES = 512;
+
+const METRICS: RouteName = "read-metrics";
+
+/**
+ * What answers requests: a function per row of the route table, and the second door to the metrics. The gateway before
+ * them is a stack of its own, because each row costs it three resources more.
+ */
+export class EndpointsStack extends Stack {
+  /** The rows that have a function, by name. */
+  readonly answered: readonly RouteName[];
+  /** The function behind every other path and method. */
+  readonly otherwise: string | undefined;
+
+  constructor(app: App, settings: Settings, { tables, queues, key, beat }: Grantable, bundles: string) {
+    super(app, `Bridge-${settings.stage}-Endpoints`, {
+      description: `Bridge (${settings.stage}): what answers requests`,
+    });
+    const logGroup = logGroupOf(this, "api", settings);
+    const surroundings = { settings, bundles, resources: { tables, queues, key, beat }, logGroup };
+    const sizing = { timeoutSeconds: API_TIMEOUT_SECONDS, memoryMegabytes: API_MEMORY_MEGABYTES };
+    this.answered = (Object.keys(ROUTES) as RouteName[]).filter((name) => {
+      const route: Route = ROUTES[name];
+      const timeoutSeconds = route.streams ? STREAM_TIMEOUT_SECONDS : API_TIMEOUT_SECONDS;
+      const by = makeFunction(this, { name, access: route, ...sizing, timeoutSeconds }, surroundings);
+      if (by && name === METRICS) this.addMetricsUrl(route, by);
+      return by !== undefined;
+    });
+    const name = "no-such-endpoint";
+    this.otherwise = makeFunction(this, { name, access: NO_SUCH_ENDPOINT, ...sizing }, surroundings) && name;
+  }
+
+  /** The second door for scrapers; both permissions that a public URL needs come with it. */
+  private addMetricsUrl(route: Route, by: BridgeFunction): void {
+    const { url } = by.addFunctionUrl({
+      authType: FunctionUrlAuthType.NONE,
+      invokeMode: route.streams ? InvokeMode.RESPONSE_STREAM : InvokeMode.BUFFERED,
+    });
+    new CfnOutput(this, "MetricsUrl", { value: url, description: "What a metrics scraper reads, without a token" });
+  }
+}

@@ -1,0 +1,45 @@
+import { type App, Duration, Stack } from "aws-cdk-lib";
+import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
+import { WORKERS, type WorkerName } from "../model/resources.ts";
+import { Beat } from "./beat.ts";
+import type { BridgeFunction } from "./bridge-function.ts";
+import type { Resources } from "./data-stack.ts";
+import { logGroupOf, makeFunction } from "./make-function.ts";
+import { idOf, type Settings } from "./settings.ts";
+
+/** What runs by itself: a function per worker with the queue that feeds it, and what starts things by the clock. */
+export class WorkersStack extends Stack {
+  readonly beat: Beat;
+  readonly #resources: Resources;
+
+  constructor(app: App, settings: Settings, resources: Resources, bundles: string) {
+    super(app, `Bridge-${settings.stage}-Workers`, { description: `Bridge (${settings.stage}): workers and beat` });
+    this.#resources = resources;
+    this.beat = new Beat(this, resources, settings);
+    const { tables, queues, key } = resources;
+    const logGroup = logGroupOf(this, "workers", settings);
+    const surroundings = { settings, bundles, resources: { tables, queues, key, beat: this.beat }, logGroup };
+    for (const name of Object.keys(WORKERS) as WorkerName[]) {
+      const worker = makeFunction(
+        this,
+        { resends: false, ...WORKERS[name], name, access: WORKERS[name] },
+        surroundings,
+      );
+      if (worker) this.addEventSource(name, worker);
+    }
+  }
+
+  private addEventSource(name: WorkerName, worker: BridgeFunction): void {
+    const { queue, batchSize, batchWindowSeconds, maxConcurrency } = WORKERS[name];
+    const { queueArn } = this.#resources.queues[queue];
+    worker.allow(["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"], [queueArn]);
+    new EventSourceMapping(this, `${idOf(name)}Source`, {
+      target: worker,
+      eventSourceArn: queueArn,
+      batchSize,
+      ...(batchWindowSeconds > 0 && { maxBatchingWindow: Duration.seconds(batchWindowSeconds) }),
+      maxConcurrency,
+      reportBatchItemFailures: true,
+    });
+  }
+}
