@@ -1,7 +1,5 @@
-import type { Described } from "../../lib/http/endpoint.ts";
 import { ROUTES, type Route, type RouteName } from "../../lib/http/routes.ts";
-
-import { checkAnswer } from "./check-answer.ts";
+import { checkOperation } from "./described-api.ts";
 
 /** What a test says of one request. */
 export interface Request {
@@ -34,18 +32,19 @@ export interface Envelope {
   };
 }
 
-type Handler = ((event: never, context: never) => unknown) & { readonly endpoint?: Described };
+type Handler = (event: never, context: never) => unknown;
 
-/** Calls a handler as API Gateway would call it; a good answer must be as the API describes it. */
+/** Calls a handler as API Gateway would call it; what it answers must be as the API describes it. */
 export async function call(handler: Handler, route: RouteName, request: Request = {}): Promise<Response> {
   const answer = (await handler(gatewayEvent(ROUTES[route], request) as never, {} as never)) as {
     readonly statusCode: number;
     readonly headers: Record<string, string>;
     readonly body: string;
   };
-  const isJson = answer.headers["Content-Type"] === "application/json";
+  const contentType = answer.headers["Content-Type"] ?? null;
+  const isJson = contentType === "application/json";
   const json = isJson ? (JSON.parse(answer.body) as Envelope) : null;
-  checkAnswer(route, handler.endpoint ?? {}, json);
+  checkOperation(route, { status: answer.statusCode, contentType, text: answer.body });
   return { status: answer.statusCode, headers: answer.headers, text: answer.body, json };
 }
 

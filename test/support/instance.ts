@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import pg from "pg";
 import type { LogLine } from "../../lib/local/cloud/lambda/log.ts";
 import type { InstanceFile } from "../../lib/local/instance-file.ts";
+import { checkDescribed } from "./described-api.ts";
 import { expectNoRefusals, ISOLATES } from "./isolation.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
@@ -90,7 +91,8 @@ export class RunningInstance {
 
   /** A request to the API with the instance's own token; `path` is below the workspace. */
   async api(method: string, path: string, body?: unknown): Promise<{ status: number; body: ApiAnswer }> {
-    const answer = await fetch(`${this.file.base_url}/api/v1/t/${this.file.workspace_id}${path}`, {
+    const target = `/api/v1/t/${this.file.workspace_id}${path}`;
+    const answer = await fetch(`${this.file.base_url}${target}`, {
       method,
       headers: {
         authorization: `Bearer ${this.file.api_token}`,
@@ -98,7 +100,15 @@ export class RunningInstance {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    return { status: answer.status, body: (await answer.json()) as ApiAnswer };
+    const { status, headers } = answer;
+    const text = await answer.text();
+    checkDescribed(method, target, {
+      status,
+      contentType: headers.get("content-type"),
+      allow: headers.get("allow"),
+      text,
+    });
+    return { status, body: JSON.parse(text) as ApiAnswer };
   }
 
   async metrics(): Promise<string> {

@@ -9,6 +9,7 @@ import { type Cloud, startCloud } from "../../lib/local/cloud/start-cloud.ts";
 import { operatorEnvironment } from "../../lib/local/operator-file.ts";
 import type { Envelope } from "./call.ts";
 import { type ConnectedOrg, startConnectedOrg } from "./connected-org.ts";
+import { checkDescribed } from "./described-api.ts";
 import { expectNoRefusals, ISOLATES } from "./isolation.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { createTestWorkspace, type TestWorkspace } from "./workspace.ts";
@@ -111,6 +112,12 @@ async function send(
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
+  checkDescribed(method, path, {
+    status: response.status,
+    contentType: response.headers.get("content-type"),
+    allow: response.headers.get("allow"),
+    text,
+  });
   const isJson = response.headers.get("content-type") === "application/json" && text !== "";
   return {
     status: response.status,

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import { STATUS_OF } from "../../model/failure.ts";
 import { configDocument } from "../contract.ts";
 import type { Described } from "../endpoint.ts";
 import { ROUTES, type Route, type RouteName } from "../routes.ts";
+import { isNamable, isVersioned, Refusal, refusalsOf, responses } from "./refusals.ts";
 
 export type JsonSchema = { readonly [key: string]: unknown };
 
@@ -78,40 +78,6 @@ const Meta: JsonSchema = {
   additionalProperties: false,
 };
 
-const Refusal: JsonSchema = {
-  type: "object",
-  properties: {
-    success: { const: false },
-    error: {
-      type: "object",
-      properties: {
-        code: { enum: Object.keys(STATUS_OF) },
-        message: { type: "string" },
-        details: {
-          type: "array",
-          items: {
-            type: "object",
-            properties: { path: { type: "string" }, message: { type: "string" } },
-            required: ["path", "message"],
-            additionalProperties: false,
-          },
-        },
-      },
-      required: ["code", "message"],
-      additionalProperties: false,
-    },
-  },
-  required: ["success", "error"],
-  additionalProperties: false,
-};
-
-const responses = {
-  Refusal: {
-    description: "Refused: `error.code` says why, `error.details` names each bad part.",
-    content: { "application/json": { schema: { $ref: "#/components/schemas/Refusal" } } },
-  },
-};
-
 function operation(
   name: RouteName,
   route: Route,
@@ -132,11 +98,9 @@ function operation(
     security: route.scope === null ? [] : [{ token: [] }],
     parameters: [...pathParameters(route.path), ...query, ...headers(route)],
     ...asked,
-    responses: { 200: good(name, output, keep), "4XX": REFUSED, "5XX": REFUSED },
+    responses: { 200: good(name, output, keep), ...refusalsOf(route, input !== undefined) },
   };
 }
-
-const REFUSED = { $ref: "#/components/responses/Refusal" };
 
 function good(
   name: RouteName,
@@ -158,7 +122,7 @@ function good(
 }
 
 /** Endpoints that answer a page of a list with `meta`: their `output` is one row of it. */
-export const PAGES: ReadonlySet<RouteName> = new Set([
+const PAGES: ReadonlySet<RouteName> = new Set([
   "list-activity",
   "list-errors",
   "list-audit-log",
@@ -207,8 +171,7 @@ function pathParameters(path: string): readonly Parameter[] {
   }));
 }
 
-function headers({ method, path, scope }: Route): readonly Parameter[] {
-  if (scope === null) return [];
+function headers(route: Route): readonly Parameter[] {
   const header = (name: string, description: string): Parameter => ({
     name,
     in: "header",
@@ -216,12 +179,9 @@ function headers({ method, path, scope }: Route): readonly Parameter[] {
     schema: { type: "string" },
     description,
   });
-  const changesMapping = /\/mappings\/\{mapping_id\}(\/(activate|deactivate|restore))?$/.test(path) && method !== "GET";
   return [
-    ...(method === "POST" ? [header("Idempotency-Key", "The same key does a thing once, for 24 hours.")] : []),
-    ...(changesMapping || path.endsWith("/config/import")
-      ? [header("If-Match", "The ETag of the version that the change is meant for.")]
-      : []),
+    ...(isNamable(route) ? [header("Idempotency-Key", "The same key does a thing once, for 24 hours.")] : []),
+    ...(isVersioned(route) ? [header("If-Match", "The ETag of the version that the change is meant for.")] : []),
   ];
 }
 
