@@ -65,10 +65,16 @@ function living({ softDeletes, filter }: TableShape): string[] {
 
 const where = (conditions: readonly string[]) => (conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "");
 
-/** Records that our user created in a window, one page: the ones that an insert in doubt may have become. */
-export function createdBy(shape: TableShape, userId: string, from: Date, until: Date, afterId: string | null): string {
+/** Records that a user, or (null) anybody, created in a window, one page: what an insert in doubt may have become. */
+export function createdBy(
+  shape: TableShape,
+  userId: string | null,
+  from: Date,
+  until: Date,
+  afterId: string | null,
+): string {
   const conditions = [
-    `CreatedById = ${recordId(userId)}`,
+    ...(userId === null ? [] : [`CreatedById = ${recordId(userId)}`]),
     `CreatedDate >= ${instant(from)}`,
     `CreatedDate <= ${instant(until)}`,
     ...(afterId === null ? [] : [`Id > ${recordId(afterId)}`]),

@@ -1,15 +1,17 @@
 import { fold, type Write } from "../model/fold.ts";
 import type { Cycle } from "./cycle.ts";
-import type { Doubt, PushOutcome } from "./ports.ts";
+import { BATCH_OF_ANOTHER, type Doubt, type PushOutcome } from "./ports.ts";
 
 /** A write in doubt, folded again from its changes. */
 export interface Doubtful {
   readonly write: Write;
   readonly sentAt: Date;
+  /** Null: by us, at `sentAt`. Else another product sent it, as any user, not before this time. */
+  readonly byAnotherSince: Date | null;
 }
 
 /** The same changes fold into the same write, unless a pull has found the record in the meantime. */
-export function refold(cycle: Cycle, { changes, sentAt }: Doubt): Doubtful | PushOutcome {
+export function refold(cycle: Cycle, { changes, sentAt, batchId }: Doubt): Doubtful | PushOutcome {
   const { batches, refused } = fold(cycle.shape, changes);
   const write = batches[0]?.writes[0];
   const [first] = changes;
@@ -18,7 +20,8 @@ export function refold(cycle: Cycle, { changes, sentAt }: Doubt): Doubtful | Pus
   const ended = { recordId: first.recordId, changeIds: changes.map(({ id }) => id) };
   if (refused[0]) return { ...refused[0], kind: "refused" };
   if (!write) return { ...ended, kind: "settled" };
-  if (!hasArrived(write) || hasUpsertValue(cycle, write)) return { write, sentAt };
+  const byAnotherSince = batchId === BATCH_OF_ANOTHER ? first.capturedAt : null;
+  if (!hasArrived(write) || hasUpsertValue(cycle, write)) return { write, sentAt, byAnotherSince };
   return { ...ended, kind: "accepted", action: "INSERT", sfid: write.record.id, answeredAt: sentAt };
 }
 

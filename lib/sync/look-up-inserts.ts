@@ -17,8 +17,17 @@ type Found = Readonly<Record<string, unknown>>;
  * sent: none, and the insert is sent again; as many as rows, and each gets one; else a person must say.
  */
 export async function lookUpInserts(cycle: Cycle, doubts: readonly Doubtful[]): Promise<PushOutcome[]> {
-  if (doubts.length === 0) return [];
-  const candidates = await readCandidates(cycle, doubts);
+  const byUs = doubts.filter(({ byAnotherSince }) => byAnotherSince === null);
+  const byAnother = doubts.filter(({ byAnotherSince }) => byAnotherSince !== null);
+  return [
+    ...(byUs.length > 0 ? await lookUpSome(cycle, byUs, await cycle.userId()) : []),
+    ...(byAnother.length > 0 ? await lookUpSome(cycle, byAnother, null) : []),
+  ];
+}
+
+/** `userId`: as whom they were sent; null: nobody knows. */
+async function lookUpSome(cycle: Cycle, doubts: readonly Doubtful[], userId: string | null): Promise<PushOutcome[]> {
+  const candidates = await readCandidates(cycle, doubts, userId);
   const outcomes: PushOutcome[] = [];
   for (const alike of alikeTogether(doubts)) {
     const matching = candidates.filter((record) => holds(cycle.shape, record, alike[0].write.record));
@@ -29,11 +38,10 @@ export async function lookUpInserts(cycle: Cycle, doubts: readonly Doubtful[]): 
   return outcomes;
 }
 
-async function readCandidates(cycle: Cycle, doubts: readonly Doubtful[]): Promise<Found[]> {
-  const times = doubts.map(({ sentAt }) => sentAt.getTime());
-  const from = new Date(Math.min(...times) - BEFORE_MILLISECONDS);
-  const until = new Date(Math.max(...times) + AFTER_MILLISECONDS);
-  const userId = await cycle.userId();
+async function readCandidates(cycle: Cycle, doubts: readonly Doubtful[], userId: string | null): Promise<Found[]> {
+  const since = doubts.map(({ sentAt, byAnotherSince }) => (byAnotherSince ?? sentAt).getTime());
+  const from = new Date(Math.min(...since) - BEFORE_MILLISECONDS);
+  const until = new Date(Math.max(...doubts.map(({ sentAt }) => sentAt.getTime())) + AFTER_MILLISECONDS);
   const records: Found[] = [];
   for (let afterId: string | null = null; ; ) {
     const page = await readPage(cycle, createdBy(cycle.shape, userId, from, until, afterId));

@@ -89,6 +89,12 @@ export interface Doubt {
   readonly batchId: string;
 }
 
+/**
+ * The batch of changes that another product had under way when its log was taken over: by whom and when they were sent,
+ * between their capture and then, nobody knows.
+ */
+export const BATCH_OF_ANOTHER = "another product";
+
 /** What Salesforce said about one folded write, for all the changes that it stands for. */
 export type PushOutcome = { readonly changeIds: readonly number[]; readonly recordId: number } & (
   | { readonly kind: "accepted"; readonly action: Action; readonly sfid: string | null; readonly answeredAt: Date }
