@@ -13,7 +13,7 @@ export function checkName(what: string, text: string): void {
       `${what} ${text} must have a name of 1 to ${LONGEST_BYTES} bytes; it has ${bytes}`,
     );
   }
-  if (/^_bridge|^_trigger_log/i.test(text)) {
+  if (/^_bridge|^(_hc)?_trigger_log/i.test(text)) {
     throw new Failure(
       "VALIDATION_ERROR",
       `${what} cannot be named ${text}: names like _bridge… and _trigger_log… are Bridge's own`,

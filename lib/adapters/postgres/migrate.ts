@@ -1,5 +1,6 @@
 import { Failure } from "../../model/failure.ts";
 import { MIGRATIONS } from "./migrations.ts";
+import { moveLogAside } from "./move-log-aside.ts";
 import { isWorthWaiting, patiently } from "./patience.ts";
 import type { Session } from "./session.ts";
 import { literal, metadata, name } from "./sql.ts";
@@ -10,9 +11,15 @@ export const DDL_ATTEMPTS = 8;
 
 /**
  * Makes the workspace's schema and its metadata tables, or brings them to this version; repeatable, and safe beside
- * running cycles. Refuses with CONFLICT when the schema belongs to another workspace.
+ * running cycles. Refuses with CONFLICT when the schema belongs to another workspace, or holds the log of another
+ * product, unless that is Heroku Connect's and `adopts` says to move it aside.
  */
-export async function migrate(session: Session, schema: string, workspaceId: string): Promise<void> {
+export async function migrate(
+  session: Session,
+  schema: string,
+  workspaceId: string,
+  { adopts = false }: { readonly adopts?: boolean } = {},
+): Promise<void> {
   const { meta, log } = metadata(schema);
   const first = `SELECT pg_advisory_xact_lock(hashtextextended(${literal(`bridge ${schema}`)}, 0))`;
   await patiently(DDL_ATTEMPTS, isWorthWaiting, () =>
@@ -24,7 +31,10 @@ export async function migrate(session: Session, schema: string, workspaceId: str
         "SELECT to_regclass($1) IS NOT NULL AS ours, to_regclass($2) IS NOT NULL AS log",
         [meta, log],
       );
-      if (!found?.ours && found?.log) throw new Failure("CONFLICT", anothersLog(schema));
+      if (!found?.ours && found?.log) {
+        if (!adopts) throw new Failure("CONFLICT", anothersLog(schema));
+        await moveLogAside(session, schema);
+      }
       if (!found?.ours) await session.script(metaTable(meta, workspaceId));
 
       const [row] = await session.query<{ workspace_id: string; schema_version: number }>(
@@ -44,8 +54,8 @@ export async function migrate(session: Session, schema: string, workspaceId: str
 }
 
 const anothersLog = (schema: string) =>
-  `the schema ${schema} has a _trigger_log that another product writes, most likely Heroku Connect; end its capture there ` +
-  "and rename the table, or choose another schema";
+  `the schema ${schema} has a _trigger_log that another product writes, most likely Heroku Connect; adopt what it has ` +
+  "written with `bridge migrate heroku-connect FILE`, FILE being its export, or choose another schema";
 
 function metaTable(meta: string, workspaceId: string): string {
   return `

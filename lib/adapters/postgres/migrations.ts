@@ -1,4 +1,4 @@
-import type { Metadata } from "./sql.ts";
+import { literal, type Metadata } from "./sql.ts";
 
 /**
  * The metadata schema, one entry per version. An entry is never changed once released: what comes later is a new one,
@@ -158,8 +158,13 @@ function firstVersion(schema: string, tables: Metadata): string {
     CREATE INDEX ON ${tables.conflicts} (mapping_id, id);
     CREATE INDEX ON ${tables.conflicts} (mapping_id, at);
 
-    CREATE FUNCTION ${schema}.get_xmlbinary() RETURNS varchar LANGUAGE sql STABLE
-      AS $$ SELECT current_setting('xmlbinary')::varchar $$;
+    -- Heroku Connect's own, which triggers depend on, stays where it is.
+    DO $bridge$ BEGIN
+      IF to_regprocedure(${literal(`${schema}.get_xmlbinary()`)}) IS NULL THEN
+        CREATE FUNCTION ${schema}.get_xmlbinary() RETURNS varchar LANGUAGE sql STABLE
+          AS $$ SELECT current_setting('xmlbinary')::varchar $$;
+      END IF;
+    END $bridge$;
   `;
 }
 

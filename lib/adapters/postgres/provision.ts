@@ -1,5 +1,5 @@
 import { Failure } from "../../model/failure.ts";
-import type { Mapping } from "../../model/mapping.ts";
+import { type Mapping, pushes } from "../../model/mapping.ts";
 import type { TableShape } from "../../model/shape.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
 import type { LoadMark, Provisioner } from "../../sync/ports.ts";
@@ -12,8 +12,12 @@ import { buildMissingIndexes, newIndexes } from "./indexes.ts";
 import { type Layout, OWN_COLUMNS } from "./layout.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS, migrate } from "./migrate.ts";
 import { isWorthWaiting, patiently, sqlState } from "./patience.ts";
+import { serveTheirColumns, servingFunction, stopServingTheirColumns } from "./serve-their-columns.ts";
 import { openSession, type Session } from "./session.ts";
 import { literal, metadata, name, qualified } from "./sql.ts";
+import { startFromTheirs } from "./start-from-theirs.ts";
+import { takeChangesOver } from "./take-changes-over.ts";
+import { dropTheirTriggers, theirTriggers } from "./their-triggers.ts";
 import { asFarAsFollowed, type Narrow, widenColumns } from "./widen-columns.ts";
 
 /** Makes and changes mapped tables in a customer's database. */
@@ -71,7 +75,10 @@ interface Changed {
 
 const NOTHING: Changed = { addedColumns: [], narrow: [] };
 
-/** Table, columns, triggers and the mapping's state change together, so that a cycle sees one version or the other. */
+/**
+ * Table, columns, triggers and the mapping's state change together, so that a cycle sees one version or the other; and
+ * where Heroku Connect has captured the table so far, its triggers end with the statement that makes ours begin.
+ */
 async function inOneTransaction(
   session: Session,
   shape: TableShape,
@@ -81,14 +88,18 @@ async function inOneTransaction(
   const { state } = metadata(shape.schema);
   const first = `SELECT config_version, shape FROM ${state} WHERE mapping_id = ${literal(shape.mappingId)} FOR UPDATE`;
   return await patiently(DDL_ATTEMPTS, isWorthWaiting, () =>
-    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, first, async ([current]) => {
+    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS, silence: shape.table }, first, async ([current]) => {
       if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return NOTHING; // a later change was faster
+      const theirs = await theirTriggers(session, shape.schema, shape.table);
+      await dropTheirTriggers(session, shape.schema, theirs);
       const addedColumns = await changeTable(session, shape, before, key);
       const known = current ? (current["shape"] as TableShape) : shape;
       const narrow = await widenColumns(session, known, shape, await tableOf(session, shape));
       const layout = layoutOf(await tableOf(session, shape), key);
-      await session.script(captureStatements({ shape, layout }));
+      if (theirs.length > 0 && pushes(shape.direction)) await takeChangesOver(session, { shape, layout });
+      await session.script(`${captureStatements({ shape, layout })}\n${serveTheirColumns({ shape, layout })}`);
       await keepState(session, asFarAsFollowed(known, shape, narrow), layout);
+      if (theirs.length > 0) await startFromTheirs(session, { shape, layout }, addedColumns);
       if (asksForMore(known, shape)) await oweReading(session, shape);
       return { addedColumns, narrow };
     }),
@@ -186,8 +197,12 @@ async function retire(session: Session, schema: string, mapping: Mapping): Promi
     session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, first, async ([row]) => {
       if (!row) return;
       const table = String(row["table_name"]);
-      if (await readTable(session, schema, table)) await session.script(endCapture(schema, table));
-      await session.script(dropCaptureFunctions(schema, table));
+      if (await readTable(session, schema, table)) {
+        await session.script(`${endCapture(schema, table)}\n${stopServingTheirColumns(schema, table)}`);
+      }
+      await session.script(
+        `${dropCaptureFunctions(schema, table)}\nDROP FUNCTION IF EXISTS ${servingFunction(schema, table)};`,
+      );
       await session.query(`DELETE FROM ${state} WHERE mapping_id = $1`, [mapping.id]);
     }),
   );

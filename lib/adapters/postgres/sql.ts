@@ -9,7 +9,7 @@ export const literal = (text: string): string => escapeLiteral(text);
 /** `"schema"."table"`. */
 export const qualified = (schema: string, table: string): string => `${name(schema)}.${name(table)}`;
 
-/** The metadata tables of one workspace's schema, quoted and qualified. */
+/** The metadata tables of one workspace's schema, quoted and qualified; `their…`: what Heroku Connect left. */
 export const metadata = (schema: string) => ({
   log: qualified(schema, "_trigger_log"),
   archive: qualified(schema, "_trigger_log_archive"),
@@ -24,6 +24,9 @@ export const metadata = (schema: string) => ({
   heldDeletes: qualified(schema, "_bridge_held_deletes"),
   conflicts: qualified(schema, "_bridge_conflicts"),
   meta: qualified(schema, "_bridge_meta"),
+  theirLog: qualified(schema, "_hc_trigger_log"),
+  theirArchive: qualified(schema, "_hc_trigger_log_archive"),
+  theirTriggers: qualified(schema, "_bridge_hc_triggers"),
 });
 
 export type Metadata = ReturnType<typeof metadata>;

@@ -1,0 +1,38 @@
+import type { Session } from "./session.ts";
+import { metadata, name, qualified } from "./sql.ts";
+
+/** A trigger by which Heroku Connect captures a table's changes, or marks its rows. */
+export interface TheirTrigger {
+  readonly table: string;
+  readonly trigger: string;
+  /** The statement that makes it. */
+  readonly definition: string;
+}
+
+/** Heroku Connect's triggers in a schema, of one table or of all. What it says decides, for names get shortened. */
+export async function theirTriggers(session: Session, schema: string, table: string | null = null) {
+  return await session.query<TheirTrigger>(
+    `SELECT c.relname AS "table", t.tgname AS trigger, pg_get_triggerdef(t.oid) AS definition
+     FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+     JOIN pg_proc p ON p.oid = t.tgfoid
+     WHERE n.nspname = $1 AND ($2::text IS NULL OR c.relname = $2) AND NOT t.tgisinternal
+       AND p.pronamespace = n.oid AND p.proname ~ '^hc_' AND p.prosrc ~ '_trigger_log|_hc_lastop'
+     ORDER BY 1, 2`,
+    [schema, table],
+  );
+}
+
+/** Ends Heroku Connect's capture of these tables, in the caller's transaction; the definitions are kept. */
+export async function dropTheirTriggers(session: Session, schema: string, triggers: readonly TheirTrigger[]) {
+  if (triggers.length === 0) return;
+  const drops = triggers.map(({ table, trigger }) => `DROP TRIGGER ${name(trigger)} ON ${qualified(schema, table)};`);
+  await session.script(drops.join("\n"));
+  const { theirTriggers: kept } = metadata(schema);
+  const [found] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [kept]);
+  if (!found?.made) return;
+  await session.query(
+    `INSERT INTO ${kept} (table_name, trigger_name, definition)
+     SELECT "table", trigger, definition FROM jsonb_to_recordset($1::jsonb) AS t ("table" text, trigger text, definition text)`,
+    [JSON.stringify(triggers)],
+  );
+}
