@@ -21,8 +21,8 @@ interface BridgeFunctionProps {
   readonly logGroup: LogGroup;
   readonly timeoutSeconds: number;
   readonly memoryMegabytes: number;
-  /** May be called by messages on whose way it stands itself, however often. */
-  readonly resends?: boolean;
+  /** Why it may be called by messages on whose way it stands itself, however often. */
+  readonly resends?: string | undefined;
 }
 
 /**
@@ -43,7 +43,7 @@ export class BridgeFunction extends LambdaFunction {
       architecture: Architecture.ARM_64,
       timeout: Duration.seconds(props.timeoutSeconds),
       memorySize: props.memoryMegabytes,
-      ...(props.resends && { recursiveLoop: RecursiveLoop.ALLOW }),
+      ...(props.resends && { recursiveLoop: RecursiveLoop.ALLOW, description: `RecursiveLoop: ${props.resends}` }),
       logGroup,
       loggingFormat: LoggingFormat.JSON,
       role: new Role(scope, `${idOf(name)}Role`, {

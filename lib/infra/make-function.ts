@@ -13,7 +13,7 @@ export interface Row {
   readonly access: Access;
   readonly timeoutSeconds: number;
   readonly memoryMegabytes: number;
-  readonly resends?: boolean;
+  readonly resends?: string | undefined;
 }
 
 /** What the functions of a stack have in common. */

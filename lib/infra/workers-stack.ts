@@ -22,7 +22,7 @@ export class WorkersStack extends Stack {
     for (const name of Object.keys(WORKERS) as WorkerName[]) {
       const worker = makeFunction(
         this,
-        { resends: false, ...WORKERS[name], name, access: WORKERS[name] },
+        { resends: undefined, ...WORKERS[name], name, access: WORKERS[name] },
         surroundings,
       );
       if (worker) this.addEventSource(name, worker);

@@ -119,10 +119,10 @@ interface Worker extends Access {
   /** The bundle talks to Salesforce, so it holds jsforce. */
   readonly salesforce: boolean;
   /**
-   * Sends messages on whose way it stands itself, as a wait of hours is made of several hops. AWS ends such a chain after
-   * about 16 calls unless the function says that it means it (`RecursiveLoop: Allow`).
+   * Why it may stand on its own messages' way however often. Lambda counts a function's calls in consequence of one
+   * event, a batch's messages together, and refuses the seventeenth unless `RecursiveLoop` says that it is meant.
    */
-  readonly resends?: boolean;
+  readonly resends?: string;
 }
 
 /**
@@ -138,7 +138,7 @@ const DELIVERER = {
   timeoutSeconds: 30,
   memoryMegabytes: 512,
   salesforce: false,
-  resends: true,
+  resends: "A wait of hours is made of hops of 15 minutes, and who finds no turn at a slow webhook comes back",
   writes: ["webhooks", "deliveries", "attempts"],
   sends: ["deliveries", "retriesShort", "retriesMedium", "retriesLong"],
   secrets: true,
@@ -167,6 +167,7 @@ export const WORKERS = {
     memoryMegabytes: 512,
     salesforce: true,
     postgres: true,
+    resends: "A poll that meets a running cycle comes back every three seconds, and the probe sends pulls to others",
     reads: CYCLE_TABLES,
     writes: ["engine", "workspaces", "counters", "events"],
     sends: ["cycles", "events", "loads"],
@@ -181,6 +182,7 @@ export const WORKERS = {
     memoryMegabytes: 1024,
     salesforce: true,
     postgres: true,
+    resends: "A load of many hours is carried on from one call to the next",
     reads: CYCLE_TABLES,
     writes: ["engine", "workspaces", "counters", "events"],
     sends: ["cycles", "events", "loads"],
@@ -195,6 +197,7 @@ export const WORKERS = {
     memoryMegabytes: 512,
     salesforce: true,
     postgres: true,
+    resends: "The rest of a large import is carried on from one call to the next, and wakes its mappings",
     reads: CYCLE_TABLES,
     writes: ["mappings", "engine", "workspaces", "audit", "counters", "events"],
     sends: ["cycles", "events", "loads", "provisioning", "fanOut"],

@@ -169,6 +169,17 @@ describe("the workers", () => {
     },
   );
 
+  test("a function may be called by its own messages only where its row says why, and the console tells the reason", () => {
+    for (const [name, row] of Object.entries(WORKERS)) {
+      const { RecursiveLoop, Description } = functionOf(name).Properties;
+      const reason = "resends" in row ? row.resends : undefined;
+      expect.soft(RecursiveLoop, name).toBe(reason && "Allow");
+      expect.soft(Description, name).toBe(reason && `RecursiveLoop: ${reason}`);
+      expect.soft(String(Description ?? "").length, name).toBeLessThanOrEqual(256);
+    }
+    for (const name of Object.keys(ROUTES)) expect(functionOf(name).Properties).not.toHaveProperty("RecursiveLoop");
+  });
+
   test("the sweeper wakes once a minute, and a wake-up that is a minute late is dropped", () => {
     const schedules = dev.all("AWS::Scheduler::Schedule");
 

@@ -49,7 +49,9 @@ async function answer(settings: ListenerSettings, request: IncomingMessage, resp
       const service = settings.jsonServices.find(({ targetPrefix }) => targetPrefix === prefix);
       if (!service) throw unknown(`X-Amz-Target ${prefix}`);
       checkSignature(request, settings.region, service.signingName);
-      reply(request, response, 200, (await callAction(service, action, json(body), gone.signal)) ?? {});
+      const traceHeader = request.headers["x-amzn-trace-id"]?.toString();
+      const answered = await callAction(service, action, json(body), gone.signal, traceHeader);
+      reply(request, response, 200, answered ?? {});
     } else {
       const url = new URL(request.url ?? "/", "http://localhost");
       const service = settings.restServices.find(({ answers }) => answers(url.pathname));

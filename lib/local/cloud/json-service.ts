@@ -9,8 +9,8 @@ export interface JsonService {
   readonly signingName: string;
   /** What each action accepts. */
   readonly inputs: Readonly<Record<string, z.ZodMiniType>>;
-  /** What each action does. The signal aborts when the caller has gone. */
-  readonly actions: Readonly<Record<string, (input: never, signal: AbortSignal) => unknown>>;
+  /** What each action does. The signal aborts when the caller has gone; the header tells the caller's trace. */
+  readonly actions: Readonly<Record<string, (input: never, signal: AbortSignal, traceHeader?: string) => unknown>>;
   /** The service's own words for an input that does not fit. */
   refuse(issue: z.core.$ZodIssue): Error;
 }
@@ -21,6 +21,7 @@ export async function callAction(
   name: string,
   input: unknown,
   signal: AbortSignal,
+  traceHeader?: string,
 ): Promise<unknown> {
   const schema = Object.hasOwn(service.inputs, name) ? service.inputs[name] : undefined;
   const run = service.actions[name];
@@ -32,5 +33,5 @@ export async function callAction(
   const parsed = schema.safeParse(input, { reportInput: true });
   const issue = parsed.error?.issues[0];
   if (issue) throw service.refuse(issue);
-  return run(parsed.data as never, signal);
+  return run(parsed.data as never, signal, traceHeader);
 }

@@ -1,9 +1,10 @@
 import type { Clock } from "../../clock.ts";
 import type { Sqs } from "../sqs/sqs.ts";
 import { batchEvent, failedMessages, type Message, splitBySize } from "./batch.ts";
+import { chainOf, isStopped, MOST_CALLS } from "./chain.ts";
 import type { LambdaFunction } from "./functions.ts";
 import type { Invoker } from "./invoker.ts";
-import type { Log } from "./log.ts";
+import type { Log, LogLine } from "./log.ts";
 
 /** A queue that feeds a function, as the template maps it. */
 export interface EventSource {
@@ -129,14 +130,22 @@ async function gather(
   return gathered;
 }
 
-/** Invokes the function and deletes what it did. False when the whole batch failed. */
+/**
+ * Invokes the function and deletes what it did. False when the whole batch failed, or was refused because the function
+ * stands too often on its own way: such messages come back until the queue gives them to its dead letters, as on AWS.
+ */
 async function processBatch(
   source: EventSource,
   url: string,
   messages: readonly Message[],
   { sqs, invoker, log }: PollerSettings,
 ): Promise<boolean> {
-  const outcome = await invoker.invoke(source.target, batchEvent(messages, source.queueArn));
+  const chain = chainOf(messages.map(({ Attributes }) => Attributes?.["AWSTraceHeader"]));
+  if (isStopped(chain, source.target)) {
+    log(recursionStopped(source, messages));
+    return false;
+  }
+  const outcome = await invoker.invoke(source.target, batchEvent(messages, source.queueArn), chain);
   if (outcome.kind === "failed") return false;
   const payload = outcome.kind === "answered" && source.reportsFailures ? outcome.payload : "null";
   const { failed, reason } = failedMessages(payload, messages);
@@ -157,6 +166,18 @@ async function processBatch(
     sqs.actions.DeleteMessageBatch({ QueueUrl: url, Entries });
   }
   return failed.size < messages.length;
+}
+
+function recursionStopped({ target }: EventSource, messages: readonly Message[]): LogLine {
+  return {
+    level: "error",
+    event: "recursion stopped",
+    function: target.name,
+    message:
+      `${target.name} was called ${MOST_CALLS} times on the way of these messages, and Lambda would not call it again: ` +
+      "end the loop, or let its row in lib/model/resources.ts say why it resends",
+    message_ids: messages.map(({ MessageId }) => MessageId),
+  };
 }
 
 function urlOf({ queueArn, target }: EventSource, sqs: Sqs): string {

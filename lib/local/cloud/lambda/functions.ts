@@ -14,6 +14,8 @@ export interface LambdaFunction {
   readonly timeoutSeconds: number;
   readonly memoryMegabytes: number;
   readonly logGroup: string;
+  /** May be called by its own consequences however often (`RecursiveLoop: Allow`). */
+  readonly mayRecur: boolean;
   /** The ARN of the role that says what it may do. */
   readonly role: string;
 }
@@ -26,6 +28,7 @@ interface FunctionProperties {
   readonly Timeout?: number;
   readonly MemorySize?: number;
   readonly Environment?: { readonly Variables?: Readonly<Record<string, string>> };
+  readonly RecursiveLoop?: "Allow" | "Terminate";
   readonly LoggingConfig?: { readonly LogGroup?: string };
 }
 
@@ -61,6 +64,7 @@ export function readFunctions(assembly: Assembly, resolve: Resolve): LambdaFunct
       timeoutSeconds: properties.Timeout ?? 3,
       memoryMegabytes: properties.MemorySize ?? 128,
       logGroup: properties.LoggingConfig?.LogGroup ?? `/aws/lambda/${properties.FunctionName ?? id}`,
+      mayRecur: properties.RecursiveLoop === "Allow",
       role: properties.Role,
     }),
   );

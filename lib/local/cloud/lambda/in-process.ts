@@ -3,7 +3,8 @@ import { contextOf } from "./context.ts";
 import type { LambdaFunction } from "./functions.ts";
 import { callHandler, type Handler, loadHandler } from "./handler.ts";
 import { failureOf, type Invocation, type Outcome, type Runner } from "./invocation.ts";
-import { provideStreaming } from "./response-stream.ts";
+import { provideRuntime } from "./response-stream.ts";
+import { withTrace } from "./trace-store.ts";
 
 interface InProcessSettings {
   readonly functions: readonly LambdaFunction[];
@@ -33,7 +34,7 @@ export function runInProcess(settings: InProcessSettings): Runner {
   const query = `host=${++hosts}`;
   const restore = setVariables(variablesOf(settings));
   Reflect.set(globalThis, TIME_OF_FUNCTIONS, settings.now);
-  provideStreaming();
+  provideRuntime();
   const handlers = new Map<string, Promise<Handler>>();
   const handlerOf = (target: LambdaFunction): Promise<Handler> => {
     const loading = handlers.get(target.name) ?? loadHandler(target.folder, target.handler, query);
@@ -49,7 +50,8 @@ export function runInProcess(settings: InProcessSettings): Runner {
       return failureOf(thrown);
     }
     const event: unknown = JSON.parse(JSON.stringify(invocation.event)); // as it is after it has travelled
-    return callHandler(handler, event, contextOf(target, invocation, settings.clock.now));
+    const context = contextOf(target, invocation, settings.clock.now);
+    return withTrace(invocation.traceHeader, () => callHandler(handler, event, context));
   };
   return {
     mostPerFunction: Number.POSITIVE_INFINITY,
@@ -62,18 +64,25 @@ export function runInProcess(settings: InProcessSettings): Runner {
   };
 }
 
+/** What templates say for Lambda's own runtime: the file that it names is not on this machine. */
+const FOR_LAMBDA_ALONE = new Set(["NODE_EXTRA_CA_CERTS"]);
+
+/** The SDK hands on traces inside of Lambda alone, which it knows by this. */
+const INSIDE_LAMBDA = { AWS_LAMBDA_FUNCTION_NAME: "every-function" };
+
 /** All functions' variables as one set; told of those that differ between functions. */
 function variablesOf({ functions, environment, onWarning }: InProcessSettings): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const { name, environment: own } of functions) {
     for (const [variable, value] of Object.entries(own)) {
+      if (FOR_LAMBDA_ALONE.has(variable)) continue;
       if (variables[variable] !== undefined && variables[variable] !== value) {
         onWarning(`${name} needs another value of ${variable} than others do, which takes --isolate`);
       }
       variables[variable] ??= value;
     }
   }
-  return { ...variables, ...environment };
+  return { ...variables, ...INSIDE_LAMBDA, ...environment };
 }
 
 /** Sets variables of this process; the answer takes them back. */

@@ -5,6 +5,8 @@ import type { LambdaFunction } from "./functions.ts";
 export interface Invocation {
   readonly requestId: string;
   readonly event: unknown;
+  /** Tells whose consequence the call is: what it sends carries it on. */
+  readonly traceHeader: string;
   /** Epoch milliseconds at which the function is out of time. */
   readonly deadline: number;
   /** Aborts when the time is up: whoever can, ends the function then. */

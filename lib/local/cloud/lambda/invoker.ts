@@ -1,14 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { finished } from "node:stream/promises";
 import type { Cancel, Clock } from "../../clock.ts";
+import { BEGINNING, type Chain, traceHeader } from "./chain.ts";
 import type { LambdaFunction } from "./functions.ts";
-import { type Failed, failureOf, type Outcome, type Runner } from "./invocation.ts";
+import { type Failed, failureOf, type Invocation, type Outcome, type Runner } from "./invocation.ts";
 import type { Log, LogLine } from "./log.ts";
 
 /** Calls functions within their time and keeps count of what runs. */
 export interface Invoker {
   /** Resolves with what came of it; for a stream once it begins. Never rejects. */
-  invoke(target: LambdaFunction, event: unknown): Promise<Outcome>;
+  invoke(target: LambdaFunction, event: unknown, chain?: Chain): Promise<Outcome>;
   /** How many calls are under way, streams included. */
   readonly running: number;
   /** Resolves when none is. */
@@ -29,10 +30,11 @@ export function createInvoker({ runner, clock, log }: InvokerSettings): Invoker 
     const ended = work.catch(() => {}).finally(() => calls.delete(ended));
     calls.add(ended);
   };
-  const invoke = async (target: LambdaFunction, event: unknown): Promise<Outcome> => {
+  const invoke = async (target: LambdaFunction, event: unknown, chain: Chain): Promise<Outcome> => {
     const requestId = randomUUID();
     const timeOut = new AbortController();
-    const { outcome, cancel } = await runWithinTime(runner, clock, target, { requestId, event }, timeOut);
+    const called = { requestId, event, traceHeader: traceHeader(chain, target) };
+    const { outcome, cancel } = await runWithinTime(runner, clock, target, called, timeOut);
     if (outcome.kind === "streaming") {
       timeOut.signal.addEventListener("abort", () => outcome.stream.destroy(new Error(timeOutMessage(target))));
       const whole = finished(outcome.stream, { writable: false, readable: true });
@@ -48,8 +50,8 @@ export function createInvoker({ runner, clock, log }: InvokerSettings): Invoker 
     return outcome;
   };
   return {
-    invoke(target, event) {
-      const call = invoke(target, event);
+    invoke(target, event, chain = BEGINNING) {
+      const call = invoke(target, event, chain);
       during(call);
       return call;
     },
@@ -73,7 +75,7 @@ async function runWithinTime(
   runner: Runner,
   clock: Clock,
   target: LambdaFunction,
-  call: { readonly requestId: string; readonly event: unknown },
+  call: Pick<Invocation, "requestId" | "event" | "traceHeader">,
   timeOut: AbortController,
 ): Promise<Timed> {
   let cancel: Cancel = () => {};

@@ -1,4 +1,5 @@
 import { PassThrough } from "node:stream";
+import { invokeStore } from "./trace-store.ts";
 
 const STREAMING = Symbol.for("aws.lambda.runtime.handler.streaming");
 const HTTP_INTEGRATION = "application/vnd.awslambda.http-integration-response";
@@ -49,8 +50,9 @@ export class ResponseStream extends PassThrough {
 
 type Handler = (...given: unknown[]) => unknown;
 
-/** The global `awslambda` of the Node.js runtime, as far as functions use it. */
+/** The global `awslambda` of the Node.js runtime, as far as functions and their SDK use it. */
 const awslambda = {
+  InvokeStore: invokeStore,
   streamifyResponse<Streaming extends Handler>(handler: Streaming): Streaming {
     return Object.assign(handler, { [STREAMING]: "response" });
   },
@@ -68,7 +70,7 @@ const awslambda = {
 };
 
 /** Puts `awslambda` where functions look for it: must come before their modules are loaded. */
-export function provideStreaming(): void {
+export function provideRuntime(): void {
   Object.assign(globalThis, { awslambda });
 }
 

@@ -52,6 +52,7 @@ export async function serveRuntimeApi(): Promise<RuntimeApi> {
       "content-length": body.length,
       "lambda-runtime-aws-request-id": invocation.requestId,
       "lambda-runtime-deadline-ms": invocation.deadline,
+      "lambda-runtime-trace-id": invocation.traceHeader,
       "lambda-runtime-invoked-function-arn": target.arn,
     });
     asking.end(body);

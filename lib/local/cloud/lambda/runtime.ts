@@ -4,7 +4,8 @@ import { pipeline } from "node:stream/promises";
 import { contextOf } from "./context.ts";
 import { callHandler, type Handler, loadHandler } from "./handler.ts";
 import { type Failed, failureOf, type Outcome } from "./invocation.ts";
-import { provideStreaming } from "./response-stream.ts";
+import { provideRuntime } from "./response-stream.ts";
+import { withTrace } from "./trace-store.ts";
 
 /**
  * The program of an isolated function: Lambda's Node.js runtime, as far as functions can tell. It loads the handler,
@@ -17,7 +18,7 @@ const handler = await initialised();
 for (;;) await next(handler);
 
 async function initialised(): Promise<Handler> {
-  provideStreaming();
+  provideRuntime();
   try {
     return await loadHandler(env["LAMBDA_TASK_ROOT"] ?? "", env["_HANDLER"] ?? "");
   } catch (thrown) {
@@ -39,7 +40,10 @@ async function next(handler: Handler): Promise<void> {
     { requestId, deadline: Number(headers["lambda-runtime-deadline-ms"]) },
     Date.now,
   );
-  await tell(`/invocation/${requestId}`, await callHandler(handler, JSON.parse(body), context));
+  const traceHeader = String(headers["lambda-runtime-trace-id"]);
+  env["_X_AMZN_TRACE_ID"] = traceHeader;
+  const outcome = await withTrace(traceHeader, () => callHandler(handler, JSON.parse(body), context));
+  await tell(`/invocation/${requestId}`, outcome);
 }
 
 async function tell(path: string, outcome: Outcome): Promise<void> {

@@ -17,17 +17,22 @@ export interface Sent {
   readonly MD5OfMessageSystemAttributes?: string;
 }
 
-export function sendMessage(queues: Queues, input: SqsInput<"SendMessage">): Sent {
+/** The trace header of the request becomes the message's own, unless the message names one. */
+export function sendMessage(queues: Queues, input: SqsInput<"SendMessage">, traceHeader?: string): Sent {
   const queue = queues.at(input.QueueUrl);
   checkedBytes(input, queue.seconds("MaximumMessageSize"));
-  const [sent, held] = store(queues, queue, input);
+  const [sent, held] = store(queues, queue, input, traceHeader);
   queue.backlog.add(held);
   queue.changed();
   return sent;
 }
 
 /** Sends the entries that keep the rules in one commit, and says of each other one why not. */
-export function sendMessageBatch(queues: Queues, { QueueUrl, Entries }: SqsInput<"SendMessageBatch">) {
+export function sendMessageBatch(
+  queues: Queues,
+  { QueueUrl, Entries }: SqsInput<"SendMessageBatch">,
+  traceHeader?: string,
+) {
   const queue = queues.at(QueueUrl);
   const maximumBytes = queue.seconds("MaximumMessageSize");
   let bytes = 0;
@@ -40,7 +45,7 @@ export function sendMessageBatch(queues: Queues, { QueueUrl, Entries }: SqsInput
     eachEntry(Entries, (entry): Sent => {
       checkedTotal += checkedBytes(entry, maximumBytes);
       if (checkedTotal > MAXIMUM_BYTES) throw tooLong(checkedTotal);
-      const [sent, held] = store(queues, queue, entry);
+      const [sent, held] = store(queues, queue, entry, traceHeader);
       arrived.push(held);
       return sent;
     }),
@@ -57,7 +62,7 @@ function tooLong(bytes: number): AwsError {
   );
 }
 
-function store(queues: Queues, queue: Queue, message: Outgoing): [Sent, Held] {
+function store(queues: Queues, queue: Queue, message: Outgoing, traceHeader?: string): [Sent, Held] {
   const { MessageBody: body, MessageAttributes: attributes, MessageSystemAttributes: system } = message;
   const now = queues.clock.now();
   const visibleAt = now + (message.DelaySeconds ?? queue.seconds("DelaySeconds")) * 1000;
@@ -68,7 +73,7 @@ function store(queues: Queues, queue: Queue, message: Outgoing): [Sent, Held] {
     messageId,
     body,
     attributes ? JSON.stringify(attributes) : null,
-    system?.["AWSTraceHeader"]?.StringValue ?? null,
+    system?.["AWSTraceHeader"]?.StringValue ?? traceHeader ?? null,
     groupId,
     now,
     visibleAt,

@@ -68,8 +68,10 @@ function actionsOf(queues: Queues, tasks: MoveTasks) {
     },
     ListQueueTags: ({ QueueUrl }: SqsInput<"ListQueueTags">) => ({ Tags: queues.at(QueueUrl).tags }),
     PurgeQueue: ({ QueueUrl }: SqsInput<"PurgeQueue">) => purge(queues, QueueUrl),
-    SendMessage: (input: SqsInput<"SendMessage">) => sendMessage(queues, input),
-    SendMessageBatch: (input: SqsInput<"SendMessageBatch">) => sendMessageBatch(queues, input),
+    SendMessage: (input: SqsInput<"SendMessage">, _?: AbortSignal, traceHeader?: string) =>
+      sendMessage(queues, input, traceHeader),
+    SendMessageBatch: (input: SqsInput<"SendMessageBatch">, _?: AbortSignal, traceHeader?: string) =>
+      sendMessageBatch(queues, input, traceHeader),
     ReceiveMessage: (input: SqsInput<"ReceiveMessage">, signal: AbortSignal) => receiveMessage(queues, input, signal),
     DeleteMessage: (input: SqsInput<"DeleteMessage">) => deleteMessage(queues, input),
     DeleteMessageBatch: (input: SqsInput<"DeleteMessageBatch">) => deleteMessageBatch(queues, input),

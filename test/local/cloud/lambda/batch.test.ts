@@ -29,7 +29,7 @@ test("a batch waits for its window, and no longer once it is full", async () => 
   const poller = startPolling(
     {
       queueArn: "arn:aws:sqs:eu-local-1:42:ticks",
-      target: { name: "count" } as LambdaFunction,
+      target: { name: "count", arn: "arn:aws:lambda:eu-local-1:42:function:count" } as LambdaFunction,
       batchSize: 12,
       windowSeconds: 5,
       maximumConcurrency: 2,

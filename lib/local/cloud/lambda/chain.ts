@@ -1,0 +1,40 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { LambdaFunction } from "./functions.ts";
+
+/** How often each function was called on the way to here, by its short name. */
+export type Chain = ReadonlyMap<string, number>;
+
+/** Lambda calls a function this often on the way of one event, then no more (AWS, Lambda recursive loop detection). */
+export const MOST_CALLS = 16;
+
+/** The chain of an event that nothing led to. */
+export const BEGINNING: Chain = new Map();
+
+/** The chain that trace headers tell of: of several the longest, because one call's messages cannot be told apart. */
+export function chainOf(headers: readonly (string | undefined)[]): Chain {
+  const chain = new Map<string, number>();
+  for (const header of headers) {
+    const lineage = /(?:^|;)Lineage=([^;]*)/.exec(header ?? "")?.[1] ?? "";
+    for (const [, name = "", calls] of lineage.matchAll(/([0-9a-f]{8}):(\d+)/g)) {
+      chain.set(name, Math.max(chain.get(name) ?? 0, Number(calls)));
+    }
+  }
+  return chain;
+}
+
+/** Whether Lambda would refuse the next call: the function has had its share and does not say that it means it. */
+export function isStopped(chain: Chain, target: LambdaFunction): boolean {
+  return !target.mayRecur && callsOf(chain, target) >= MOST_CALLS;
+}
+
+/** The trace header of a call: what the function sends by the SDK carries it on. */
+export function traceHeader(chain: Chain, target: LambdaFunction): string {
+  const after = new Map(chain).set(shortName(target), callsOf(chain, target) + 1);
+  const lineage = [...after].map(([name, calls]) => `${name}:${calls}`).join("|");
+  const root = `1-${randomBytes(4).toString("hex")}-${randomBytes(12).toString("hex")}`;
+  return `Root=${root};Parent=${randomBytes(8).toString("hex")};Sampled=0;Lineage=${lineage}`;
+}
+
+const callsOf = (chain: Chain, target: LambdaFunction): number => chain.get(shortName(target)) ?? 0;
+
+const shortName = ({ arn }: LambdaFunction): string => createHash("sha256").update(arn).digest("hex").slice(0, 8);

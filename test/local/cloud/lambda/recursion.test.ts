@@ -1,0 +1,133 @@
+import { createRequire } from "node:module";
+import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { afterEach, beforeEach, expect, type MockInstance, test, vi } from "vitest";
+import { QUEUES, type QueueName, queueVariable, WORKERS } from "../../../../lib/model/resources.ts";
+import { type LambdaWorld, startLambdaWorld } from "./lambda-world.ts";
+
+let world: LambdaWorld;
+let said: MockInstance;
+
+beforeEach(() => {
+  said = vi.spyOn(console, "log").mockImplementation(() => {});
+});
+afterEach(async () => {
+  said.mockRestore();
+  await world.close();
+});
+
+const SDK = createRequire(import.meta.url).resolve("@aws-sdk/client-sqs");
+
+/** A function that says what it got and, until the number in it is 0, sends the next lower one to a queue. */
+const countingDown = (queue: QueueName) => `
+  import { SendMessageCommand, SQSClient } from ${JSON.stringify(SDK)};
+  const sqs = new SQSClient({});
+  export const handler = async ({ Records }) => {
+    for (const { body } of Records) {
+      console.log("got " + body);
+      const message = { QueueUrl: process.env.${queueVariable(queue)}, MessageBody: String(body - 1) };
+      if (body !== "0") await sqs.send(new SendMessageCommand(message));
+    }
+  };
+`;
+
+test("a function that answers each message with another is stopped after sixteen, and the message laid aside", async () => {
+  world = await startLambdaWorld({ sources: { "fan-out-cycles": countingDown("fanOut") } });
+
+  await send("fanOut", "99");
+  await world.host.settle();
+  const stopped = [...world.log];
+  for (let time = 1; time <= QUEUES.fanOut.maxReceives; time++) {
+    await world.cloud.clock.advance({ seconds: 6 * WORKERS["fan-out-cycles"].timeoutSeconds });
+    await world.host.settle();
+  }
+
+  expect(got()).toEqual(countdown(99, 16));
+  expect(stopped).toMatchObject([
+    { level: "error", event: "recursion stopped", function: "bridge-dev-fan-out-cycles" },
+  ]);
+  expect(stopped[0]?.message).toContain("lib/model/resources.ts");
+  expect(await waiting("fan-out")).toBe(0);
+  expect(await waiting("fan-out-dead")).toBe(1);
+});
+
+test("two functions that send to each other are stopped as one that sends to itself", async () => {
+  const sources = { "fan-out-cycles": countingDown("events"), "dispatch-events": countingDown("fanOut") };
+  world = await startLambdaWorld({ sources });
+
+  await send("fanOut", "99");
+  await world.host.settle();
+
+  expect(got()).toEqual(countdown(99, 32));
+});
+
+test.each([false, true])(
+  "a function that says why it resends goes on, in processes of its own: %s",
+  async (isolate) => {
+    world = await startLambdaWorld({ isolate, sources: { "run-cycle": countingDown("cycles") } });
+
+    await send("cycles", "20");
+    await world.host.settle();
+
+    expect(got()).toEqual(countdown(20, 21));
+    expect(world.log).toEqual([]);
+  },
+);
+
+test("messages of which none is another's consequence are never stopped, however many come", async () => {
+  world = await startLambdaWorld({ sources: { "dispatch-events": countingDown("events") } });
+
+  for (let sent = 1; sent <= 20; sent++) {
+    await send("events", "0");
+    await world.host.settle();
+  }
+
+  expect(got()).toHaveLength(20);
+  expect(world.log).toEqual([]);
+});
+
+test("exactly the workers that can stand on their own messages' way say why they may", () => {
+  const rows = Object.entries(WORKERS).map(([name, { queue, ...row }]) => ({
+    name,
+    queue,
+    sends: "sends" in row ? (row.sends as readonly QueueName[]) : [],
+    resends: "resends" in row,
+  }));
+  const reachable = (from: readonly QueueName[], seen = new Set<QueueName>()): Set<QueueName> => {
+    for (const queue of from.filter((one) => !seen.has(one))) {
+      seen.add(queue);
+      reachable(
+        rows.filter((row) => row.queue === queue).flatMap(({ sends }) => sends),
+        seen,
+      );
+    }
+    return seen;
+  };
+
+  const onLoops = rows.filter(({ queue, sends }) => reachable(sends).has(queue)).map(({ name }) => name);
+
+  expect(rows.filter(({ resends }) => resends).map(({ name }) => name)).toEqual(onLoops);
+  expect(onLoops).toContain("load-mapping");
+});
+
+const got = (): string[] => said.mock.calls.map(([line]) => String(line)).filter((line) => line.startsWith("got "));
+
+const countdown = (from: number, length: number): string[] =>
+  Array.from({ length }, (_, position) => `got ${from - position}`);
+
+async function send(queue: QueueName, MessageBody: string): Promise<void> {
+  const { endpoints, accountId, clients } = world.cloud;
+  const name = queue.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const QueueUrl = `${endpoints.sqs}/${accountId}/bridge-dev-${name}`;
+  await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+}
+
+async function waiting(name: string): Promise<number> {
+  const { endpoints, accountId, clients } = world.cloud;
+  const { Attributes } = await clients.sqs.send(
+    new GetQueueAttributesCommand({
+      QueueUrl: `${endpoints.sqs}/${accountId}/bridge-dev-${name}`,
+      AttributeNames: ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
+    }),
+  );
+  return Object.values(Attributes ?? {}).reduce((sum, count) => sum + Number(count), 0);
+}
