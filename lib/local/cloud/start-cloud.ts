@@ -48,7 +48,8 @@ export interface Cloud {
 const REGION = "eu-local-1";
 const ACCOUNT_ID = "000000000000";
 const CREDENTIALS = { accessKeyId: "AKIALOCALBRIDGE00000", secretAccessKey: "local" };
-const SWEEP_EVERY_MILLISECONDS = 60_000;
+/** AWS takes days to delete what has expired; a sweep reads every item. */
+const SWEEP_EVERY_MILLISECONDS = 60 * 60_000;
 
 /** Starts DynamoDB, SQS, EventBridge Scheduler and KMS on 127.0.0.1 over one data folder. Throws when another process owns the folder. */
 export async function startCloud(settings: CloudSettings): Promise<Cloud> {
@@ -87,7 +88,7 @@ export async function startCloud(settings: CloudSettings): Promise<Cloud> {
     const client = new DynamoDBClient({ endpoint: server.endpoint, region: REGION, credentials: CREDENTIALS });
     closers.push(() => client.destroy());
     const sweep = () => sweepExpired(client, new Date(clock.now()));
-    if (settings.sweepsExpiredItems ?? true) closers.push(everyMinute(clock, sweep, onFault));
+    if (settings.sweepsExpiredItems ?? true) closers.push(everyHour(clock, sweep, onFault));
 
     const endpoints = { dynamodb: server.endpoint, sqs: address, scheduler: address, kms: address };
     return {
@@ -124,12 +125,8 @@ function environmentFor(endpoints: Readonly<Record<string, string>>): Record<str
   };
 }
 
-/** Repeats the work each minute of the clock, a minute after it ended. */
-function everyMinute(
-  clock: Clock,
-  work: () => Promise<unknown>,
-  onFault: (fault: unknown) => void,
-): () => Promise<void> {
+/** Repeats the work each hour of the clock, an hour after it began. */
+function everyHour(clock: Clock, work: () => Promise<unknown>, onFault: (fault: unknown) => void): () => Promise<void> {
   let running: Promise<unknown> = Promise.resolve();
   const book = () =>
     clock.at(clock.now() + SWEEP_EVERY_MILLISECONDS, () => {
