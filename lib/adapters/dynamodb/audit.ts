@@ -73,6 +73,9 @@ async function bounds(database: Database, pk: string, at: Date): Promise<{ first
   return { first: oldest?.sequence ?? counted.entries + 1, last: counted.entries };
 }
 
+/** Entries of one read: a long log goes by in pieces of some hundred kilobytes, not of DynamoDB's megabyte. */
+const ENTRIES_PER_READ = 500;
+
 async function* range(
   database: Database,
   pk: string,
@@ -88,6 +91,7 @@ async function* range(
         ExpressionAttributeValues: { ":pk": pk, ":oldest": sequenceKey(oldest), ":newest": sequenceKey(newest) },
         ProjectionExpression: "entry",
         ScanIndexForward: false,
+        Limit: ENTRIES_PER_READ,
         ConsistentRead: true,
         ...(from === undefined ? {} : { ExclusiveStartKey: from }),
       }),
