@@ -1,3 +1,4 @@
+import type { Workspace } from "../model/workspace.ts";
 import type { SealedWorkspace, Workspaces } from "./ports.ts";
 
 /** What a reader sees of a workspace's name and connections may be this old. */
@@ -17,11 +18,27 @@ export function rememberWorkspaces(workspaces: Pick<Workspaces, "find">, now: ()
     find: async (workspaceId) => {
       const known = found.get(workspaceId);
       if (known && known.until > now().getTime()) return known.workspace;
-      const workspace = await workspaces.find(workspaceId);
+      const sealed = await workspaces.find(workspaceId);
+      const workspace = sealed && openedOnce(sealed);
       if (found.size >= MAX_REMEMBERED) found.clear();
       if (!workspace?.isConnected) found.delete(workspaceId);
       else found.set(workspaceId, { workspace, until: now().getTime() + REMEMBERED_MILLISECONDS });
       return workspace;
+    },
+  };
+}
+
+/** The same workspace, its credentials decrypted at most once. */
+function openedOnce(workspace: SealedWorkspace): SealedWorkspace {
+  let opening: Promise<Workspace> | null = null;
+  return {
+    ...workspace,
+    open: () => {
+      opening ??= workspace.open().catch((error: unknown) => {
+        opening = null;
+        throw error;
+      });
+      return opening;
     },
   };
 }

@@ -8,10 +8,12 @@ export interface Database {
   readonly table: (name: TableName) => string;
 }
 
+/** What the SDK does for each request that nobody here reads: its own log, its name, Lambda's trace of recursions. */
+const UNUSED = ["loggerMiddleware", "getUserAgentMiddleware", "recursionDetectionMiddleware"];
+
 /** The database that the environment names; region, endpoint and credentials are the SDK's to find. */
 export function openDatabase(table: (name: TableName) => string): Database {
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts: 5 }), {
-    marshallOptions: { removeUndefinedValues: true },
-  });
-  return { client, table };
+  const client = new DynamoDBClient({ maxAttempts: 5 });
+  for (const name of UNUSED) client.middlewareStack.remove(name);
+  return { client: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }), table };
 }
