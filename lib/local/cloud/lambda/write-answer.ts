@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
-import { pipeline } from "node:stream/promises";
+import type { Readable } from "node:stream";
 import { grouped } from "./http-request.ts";
 import type { HttpAnswer } from "./proxy-answer.ts";
 
 /** Writes an answer. A streamed body that breaks off cuts the connection, so that nobody takes a part for the whole. */
-export async function writeAnswer(response: ServerResponse, { status, headers, body }: HttpAnswer): Promise<void> {
+export function writeAnswer(response: ServerResponse, { status, headers, body }: HttpAnswer): void {
   response.statusCode = status;
   for (const [name, values] of grouped(headers)) response.setHeader(name, values.length === 1 ? values.join() : values);
   if (!response.hasHeader("content-type")) response.setHeader("Content-Type", "application/json");
@@ -14,9 +14,16 @@ export async function writeAnswer(response: ServerResponse, { status, headers, b
     return;
   }
   response.removeHeader("content-length");
-  try {
-    await pipeline(body, response);
-  } catch {
-    response.destroy(); // the invoker has logged why
-  }
+  stream(body, response);
+}
+
+/** What stream.pipeline does, without the AbortError that each of its ends makes, dearer than a page of a list. */
+function stream(body: Readable, response: ServerResponse): void {
+  body.once("error", () => response.destroy()); // the invoker has logged why
+  body.once("close", () => {
+    if (!body.readableEnded) response.destroy();
+  });
+  response.once("close", () => body.destroy());
+  if (body.destroyed) response.destroy();
+  else body.pipe(response);
 }
