@@ -61,7 +61,10 @@ test("every kind of change is told with its mapping, its object and its field", 
   await importing(["Contact", { fields: { LastName: {}, Email: {} } }], ["Account", { fields: { Name: {} } }]);
   await call(saveBaseline, "save-baseline", request());
   await importing(
-    ["Contact", { fields: { LastName: {}, Phone: {} }, sf_polling_seconds: 60 }],
+    [
+      "Contact",
+      { fields: { LastName: {}, Phone: {} }, sf_polling_seconds: 60, bridge: { filter: "Department = 'R&D'" } },
+    ],
     ["Account", { bridge: { active: false } }],
     ["Lead", { fields: { LastName: {} } }],
   );
@@ -75,6 +78,7 @@ test("every kind of change is told with its mapping, its object and its field", 
       { mapping_id: account, sf_object: "Account", type: "setting_changed", field: "active" },
       { mapping_id: contact, sf_object: "Contact", type: "field_added", field: "Phone" },
       { mapping_id: contact, sf_object: "Contact", type: "field_removed", field: "Email" },
+      { mapping_id: contact, sf_object: "Contact", type: "setting_changed", field: "filter" },
       { mapping_id: contact, sf_object: "Contact", type: "setting_changed", field: "sf_polling_seconds" },
       { mapping_id: lead, sf_object: "Lead", type: "mapping_added", field: "" },
     ],

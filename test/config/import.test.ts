@@ -134,6 +134,29 @@ describe("an import (spec 4.1.7)", () => {
     expect(await exported()).toBe(before);
   });
 
+  test("sets a filter, gives it back in the next export byte for byte, changes it and takes it away", async () => {
+    const filter = "Department IN ('R&D', 'IT') AND NOT (Email = null)";
+    const imported = (bridge: unknown) =>
+      importing({ version: 1, mappings: [{ object_name: "Contact", config: { fields: { LastName: {} }, bridge } }] });
+
+    const created = await imported({ filter });
+    const before = await exported();
+    const same = await importing(before);
+    const silent = await imported({});
+    const after = await exported();
+    const changed = await imported({ filter: "Department = 'IT'" });
+    const cleared = await imported({ filter: null });
+
+    expect(created.json?.data).toEqual({ created: 1, updated: 0, skipped: 0 });
+    expect(JSON.parse(before).data.mappings[0].config.bridge.filter).toBe(filter);
+    expect([same, silent].map(({ json }) => json?.data)).toEqual(Array(2).fill({ created: 0, updated: 0, skipped: 1 }));
+    expect(after).toBe(before);
+    expect([changed, cleared].map(({ json }) => json?.data)).toEqual(
+      Array(2).fill({ created: 0, updated: 1, skipped: 0 }),
+    );
+    expect(JSON.parse(await exported()).data.mappings[0].config.bridge.filter).toBeNull();
+  });
+
   test("takes Heroku Connect's own export as it is, and gives its foreign keys back", async () => {
     const answer = await importing({
       mappings: [
@@ -286,6 +309,21 @@ describe("an import with one bad entry changes nothing and says what is wrong", 
       "a table of the service's own",
       entry({ fields: { LastName: {} }, bridge: { pg_table: "_trigger_log" } }),
       `${LAST}.config.bridge.pg_table`,
+    ],
+    [
+      "a filter that is no condition",
+      entry({ fields: { LastName: {} }, bridge: { filter: "Email = 'a' ORDER BY Email" } }),
+      `${LAST}.config.bridge.filter`,
+    ],
+    [
+      "a filter by a field that the object does not have",
+      entry({ fields: { LastName: {} }, bridge: { filter: "Gone__c = 1" } }),
+      `${LAST}.config.bridge.filter`,
+    ],
+    [
+      "a filter that is no text",
+      entry({ fields: { LastName: {} }, bridge: { filter: ["Email = null"] } }),
+      `${LAST}.config.bridge.filter`,
     ],
     ["a config that is none", entry(null), `${LAST}.config`],
     ["an object that is a number", entry({ fields: { Name: {} } }, 5), `${LAST}.object_name`],
