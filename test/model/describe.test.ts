@@ -1,25 +1,8 @@
 import { expect, test } from "vitest";
-import { type DescribedField, type DescribedObject, shapeOf } from "../../lib/model/describe.ts";
+import { type DescribedObject, shapeOf } from "../../lib/model/describe.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-
-const field = (name: string, more: Partial<DescribedField> = {}): DescribedField => ({
-  name,
-  type: "string",
-  length: 80,
-  precision: 0,
-  scale: 0,
-  digits: 0,
-  createable: true,
-  updateable: true,
-  nillable: true,
-  filterable: true,
-  externalId: false,
-  idLookup: false,
-  referenceTo: [],
-  relationshipName: null,
-  ...more,
-});
+import { describedField as field } from "../support/described-field.ts";
 
 const CONTACT: DescribedObject = {
   name: "Contact",

@@ -4,27 +4,12 @@ import { describe, expect, test } from "vitest";
 import type { DescribedField } from "../../lib/model/describe.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import { parseFilter, renderFilter } from "../../lib/model/filter.ts";
+import { describedField } from "../support/described-field.ts";
 
 const field = (name: string, type = "string", filterable = true): [string, DescribedField] => [
   name.toLowerCase(),
-  { ...PLAIN, name, type, filterable },
+  describedField(name, { type, filterable }),
 ];
-const PLAIN: DescribedField = {
-  name: "",
-  type: "string",
-  length: 80,
-  precision: 0,
-  scale: 0,
-  digits: 0,
-  createable: true,
-  updateable: true,
-  nillable: true,
-  filterable: true,
-  externalId: false,
-  idLookup: false,
-  referenceTo: [],
-  relationshipName: null,
-};
 const FIELDS = new Map([
   field("Email"),
   field("Amount", "currency"),

@@ -7,24 +7,8 @@ import type { Mapping } from "../../lib/model/mapping.ts";
 import type { ColumnValues } from "../../lib/model/shape.ts";
 import { everything } from "../../lib/model/soql.ts";
 import { holds } from "../../lib/sync/read-back-updates.ts";
+import { describedField as field } from "../support/described-field.ts";
 
-const field = (name: string, more: Partial<DescribedField> = {}): DescribedField => ({
-  name,
-  type: "string",
-  length: 80,
-  precision: 0,
-  scale: 0,
-  digits: 0,
-  createable: true,
-  updateable: true,
-  nillable: true,
-  filterable: true,
-  externalId: false,
-  idLookup: false,
-  referenceTo: [],
-  relationshipName: null,
-  ...more,
-});
 const lookup = (name: string, relationshipName: string, ...referenceTo: readonly string[]) =>
   field(name, { type: "reference", relationshipName, referenceTo });
 const object = (name: string, ...fields: readonly DescribedField[]): DescribedObject => ({
