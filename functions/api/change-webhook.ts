@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { webhook } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { webhookAsJson } from "../../lib/webhooks/as-json.ts";
+import { butNotOwn } from "../../lib/webhooks/own-address.ts";
 import { changeWebhook as change, findWebhook } from "../../lib/webhooks/settings.ts";
 import { webhookChange } from "../../lib/webhooks/wish.ts";
 import { urlGuard, webhooks } from "../composition.ts";
@@ -15,8 +16,14 @@ const changeWebhook = endpoint({
   output: webhook,
   services: () => ({ webhooks: webhooks(), isSafe: urlGuard() }),
   find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
-  run: async ({ input, resource, services, actor, at }) =>
-    webhookAsJson(await change(services, resource, input.body, { actor, at }), at),
+  run: async ({ input, resource, services, actor, ownAddress, at }) =>
+    webhookAsJson(
+      await change({ ...services, isSafe: butNotOwn(services.isSafe, ownAddress) }, resource, input.body, {
+        actor,
+        at,
+      }),
+      at,
+    ),
 });
 
 export const handler = onLambda(changeWebhook);

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { webhookWithSecret } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { webhookAsJson } from "../../lib/webhooks/as-json.ts";
+import { butNotOwn } from "../../lib/webhooks/own-address.ts";
 import { createWebhook as create } from "../../lib/webhooks/settings.ts";
 import { newWebhook } from "../../lib/webhooks/wish.ts";
 import { urlGuard, vault, webhooks } from "../composition.ts";
@@ -14,8 +15,13 @@ const createWebhook = endpoint({
   input: z.object({ body: newWebhook }),
   output: webhookWithSecret,
   services: () => ({ webhooks: webhooks(), vault: vault(), isSafe: urlGuard() }),
-  run: async ({ input, workspace, services, actor, at }) => {
-    const { webhook, secret } = await create(services, workspace.id, input.body, { actor, at });
+  run: async ({ input, workspace, services, actor, ownAddress, at }) => {
+    const { webhook, secret } = await create(
+      { ...services, isSafe: butNotOwn(services.isSafe, ownAddress) },
+      workspace.id,
+      input.body,
+      { actor, at },
+    );
     return { ...webhookAsJson(webhook, at), secret };
   },
 });

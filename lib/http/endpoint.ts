@@ -26,6 +26,8 @@ export interface Asked<Name extends RouteName, Input, Services, Resource> extend
   readonly token: TokenRecord;
   /** The If-Match header: the version that a change is meant for; null when the caller takes any. */
   readonly ifMatch: string | null;
+  /** The spec's {base_url} as the caller wrote it, without the scheme; null where nothing says it. */
+  readonly ownAddress: string | null;
   readonly at: Date;
 }
 

@@ -15,7 +15,7 @@ import type { Endpoint, OpenEndpoint, PathOf } from "./endpoint.ts";
 import { queryOf, validate } from "./input.ts";
 import { refuseUnknown } from "./no-such-endpoint.ts";
 import { oncePerKey } from "./once-per-key.ts";
-import { type GatewayEvent, header, lowerCaseNames, pathParameter, sourceAddress } from "./request.ts";
+import { type GatewayEvent, header, lowerCaseNames, ownAddress, pathParameter, sourceAddress } from "./request.ts";
 import { ROUTES, type Route, type RouteName } from "./routes.ts";
 
 /** What stands before every endpoint behind a token. */
@@ -79,6 +79,7 @@ export function lambda<Name extends RouteName, Input, Services, Resource>(
       actor: token.owner,
       token,
       ifMatch: header(step.event, "if-match") ?? null,
+      ownAddress: ownAddress(step.event),
       at: exchange.at,
     });
     return answerWith(reply, exchange.headers);

@@ -10,6 +10,8 @@ export interface GatewayEvent {
   readonly requestContext?: {
     readonly identity?: { readonly sourceIp?: string };
     readonly http?: { readonly sourceIp?: string };
+    readonly domainName?: string;
+    readonly path?: string;
   };
 }
 
@@ -27,6 +29,13 @@ export function header(event: GatewayEvent, name: string): string | undefined {
 export function sourceAddress(event: GatewayEvent): string {
   const { identity, http } = event.requestContext ?? {};
   return identity?.sourceIp ?? http?.sourceIp ?? "unknown";
+}
+
+/** The spec's {base_url} as the caller wrote it, without the scheme: `api.example.com/dev`. Null where nothing says it. */
+export function ownAddress({ requestContext }: GatewayEvent): string | null {
+  const { domainName = "", path = "" } = requestContext ?? {};
+  const end = path.indexOf("/api/");
+  return domainName === "" || end < 0 ? null : `${domainName}${path.slice(0, end)}`;
 }
 
 /** Nothing is ever called so. */

@@ -66,6 +66,6 @@ function gatewayEvent(route: Route, request: Request): object {
     ),
     body: body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
     isBase64Encoded: false,
-    requestContext: { identity: { sourceIp: address } },
+    requestContext: { identity: { sourceIp: address }, domainName: "api.example.com", path: `/dev${filled}` },
   };
 }

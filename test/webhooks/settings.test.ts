@@ -85,6 +85,19 @@ describe("a webhook", () => {
     expect(answer.json?.error?.details?.[0]?.message).not.toBe("Invalid input");
   });
 
+  test("can't be this API itself, neither at first nor later", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+    const url = "https://api.example.com/dev/hooks";
+
+    const created = await create({ url, events: ["sync.broken"] });
+    const changed = await world.call(changeWebhook, "change-webhook", { ...at(webhook), body: { url } });
+
+    for (const { status, json } of [created, changed]) {
+      expect(status).toBe(400);
+      expect(json?.error?.message).toContain("points to this API itself");
+    }
+  });
+
   test("changes what the caller names and keeps the rest", async () => {
     const webhook = await world.webhook({ answers: 200, events: ["sync.broken"] });
     const body = { events: ["record.failed", "sync.broken", "record.failed"], description: "the pager" };

@@ -38,7 +38,7 @@ export function proxyEvent(request: HttpRequest, { method, pathParameters }: Rou
       httpMethod: request.method,
       extendedRequestId: randomBytes(11).toString("base64"),
       requestTime: clfTime(new Date(at)),
-      path: `/${api.stageName}${request.path}`,
+      path: request.path, // with the stage before it only where there is no domain of one's own
       accountId,
       protocol: "HTTP/1.1",
       stage: api.stageName,

@@ -35,7 +35,7 @@ describe("a request", () => {
         httpMethod: "GET",
         extendedRequestId: expect.any(String),
         requestTime: "01/Mar/2026:12:00:00 +0000",
-        path: "/dev/api/v1/t/w%201/mappings",
+        path: "/api/v1/t/w%201/mappings",
         accountId: world.cloud.accountId,
         protocol: "HTTP/1.1",
         stage: "dev",
