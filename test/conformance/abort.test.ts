@@ -11,40 +11,58 @@ const ROWS = 1000;
 const BATCH = 200;
 
 test("an abort ends a running cycle within one batch and gives back what was not sent", async () => {
-  // Each save of contacts takes its time, so that the cycle can be met at work.
-  await fault({ kind: "drip", path: "POST /services/Soap", times: 0, milliseconds: 1500 });
+  await noteSteps();
+  const atSecondBatch = await gate({ nth: 2 });
+  const atThirdBatch = await gate({ nth: 2 }); // of those that pass the first gate
   await world.sql(
     "INSERT INTO salesforce.contact (lastname, email) SELECT 'C' || n, n || '@example.com' FROM generate_series(1, $1::int) AS n",
     [ROWS],
   );
   await world.data("POST", `/mappings/${world.contactId}/poll-now`);
-  await vi.waitFor(async () => expect(await states()).toHaveProperty("PENDING"), { timeout: 20_000, interval: 50 });
-  const sentBefore = await sent();
+  await atSecondBatch.reached();
 
   const result = await world.data("POST", `/mappings/${world.contactId}/abort`);
+  await atSecondBatch.open();
+  await vi.waitFor(async () => expect(await steps("PENDING", "NEW")).toHaveLength(ROWS - 2 * BATCH), 30_000);
 
   expect(result).toEqual({ aborted: true });
-  await vi.waitFor(async () => expect(await states()).not.toHaveProperty("PENDING"), { timeout: 30_000, interval: 50 });
-  expect((await sent()) - sentBefore).toBeLessThanOrEqual(2 * BATCH);
+  const [accepted, givenBack] = [await steps("PENDING", "SUCCESS"), await steps("PENDING", "NEW")];
+  expect(accepted).toHaveLength(2 * BATCH);
+  expect(givenBack.filter(({ sent_at }) => sent_at !== null)).toEqual([]);
   const [audit] = await world.data<{ action: string }[]>("GET", "/audit-log?limit=1");
   expect(audit?.action).toBe("mapping.poll_aborted");
 
-  await world.bridge.org.control("DELETE", "/faults");
-  await vi.waitFor(async () => expect(await states()).toEqual({ SUCCESS: ROWS }), { timeout: 60_000, interval: 250 });
+  await atThirdBatch.open();
+  await vi.waitFor(async () => expect(await steps("PENDING", "SUCCESS")).toHaveLength(ROWS), 60_000);
+  expect(await steps("PENDING", "NEW")).toHaveLength(ROWS - 2 * BATCH);
 }, 180_000);
 
-const fault = (order: object) => world.bridge.org.control("POST", "/faults", order);
-
-async function states(): Promise<Record<string, number>> {
-  const rows = await world.sql<{ state: string; rows: number }>(
-    "SELECT state, count(*)::int AS rows FROM salesforce._trigger_log GROUP BY state",
-  );
-  return Object.fromEntries(rows.map(({ state, rows: count }) => [state, count]));
+/** Holds a call that creates contacts, until it is opened. */
+async function gate({ nth }: { readonly nth: number }) {
+  const { org } = world.bridge;
+  const order = { kind: "gate", path: "^POST /services/Soap.* create$", object: "Contact", nth };
+  const { id } = (await org.control("POST", "/faults", order)) as { readonly id: number };
+  return {
+    reached: () => org.control("GET", `/gates/${id}`),
+    open: () => org.control("DELETE", `/faults/${id}`),
+  };
 }
 
-async function sent(): Promise<number> {
-  const [row] = await world.sql<{ rows: number }>(
-    "SELECT count(*)::int AS rows FROM salesforce._trigger_log WHERE sent_at IS NOT NULL",
-  );
-  return row?.rows ?? 0;
+/** Lets the database write down every step that a change takes, and whether it had been sent before. */
+async function noteSteps(): Promise<void> {
+  await world.sql(`
+    CREATE TABLE public.steps (change bigint, before text, after text, sent_at timestamptz);
+    CREATE FUNCTION public.note_step() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO public.steps VALUES (OLD.id, OLD.state, NEW.state, OLD.sent_at);
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER note_step AFTER UPDATE ON salesforce._trigger_log FOR EACH ROW
+      WHEN (OLD.state IS DISTINCT FROM NEW.state) EXECUTE FUNCTION public.note_step()`);
 }
+
+const steps = (before: string, after: string) =>
+  world.sql<{ sent_at: Date | null }>("SELECT sent_at FROM public.steps WHERE before = $1 AND after = $2", [
+    before,
+    after,
+  ]);

@@ -7,8 +7,8 @@ import type { SalesforceConnection } from "../../lib/model/workspace.ts";
 /** A local org and how a workspace is connected to it. End it with `close()`. */
 export interface ConnectedOrg {
   readonly connection: SalesforceConnection;
-  /** Orders something of the org's simulation, if it was started with `controls`. */
-  control(method: string, path: string, order?: object): Promise<void>;
+  /** Orders something of the org's simulation, if it was started with `controls`; null where that says nothing. */
+  control(method: string, path: string, order?: object): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -36,7 +36,9 @@ export async function startConnectedOrg({
     },
     control: async (method, path, order) => {
       const answer = await fetch(`${org.url}/_sim${path}`, { method, body: order ? JSON.stringify(order) : null });
-      if (!answer.ok) throw new Error(`${method} /_sim${path} answered ${answer.status}: ${await answer.text()}`);
+      const text = await answer.text();
+      if (!answer.ok) throw new Error(`${method} /_sim${path} answered ${answer.status}: ${text}`);
+      return text === "" ? null : JSON.parse(text);
     },
     close: async () => {
       await org.close();

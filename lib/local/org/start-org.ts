@@ -102,7 +102,7 @@ function answererOf(parts: Parts, clock: ShiftedClock, withControls: boolean): A
   const journal = new Journal();
   return async (call) => {
     if (/^\/_sim(\/|$)/.test(call.path))
-      return { reply: answerControl({ parts, journal, clock }, call), send: sendPlainly };
+      return { reply: await answerControl({ parts, journal, clock }, call), send: sendPlainly };
     return await answerOrFail(parts, journal, (asked) => door.answer(asked), call);
   };
 }

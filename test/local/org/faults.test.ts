@@ -82,6 +82,19 @@ test("a hanging call ends without an answer", async () => {
   await expect(org.get("limits")).rejects.toThrow("fetch failed");
 });
 
+test("a call waits at a gate, which tells that it has come, and is answered when the gate opens", async () => {
+  const org = await openOrg();
+  const { id } = (await order(org, { kind: "gate", path: "POST .*/sobjects/Contact" })).json;
+  const saving = org.call("POST", "sobjects/Contact", { LastName: "Rose" });
+  await org.call("GET", `/_sim/gates/${id}`);
+  expect(await org.records("SELECT Id FROM Contact")).toEqual([]);
+
+  await org.call("DELETE", `/_sim/faults/${id}`);
+
+  expect((await saving).status).toBe(201);
+  expect((await org.call("GET", `/_sim/gates/${id}`)).status).toBe(404);
+});
+
 test("single records can be refused, chosen by a value of theirs", async () => {
   const org = await openOrg();
   await order(org, { kind: "lockedRow", object: "Contact", record: "Rose", times: 0 });

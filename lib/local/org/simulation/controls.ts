@@ -14,7 +14,7 @@ interface Controlled {
   readonly clock: ShiftedClock;
 }
 
-type Control = (controlled: Controlled, call: Call, id: string) => Reply;
+type Control = (controlled: Controlled, call: Call, id: string) => Reply | Promise<Reply>;
 
 const callsSchema = z.strictObject({
   used: z.int().nonnegative().optional(),
@@ -30,6 +30,8 @@ const CONTROLS: Readonly<Record<string, Control>> = {
     parts.faults.clear(id === "" ? undefined : Number(id));
     return emptyReply(204);
   },
+  "GET gates": async ({ parts }, _, id) =>
+    (await parts.faults.reached(Number(id))) ? emptyReply(204) : jsonReply(404, { error: `no gate ${id} was ordered` }),
   "GET requests": ({ journal }) => jsonReply(200, journal.entries()),
   "DELETE requests": ({ journal }) => {
     journal.clear();
@@ -78,7 +80,7 @@ function emptyRecycleBin({ parts }: Controlled): Reply {
 }
 
 /** Answers a request below `/_sim`; the remedy for a wrong one is in the answer. */
-export function answerControl(controlled: Controlled, call: Call): Reply {
+export async function answerControl(controlled: Controlled, call: Call): Promise<Reply> {
   const [, , name = "", id = ""] = call.path.split("/");
   const control = CONTROLS[`${call.method} ${name}`];
   if (!control)
@@ -87,7 +89,7 @@ export function answerControl(controlled: Controlled, call: Call): Reply {
       controls: Object.keys(CONTROLS).map((key) => key.replace(" ", " /_sim/")),
     });
   try {
-    return control(controlled, call, id);
+    return await control(controlled, call, id);
   } catch (error) {
     if (error instanceof z.ZodError || error instanceof SyntaxError || error instanceof Refusal)
       return jsonReply(400, { error: error.message });

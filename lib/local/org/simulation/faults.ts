@@ -12,6 +12,7 @@ const ON_REQUEST = [
   "resetBeforeAnswer",
   "resetInBody",
   "hang",
+  "gate",
   "drip",
   "saveThenDrop",
 ] as const;
@@ -50,6 +51,10 @@ interface Standing {
   readonly fault: Fault;
   readonly path: RegExp | null;
   matches: number;
+  /** Settles when a request has come to a gate. */
+  readonly reached: PromiseWithResolvers<void>;
+  /** Settles when the order is taken back, which opens a gate. */
+  readonly cleared: PromiseWithResolvers<void>;
 }
 
 /** What is being looked at when a fault might strike. */
@@ -74,6 +79,8 @@ export class Faults {
       fault,
       path: fault.path === undefined ? null : new RegExp(fault.path),
       matches: 0,
+      reached: Promise.withResolvers(),
+      cleared: Promise.withResolvers(),
     });
     return this.#count;
   }
@@ -83,7 +90,23 @@ export class Faults {
   }
 
   clear(id?: number): void {
-    this.#standing = id === undefined ? [] : this.#standing.filter((standing) => standing.id !== id);
+    const isCleared = (standing: Standing) => id === undefined || standing.id === id;
+    for (const standing of this.#standing.filter(isCleared)) standing.cleared.resolve();
+    this.#standing = this.#standing.filter((standing) => !isCleared(standing));
+  }
+
+  /** Resolves when a request has come to this gate; false: there is no such order. */
+  async reached(id: number): Promise<boolean> {
+    const standing = this.#standing.find((one) => one.id === id);
+    await standing?.reached.promise;
+    return standing !== undefined;
+  }
+
+  /** Waits at a gate until its order is taken back. */
+  async waitAt(gate: Fault): Promise<void> {
+    const standing = this.#standing.find(({ fault }) => fault === gate);
+    standing?.reached.resolve();
+    await standing?.cleared.promise;
   }
 
   /** The fault that strikes the request as a whole, if one does. */

@@ -65,6 +65,10 @@ const STRIKE: Readonly<Record<RequestFaultKind, (strike: Strike) => Promise<Answ
   },
   resetBeforeAnswer: async () => ({ reply: NOTHING, send: drop }),
   hang: async ({ parts, fault }) => ({ reply: NOTHING, send: hangFor(parts.clock, fault.milliseconds) }),
+  gate: async ({ parts, answer, call, fault }) => {
+    await parts.faults.waitAt(fault);
+    return { reply: await answer(call), send: sendPlainly };
+  },
   saveThenDrop: async ({ answer, call }) => {
     await answer(call);
     return { reply: NOTHING, send: drop };
