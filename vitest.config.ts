@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/shared-postgres.ts"],
+    setupFiles: ["test/support/watch-output.ts"],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: "forks",

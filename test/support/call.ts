@@ -1,5 +1,6 @@
 import { ROUTES, type Route, type RouteName } from "../../lib/http/routes.ts";
 import { checkOperation } from "./described-api.ts";
+import { keepSecretsOf } from "./secrets.ts";
 
 /** What a test says of one request. */
 export interface Request {
@@ -44,6 +45,7 @@ export async function call(handler: Handler, route: RouteName, request: Request 
   const contentType = answer.headers["Content-Type"] ?? null;
   const isJson = contentType === "application/json";
   const json = isJson ? (JSON.parse(answer.body) as Envelope) : null;
+  if (answer.statusCode === 200) keepSecretsOf(request.body);
   checkOperation(route, { status: answer.statusCode, contentType, text: answer.body });
   return { status: answer.statusCode, headers: answer.headers, text: answer.body, json };
 }

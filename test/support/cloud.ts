@@ -9,6 +9,7 @@ import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createTestClock, type TestClock } from "../../lib/local/clock.ts";
 import type { Jitter } from "../../lib/local/cloud/scheduler/jitter.ts";
 import { type Cloud, startCloud } from "../../lib/local/cloud/start-cloud.ts";
+import { refuseSecretsInFolder } from "./secrets.ts";
 
 /** An embedded cloud for tests, with the SDK's own clients on it and a clock to move by hand. */
 export interface TestCloud extends Cloud {
@@ -56,7 +57,11 @@ export async function startTestCloud({ dataDir, clock, jitter }: TestCloudSettin
     async close() {
       for (const client of Object.values(clients)) client.destroy();
       await cloud.close();
-      if (dataDir === undefined) rmSync(folder, { recursive: true, force: true });
+      try {
+        refuseSecretsInFolder(folder);
+      } finally {
+        if (dataDir === undefined) rmSync(folder, { recursive: true, force: true });
+      }
       if (faults.length > 0) throw new AggregateError(faults, "the embedded cloud met faults");
     },
   };

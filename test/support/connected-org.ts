@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type OrgOptions, startOrg } from "../../lib/local/org/start-org.ts";
 import type { SalesforceConnection } from "../../lib/model/workspace.ts";
+import { keepSecret } from "./secrets.ts";
 
 /** A local org and how a workspace is connected to it. End it with `close()`. */
 export interface ConnectedOrg {
@@ -24,6 +25,7 @@ export async function startConnectedOrg({
   }));
   const org = await startOrg({ dataDir, definition: { objects } as never, ...options });
   const { clientId, clientSecret, username, password } = org;
+  for (const secret of [clientSecret, password, org.accessToken]) keepSecret(secret);
   return {
     connection: {
       loginUrl: org.url,

@@ -4,6 +4,8 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { OpenApi, Operation } from "../../lib/http/openapi/document.ts";
 import { type FailureCode, STATUS_OF } from "../../lib/model/failure.ts";
 
+import { refuseSecretsInAnswer } from "./secrets.ts";
+
 /** An answer as it came over the wire, or as a function gave it. */
 export interface Answered {
   readonly status: number;
@@ -50,8 +52,12 @@ export function checkDescribed(method: string, target: string, answered: Answere
   const onPath = description().operations.filter(({ pattern }) => pattern.test(path));
   const best = onPath.toSorted((one, other) => variables(one) - variables(other))[0];
   const described = onPath.find((one) => one.path === best?.path && one.method === method.toLowerCase());
-  if (described) checkOperation(described.operation.operationId, answered);
-  else if (best) tell(`${method} ${path}`, [...refusal([405, 429], answered), ...withoutAllow(answered)]);
+  if (described) {
+    checkOperation(described.operation.operationId, answered);
+    return;
+  }
+  refuseSecretsInAnswer(`${method} ${path}`, answered.status, answered.text);
+  if (best) tell(`${method} ${path}`, [...refusal([405, 429], answered), ...withoutAllow(answered)]);
   else if (path.startsWith("/api/")) tell(`${method} ${path}`, refusal([404, 429], answered));
 }
 
@@ -59,8 +65,9 @@ const variables = ({ path }: Described): number => path.split("{").length;
 
 const withoutAllow = ({ status, allow }: Answered): string[] => (status === 405 && !allow ? ["405 without Allow"] : []);
 
-/** The same for an answer of a known operation. */
+/** The same for an answer of a known operation, which may show no secret unless it is there to show it. */
 export function checkOperation(operationId: string, answered: Omit<Answered, "allow">): void {
+  refuseSecretsInAnswer(operationId, answered.status, answered.text);
   const found = description().operations.find(({ operation }) => operation.operationId === operationId);
   if (!found) throw new Error(`${operationId} is not described: npm run openapi`);
   tell(operationId, complaints(found, answered));

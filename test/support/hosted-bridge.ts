@@ -6,6 +6,7 @@ import { synthesize } from "../../lib/infra/synthesize.ts";
 import { type Clock, systemClock } from "../../lib/local/clock.ts";
 import { type Host, type HostSettings, startHost } from "../../lib/local/cloud/lambda/start-host.ts";
 import { type Cloud, startCloud } from "../../lib/local/cloud/start-cloud.ts";
+import { refuseSecretsInFolder } from "./secrets.ts";
 
 /** The deployed bundles on an embedded cloud, in this process; `functions/composition.ts` reaches the same tables and queues. */
 export interface HostedBridge {
@@ -35,7 +36,11 @@ export async function startHostedBridge({ clock = systemClock, ...settings }: Se
       Reflect.deleteProperty(globalThis, Symbol.for("bridge.now"));
       await host.close();
       await cloud.close();
-      rmSync(folder, { recursive: true, force: true });
+      try {
+        refuseSecretsInFolder(join(folder, "cloud"));
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
     },
   };
 }

@@ -8,6 +8,7 @@ import type { LogLine } from "../../lib/local/cloud/lambda/log.ts";
 import type { InstanceFile } from "../../lib/local/instance-file.ts";
 import { checkDescribed } from "./described-api.ts";
 import { expectNoRefusals, ISOLATES } from "./isolation.ts";
+import { keepSecret, passwordIn, refuseSecretsInFolder } from "./secrets.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 
@@ -48,6 +49,8 @@ export class RunningInstance {
         reject(new Error(`the instance ended (${code ?? signal}) before it was ready:\n${said.slice(-40).join("\n")}`)),
       );
     });
+    const { salesforce, database_url } = this.#instance;
+    for (const secret of [salesforce.password, passwordIn(database_url)]) keepSecret(secret);
     return this.#instance;
   }
 
@@ -65,7 +68,12 @@ export class RunningInstance {
     const log = readFileSync(join(this.dataDir, "bridge.log"), "utf8")
       .split("\n")
       .filter((line) => line.includes("access denied"));
-    rmSync(this.dataDir, { recursive: true, force: true });
+    try {
+      // The files that tell the operator and scripts are there to hold secrets; the org and the database are not ours.
+      refuseSecretsInFolder(this.dataDir, ["instance.json", "operator.json", "org", "postgres"]);
+    } finally {
+      rmSync(this.dataDir, { recursive: true, force: true });
+    }
     expectNoRefusals(log.map((line) => JSON.parse(line) as LogLine));
   }
 

@@ -12,6 +12,7 @@ import { type ConnectedOrg, startConnectedOrg } from "./connected-org.ts";
 import { checkDescribed } from "./described-api.ts";
 import { expectNoRefusals, ISOLATES } from "./isolation.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
+import { keepSecretsOf, refuseSecretsInFolder } from "./secrets.ts";
 import { createTestWorkspace, type TestWorkspace } from "./workspace.ts";
 
 /** The deployed bundles on the embedded cloud, with an org and a database, asked over HTTP. End it with `close()`. */
@@ -93,7 +94,11 @@ export async function startRunningBridge({
 async function closeAll(host: Host, cloud: Cloud, org: ConnectedOrg, database: TestDatabase, folder: string) {
   await host.close();
   await Promise.all([cloud.close(), org.close(), database.close()]);
-  rmSync(folder, { recursive: true, force: true });
+  try {
+    refuseSecretsInFolder(join(folder, "cloud"));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 async function send(
@@ -112,6 +117,7 @@ async function send(
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
+  if (response.ok) keepSecretsOf(body);
   checkDescribed(method, path, {
     status: response.status,
     contentType: response.headers.get("content-type"),

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { type Postgres, startPostgres } from "../../lib/local/postgres/start-postgres.ts";
+import { keepSecret, passwordIn, refuseSecrets } from "./secrets.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -32,7 +33,17 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     desk.close();
     desk.closeAllConnections();
-    await (await starting?.catch(() => undefined))?.close();
+    const postgres = await starting?.catch(() => undefined);
+    await postgres?.close();
+    if (postgres) refuseSecretsInLog(dataDir, postgres);
     rmSync(dataDir, { recursive: true, force: true });
   };
+}
+
+/** What the server wrote down of statements that went wrong. */
+function refuseSecretsInLog(dataDir: string, { url }: Postgres): void {
+  keepSecret(passwordIn(url));
+  const logs = readdirSync(dataDir, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".log"));
+  if (logs.length === 0) throw new Error("the shared PostgreSQL has no log to search");
+  for (const name of logs) refuseSecrets(name, readFileSync(join(dataDir, name), "latin1"));
 }

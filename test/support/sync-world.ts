@@ -18,6 +18,7 @@ import type { MessageNeeds } from "../../lib/sync/service-ports.ts";
 import type { BridgeCloud } from "./bridge-cloud.ts";
 import { type Interference, interferedWith } from "./interference.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
+import { keepSecret } from "./secrets.ts";
 import { createTestWorkspace } from "./workspace.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -225,6 +226,7 @@ function sleep(cloud: BridgeCloud, milliseconds: number): Promise<void> {
 }
 
 function connectionOf({ url, organizationId, clientId, clientSecret, username, password }: Org) {
+  for (const secret of [clientSecret, password]) keepSecret(secret);
   return {
     loginUrl: url,
     instanceUrl: url,

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { Client } from "pg";
+import { describe, expect, test } from "vitest";
+import { mintToken } from "../../lib/access/token.ts";
+import { newSecret } from "../../lib/webhooks/sign.ts";
+import { startBridgeCloud } from "../support/bridge-cloud.ts";
+import { checkOperation } from "../support/described-api.ts";
+import { createTestDatabase } from "../support/postgres.ts";
+import { keepSecret, refuseSecretsInFolder, secretsIn } from "../support/secrets.ts";
+
+/** The searches that every test file ends with, each with something planted for it to find. */
+describe("a secret in plaintext fails the test that wrote it", () => {
+  const PASSWORD = "a-kept-passw0rd/of=the&database";
+  keepSecret(PASSWORD);
+
+  test.each([
+    ["a token", () => mintToken("operate")],
+    ["a signing secret", newSecret],
+    ["a session of the org", () => `00D000000000001AAA!${"AQ.x9".repeat(12)}`],
+    ["a password that a test handles", () => PASSWORD],
+    ["the same in a URL", () => `postgres://u:${encodeURIComponent(PASSWORD)}@h/d`],
+    ["the same in a header", () => `Basic ${Buffer.from(`ab:${PASSWORD}:c`).toString("base64")}`],
+    ["the same in bytes that a table keeps as base 64", () => Buffer.from(`x${PASSWORD}`).toString("base64")],
+  ])("%s", (_, secret) => {
+    expect(secretsIn(`{"a":1} ${secret()} and more`)).toHaveLength(1);
+  });
+
+  test("while a token with a wrong checksum, and what only looks like one, is none", () => {
+    const wrong = mintToken("read").replace(/.$/, (last) => (last === "0" ? "1" : "0"));
+
+    expect(secretsIn(`${wrong} brg_a whsec_short`)).toEqual([]);
+  });
+
+  test("in an item of a table", async () => {
+    const cloud = await startBridgeCloud();
+    const Item = { pk: "ws_1", sk: "1", detail: { note: `made with ${mintToken("admin")}` } };
+    await cloud.clients.documents.send(new PutCommand({ TableName: "bridge-test-workspaces", Item }));
+
+    await expect(cloud.close()).rejects.toThrow(/dynamodb\.sqlite.* holds 1 secrets in plaintext: brg_a/);
+  });
+
+  test("in a message of a queue", async () => {
+    const cloud = await startBridgeCloud();
+    const { QueueUrl } = cloud.sqs.actions.CreateQueue({ QueueName: "planted" });
+    cloud.sqs.actions.SendMessage({ QueueUrl, MessageBody: JSON.stringify({ secret: newSecret() }) });
+
+    await expect(cloud.close()).rejects.toThrow(/sqs\.sqlite.* holds 1 secrets in plaintext: whsec_/);
+  });
+
+  test("in a row of the customer's database", async () => {
+    const database = await createTestDatabase();
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    await client.query("CREATE SCHEMA s; CREATE TABLE s.log (entry jsonb)");
+    await client.query("INSERT INTO s.log VALUES (jsonb_build_object('said', $1::text))", [PASSWORD]);
+    await client.end();
+
+    await expect(database.close()).rejects.toThrow("these tables hold secrets in plaintext: s.log");
+  });
+
+  test("in an answer that is not there to show it", () => {
+    const envelope = { success: true, data: { oauth: mintToken("read") } };
+    const answer = { status: 200, contentType: "application/json", text: JSON.stringify(envelope) };
+
+    expect(() => checkOperation("read-connections", answer)).toThrow("an answer of read-connections holds 1 secrets");
+  });
+
+  test("in a file of an instance, its log for one", () => {
+    const folder = mkdtempSync(join(tmpdir(), "bridge-planted-"));
+    writeFileSync(join(folder, "bridge.log"), `{"level":"info","header":"Bearer ${mintToken("read")}"}\n`);
+
+    expect(() => refuseSecretsInFolder(folder)).toThrow("bridge.log holds 1 secrets");
+    rmSync(folder, { recursive: true });
+  });
+});
