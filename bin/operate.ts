@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { CommandFailure } from "../lib/cli/failure.ts";
 import type { OpenOperator } from "../lib/cli/operator.ts";
 import { nameIn } from "../lib/infra/settings.ts";
+import { Failure } from "../lib/model/failure.ts";
 import { TABLES, type TableName, tableVariable } from "../lib/model/resources.ts";
 
 /**
@@ -17,7 +18,10 @@ export const openOperator: OpenOperator = async ({ stage, dataDir }) => {
   return {
     createWorkspace: async ({ name, owner }) => {
       const asked = { name, ownerEmail: owner, postgres: null, salesforce: null, at: now() };
-      const { workspace, token } = await createWorkspace(needs, asked);
+      const { workspace, token } = await createWorkspace(needs, asked).catch((error: unknown) => {
+        if (error instanceof Failure) throw new CommandFailure("invalid", error.message, { code: error.code });
+        throw error;
+      });
       return { workspaceId: workspace.id, token };
     },
     listWorkspaces: async () =>

@@ -49,6 +49,8 @@ export interface Workspaces {
   /** All of the deployment, by name; a look for operators, which reads the whole table. */
   list(): Promise<readonly Omit<SealedWorkspace, "open">[]>;
   create(workspace: Workspace, entry: AuditEntry): Promise<void>;
+  /** Gives it another name, with the audit entry; false: it was deleted meanwhile. */
+  rename(workspaceId: string, name: string, entry: AuditEntry): Promise<boolean>;
 }
 
 /** The service's own secret that token hashes are keyed with. */

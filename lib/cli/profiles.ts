@@ -44,6 +44,13 @@ export function chooseTarget(terminal: Terminal, wish: Wish): Chosen {
   const isOther = url !== undefined && base !== null && url !== base.url;
   // A token opens one instance only: it is never sent to another address that somebody named.
   const token = env["BRIDGE_TOKEN"] ?? (isOther ? undefined : base?.token);
+  if (isOther && token === undefined) {
+    throw new CommandFailure(
+      "notSignedIn",
+      `there is no token for ${url}: the one of ${base.because} is for ${base.url} and goes nowhere else. ` +
+        `Set BRIDGE_TOKEN, or sign in with: bridge login ${url} --workspace ID`,
+    );
+  }
   if (url === undefined || workspaceId === undefined || token === undefined) throw notSignedIn(terminal);
   return { url: url.replace(/\/+$/, ""), workspaceId, token, because: base?.because ?? "the environment" };
 }

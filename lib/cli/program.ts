@@ -37,7 +37,8 @@ export async function runBridge(typed: readonly string[], terminal: Terminal, ma
   return EXIT[ended];
 }
 
-function programOf(does: Does, terminal: Terminal): Command {
+/** All commands. */
+export function programOf(does: Does, terminal: Terminal): Command {
   const program = new Command("bridge")
     .description("Keeps rows of PostgreSQL tables and records of Salesforce objects in step, both ways.")
     .version(manifest.version)
@@ -70,6 +71,7 @@ Exit codes: ${Object.entries(EXIT)
 
 /** Global options may stand anywhere, nothing exits behind our back, and help fits the terminal. */
 function settle(command: Command, terminal: Terminal): void {
+  command.configureHelp({ showGlobalOptions: true });
   command.exitOverride().configureOutput({
     writeOut: (text) => terminal.stdout.write(text),
     writeErr: (text) => terminal.stderr.write(text),
@@ -93,8 +95,18 @@ function tell(error: unknown, { stderr, interrupted }: Terminal, json: boolean):
     const { code = null, details = [] } = failure ?? {};
     stderr.write(`${JSON.stringify({ error: { kind: failure?.kind ?? "fault", code, message, details } })}\n`);
   } else {
-    stderr.write(`bridge: ${message}\n`);
-    for (const { path, message: what } of failure?.details ?? []) stderr.write(`  ${path}: ${what}\n`);
+    for (const line of lines(message, failure?.details ?? [])) stderr.write(`${line}\n`);
   }
   return failure?.kind ?? "fault";
+}
+
+/** The message, then each bad part that it does not tell already, as people know it: without `body.`. */
+function lines(message: string, details: CommandFailure["details"]): readonly string[] {
+  const plain = (text: string) => text.replaceAll(/\bbody\.(?=\w)/g, "");
+  const parts = details.map(({ path, message: what }) => `${plain(path)}: ${what}`);
+  const told = plain(message);
+  return [
+    `bridge: ${told}`,
+    ...(parts.length === 1 && told.includes(parts[0] ?? "") ? [] : parts.map((part) => `  ${part}`)),
+  ];
 }

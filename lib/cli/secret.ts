@@ -26,10 +26,15 @@ export async function readText(terminal: Terminal, file: string): Promise<string
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new CommandFailure("usage", `${file} cannot be read: ${error instanceof Error ? error.message : error}`, {
-      cause: error,
-    });
+    throw new CommandFailure("usage", `${file} cannot be read: ${reasonOf(error)}`, { cause: error });
   }
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  if (code === "ENOENT") return "there is no such file";
+  if (code === "EISDIR") return "it is a folder";
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** A question that is answered by yes or no; nobody at the terminal means no. */

@@ -6,6 +6,12 @@ export interface Column<Row> {
   readonly of: (row: Row) => string | number | boolean | null | undefined;
   /** Numbers stand right. */
   readonly right?: boolean;
+  /** A shorter way to say it, for a table that does not fit. */
+  readonly short?: (text: string) => string;
+  /** May be left out of a table that does not fit; the last one first. */
+  readonly spare?: boolean;
+  /** What is copied from the table, an id, is cut only when nothing else is left to cut. */
+  readonly whole?: boolean;
   /** Paints a cell that is already cut and padded. */
   readonly paint?: (cell: string, row: Row) => string;
 }
@@ -15,42 +21,84 @@ const GAP = "  ";
 /** A column is never made narrower than this to make a table fit. */
 const LEAST_WIDTH = 8;
 
-/** The lines of a table; with `columns` (cells of the terminal) the widest columns give way until it fits. */
+/** A time as the service tells it, without year and fractions; its zone stays UTC. */
+export const shortTime = (text: string): string => text.replace(/^\d{4}-(\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d+Z$/, "$1 $2");
+
+/**
+ * The lines of a table. With `columns` (cells of the terminal) what is too wide is first said shorter, then left out
+ * where it can be, then cut, the widest first.
+ */
 export function tableLines<Row>(
-  shown: readonly Column<Row>[],
+  asked: readonly Column<Row>[],
   rows: readonly Row[],
   columns: number | null,
   heading: (text: string) => string,
 ): readonly string[] {
-  const texts = rows.map((row) => shown.map(({ of }) => harmless(String(of(row) ?? ""))));
-  const wanted = shown.map(({ name }, at) =>
-    Math.max(widthOf(name), ...texts.map((cells) => widthOf(cells[at] ?? ""))),
-  );
-  const widths = columns === null ? wanted : squeeze(wanted, columns - GAP.length * (shown.length - 1));
+  const shown = columns === null ? asked.map((column) => measured(column, rows, false)) : fitting(asked, rows, columns);
+  const widths = columns === null ? shown.map(({ width }) => width) : squeeze(shown, columns - gaps(shown.length));
   const line = (cells: readonly string[]) => cells.join(GAP).trimEnd();
   const place = (text: string, at: number) => {
     const width = widths[at] ?? 0;
     const short = cut(text, width);
-    return shown[at]?.right ? " ".repeat(Math.max(0, width - widthOf(short))) + short : pad(short, width);
+    return shown[at]?.column.right ? " ".repeat(Math.max(0, width - widthOf(short))) + short : pad(short, width);
   };
   return [
-    heading(line(shown.map(({ name }, at) => place(name, at)))),
+    heading(line(shown.map(({ column }, at) => place(column.name, at)))),
     ...rows.map((row, index) =>
-      line((texts[index] ?? []).map((text, at) => shown[at]?.paint?.(place(text, at), row) ?? place(text, at))),
+      line(
+        shown.map(({ column, texts }, at) => {
+          const cell = place(texts[index] ?? "", at);
+          return column.paint?.(cell, row) ?? cell;
+        }),
+      ),
     ),
   ];
 }
 
-/** Widths that sum up to at most `total`, taken from the widest first. */
-function squeeze(wanted: readonly number[], total: number): readonly number[] {
-  const widths = [...wanted];
-  let over = widths.reduce((sum, width) => sum + width, 0) - total;
-  while (over > 0) {
-    const widest = Math.max(...widths);
-    if (widest <= LEAST_WIDTH) break;
-    const at = widths.indexOf(widest);
-    widths[at] = widest - 1;
-    over -= 1;
+interface Measured<Row> {
+  readonly column: Column<Row>;
+  readonly texts: readonly string[];
+  readonly width: number;
+}
+
+const gaps = (count: number): number => GAP.length * Math.max(0, count - 1);
+
+function measured<Row>(column: Column<Row>, rows: readonly Row[], shortly: boolean): Measured<Row> {
+  const texts = rows.map((row) => {
+    const text = harmless(String(column.of(row) ?? ""));
+    return shortly && column.short ? column.short(text) : text;
+  });
+  return { column, texts, width: Math.max(widthOf(column.name), ...texts.map(widthOf)) };
+}
+
+function fitting<Row>(asked: readonly Column<Row>[], rows: readonly Row[], columns: number): readonly Measured<Row>[] {
+  const fits = (some: readonly Measured<Row>[]) =>
+    some.reduce((sum, { width }) => sum + width, gaps(some.length)) <= columns;
+  const long = asked.map((column) => measured(column, rows, false));
+  if (fits(long)) return long;
+  let short = asked.map((column) => measured(column, rows, true));
+  while (!fits(short)) {
+    const spare = short.findLastIndex(({ column }) => column.spare);
+    if (spare === -1) break;
+    short = short.toSpliced(spare, 1);
+  }
+  return short;
+}
+
+/** Widths that sum up to at most `total`, taken from the widest first, from ids last. */
+function squeeze<Row>(shown: readonly Measured<Row>[], total: number): readonly number[] {
+  const widths = shown.map(({ width }) => width);
+  const over = () => widths.reduce((sum, width) => sum + width, 0) - total;
+  for (const mayCutIds of [false, true]) {
+    while (over() > 0) {
+      const open = widths.map((width, at) => (isFixed(shown[at]?.column) && !mayCutIds ? 0 : width));
+      const widest = Math.max(...open);
+      if (widest <= LEAST_WIDTH) break;
+      widths[open.indexOf(widest)] = widest - 1;
+    }
   }
   return widths;
 }
+
+/** What is of little use when it is cut: ids, and what was said as shortly as it can be. */
+const isFixed = <Row>(column: Column<Row> | undefined): boolean => Boolean(column?.whole || column?.short);

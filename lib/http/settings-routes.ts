@@ -14,6 +14,24 @@ const MAPPING_WRITES = [...WRITES, "workspaces", "mappings", "counters", "audit"
  * administrator's; what costs calls or changes something asks for more.
  */
 export const SETTINGS_ROUTES = {
+  "read-workspace": {
+    method: "GET",
+    path: WORKSPACE,
+    scope: "read",
+    body: false,
+    reads: READS,
+    writes: WRITES,
+    secrets: true,
+  },
+  "rename-workspace": {
+    method: "PATCH",
+    path: WORKSPACE,
+    scope: "admin",
+    body: true,
+    reads: READS,
+    writes: [...WRITES, "workspaces", "audit"],
+    secrets: true,
+  },
   "read-own-token": {
     method: "GET",
     path: `${WORKSPACE}/tokens/current`,

@@ -109,7 +109,7 @@ test("a Heroku Connect export is imported with every mapping paused, after its p
     "POST /config/import",
   ]);
   expect(JSON.parse(world.asked[2]?.body ?? "").mappings[0].config.bridge).toEqual({ active: false });
-  expect(dry.stdout).toContain("Nothing was changed");
+  expect(dry.stdout).toContain("Nothing is changed yet");
   expect(real.stderr).toContain("heroku connect:pause");
 });
 

@@ -1,5 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { programOf } from "../../lib/cli/program.ts";
+import { commandsOf, silent } from "./every-command.ts";
 import { type CliWorld, startCliWorld } from "./world.ts";
+
+/** The command line's nouns and verbs; those of Heroku Connect's plugin where it has them. */
+const ASKED_FOR = [
+  ..."login|logout|whoami|doctor|org|objects|connections|health|activity|errors|poll|abort|audit".split("|"),
+  ..."workspace create|workspace list|workspace show|workspace rename|connect postgres|connect salesforce".split("|"),
+  ..."mapping create|mapping list|mapping show|mapping update|mapping activate|mapping deactivate".split("|"),
+  ..."mapping reload|mapping delete|mapping restore|config export|config import|config baseline|config drift".split(
+    "|",
+  ),
+  ..."webhook create|webhook list|webhook show|webhook rotate|webhook test|webhook deliveries".split("|"),
+  ..."webhook retry|webhook delivery|token create|token list|token revoke|migrate heroku-connect".split("|"),
+];
 
 let world: CliWorld;
 beforeEach(async () => {
@@ -23,7 +37,7 @@ describe("exit codes tell the kind of failure", () => {
     const ended = await world.line.run(["token", "list"]);
     const forPrograms = await world.line.run(["token", "list", "--json"]);
 
-    expect(ended).toEqual({ code, stdout: "", stderr: "bridge: in words\n  body.x: is wrong\n" });
+    expect(ended).toEqual({ code, stdout: "", stderr: "bridge: in words\n  x: is wrong\n" });
     expect(JSON.parse(forPrograms.stderr).error).toMatchObject({ code: refusal, message: "in words" });
   });
 
@@ -66,6 +80,19 @@ describe("tables", () => {
 
     for (const row of stdout.trimEnd().split("\n")) expect(row.length).toBeLessThanOrEqual(100);
     expect(stdout).toContain("…");
+  });
+
+  test("keep ids whole on a narrow terminal: times are said shorter, and what can be left out goes first", async () => {
+    const id = "tok_4v3I1yjsuUwHPlUxk7YeYG";
+    const at = "2026-11-20T13:18:35.047Z";
+    world.answer("GET /tokens", [{ ...token("continuous integration"), id, valid_until: at, last_used_at: at }]);
+
+    const { stdout } = await world.line.run(["token", "list", "--no-color"], { columns: 80 });
+
+    expect(stdout).toContain(id);
+    expect(stdout).toContain("11-20 13:18:35");
+    expect(stdout).not.toContain("LAST USED");
+    for (const row of stdout.trimEnd().split("\n")) expect(row.length).toBeLessThanOrEqual(80);
   });
 
   test("hold nothing that could steer the terminal", async () => {
@@ -121,4 +148,71 @@ test("following the activity shows each change once per state, until Ctrl-C", as
 
   expect(code).toBe(130);
   expect(lines.map((line) => JSON.parse(line).state)).toEqual(["NEW", "SUCCESS"]);
+});
+
+test("a refusal names each bad part once, as people know it", async () => {
+  const filter = { path: "body.filter", message: "is not understood" };
+  world.answer("GET /monitoring/mappings", [{ id: "map_1", sf_object: "Lead", pg_table: "lead" }]);
+  world.answer("GET /mappings/map_1", { fields: ["Email"] });
+  world.refuse("PATCH /mappings/map_1", 400, "VALIDATION_ERROR", [filter], "body.filter: is not understood");
+
+  const { stderr } = await world.line.run(["mapping", "update", "lead", "--filter", "x"]);
+
+  expect(stderr).toBe("bridge: filter: is not understood\n");
+});
+
+test("an empty text takes a setting away", async () => {
+  world.answer("GET /monitoring/mappings", [{ id: "map_1", sf_object: "Lead", pg_table: "lead" }]);
+  world.answer("GET /mappings/map_1", { fields: ["Email"] });
+  world.answer("PATCH /mappings/map_1", { sf_object: "Lead", state: "provisioning" });
+
+  await world.line.run(["mapping", "update", "lead", "--filter", "", "--upsert-field", ""]);
+
+  expect(JSON.parse(world.asked.at(-1)?.body ?? "")).toEqual({ filter: null, upsert_field: null });
+});
+
+test("a token is ended by its name where only one has it, and otherwise by its id", async () => {
+  const one = { name: "ci", owner: "ada@example.com", state: "valid" };
+  world.answer("GET /tokens", [
+    { ...one, id: "tok_1" },
+    { ...one, id: "tok_2", name: "two" },
+    { ...one, id: "tok_3", name: "two" },
+  ]);
+  world.answer("DELETE /tokens/tok_1", one);
+
+  expect((await world.line.run(["token", "revoke", "ci"])).code).toBe(0);
+  expect((await world.line.run(["token", "revoke", "two"])).stderr).toContain("2 tokens have the name");
+  expect((await world.line.run(["token", "revoke", "none"])).code).toBe(5);
+});
+
+test("the token of one service is not sent to another that is named, and that is said", async () => {
+  const user = world.user();
+  await user.run(["login", world.url, "--workspace", "ws_1"], { stdin: "brg_x\n" });
+  world.answer("GET /tokens/current", { owner: "ada@example.com", scopes: ["read"] });
+  await user.run(["login", world.url, "--workspace", "ws_1"], { stdin: "brg_x\n" });
+
+  const { code, stderr } = await user.run(["health", "--url", "http://127.0.0.1:1"]);
+
+  expect(code).toBe(3);
+  expect(stderr).toContain("there is no token for http://127.0.0.1:1");
+});
+
+describe("every command", () => {
+  const commands = commandsOf(programOf(() => async () => undefined, silent));
+
+  test.each(commands)(
+    "bridge %s has help that tells what it does, with the options that all of them take",
+    async (name) => {
+      const { code, stdout } = await world.line.run([...name.split(" "), "--help"]);
+
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^Usage: bridge /);
+      expect(stdout).toMatch(/\n\n\w/);
+      expect(stdout).toContain("--json");
+    },
+  );
+
+  test("has its place in the list of what the issue asks for", () => {
+    expect(commands).toEqual(expect.arrayContaining(ASKED_FOR));
+  });
 });

@@ -10,7 +10,7 @@ export interface CliWorld {
   readonly asked: Asked[];
   /** From now on the service answers this call with `data`. */
   answer(call: string, data: unknown, meta?: object): void;
-  refuse(call: string, status: number, code: string, details?: readonly object[]): void;
+  refuse(call: string, status: number, code: string, details?: readonly object[], message?: string): void;
   /** Another user of the same service. */
   user(environment?: Readonly<Record<string, string>>): CommandLine;
   close(): void;
@@ -49,7 +49,8 @@ export async function startCliWorld(): Promise<CliWorld> {
     asked,
     answer: (call, data, meta) =>
       answers.set(call, { status: 200, body: { success: true, data, ...(meta && { meta }) } }),
-    refuse: (call, status, code, details = []) => answers.set(call, { status, body: refusal(code, details) }),
+    refuse: (call, status, code, details = [], message = "in words") =>
+      answers.set(call, { status, body: refusal(code, details, message) }),
     user,
     close: () => {
       for (const line of lines) line.close();
@@ -59,6 +60,6 @@ export async function startCliWorld(): Promise<CliWorld> {
   };
 }
 
-function refusal(code: string, details: readonly object[]) {
-  return { success: false, error: { code, message: "in words", ...(details.length > 0 && { details }) } };
+function refusal(code: string, details: readonly object[], message = "in words") {
+  return { success: false, error: { code, message, ...(details.length > 0 && { details }) } };
 }

@@ -6,6 +6,7 @@ import type { PostgresConnection, SalesforceConnection, Workspace } from "../../
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
 import { readPostgres, readSalesforce, writePostgres, writeSalesforce } from "./connection-text.ts";
+import { ConditionFailed, type Write } from "./transact.ts";
 import { workspaceKey } from "./workspace-key.ts";
 
 /** Workspaces in DynamoDB, each connection sealed as one text. */
@@ -54,8 +55,29 @@ export function workspaces(database: Database, vault: Vault): Workspaces {
         events: [],
       });
     },
+
+    rename: async (workspaceId, name, entry) => {
+      try {
+        await commit(database, { writes: [setName(database, workspaceId, name)], audit: [entry], events: [] });
+        return true;
+      } catch (error) {
+        if (error instanceof ConditionFailed) return false;
+        throw error;
+      }
+    },
   };
 }
+
+const setName = (database: Database, workspaceId: string, name: string): Write => ({
+  Update: {
+    TableName: database.table("workspaces"),
+    Key: workspaceKey(workspaceId),
+    UpdateExpression: "SET #name = :name",
+    ConditionExpression: "attribute_exists(pk) AND attribute_not_exists(deleted_at)",
+    ExpressionAttributeNames: { "#name": "name" },
+    ExpressionAttributeValues: { ":name": name },
+  },
+});
 
 const item = z.object({
   pk: z.string(),

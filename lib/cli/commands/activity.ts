@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Context, isSet, text, wholeNumber } from "../context.ts";
-import type { Column } from "../table.ts";
+import { type Column, shortTime } from "../table.ts";
 import { harmless } from "../width.ts";
 
 interface Change {
@@ -55,12 +55,12 @@ const filter = (context: Context) => ({ state: text(context, "state"), table: te
 function columns(context: Context): readonly Column<Change>[] {
   return [
     { name: "ID", of: ({ id }) => id, right: true },
-    { name: "AT", of: ({ created_at }) => created_at },
+    { name: "AT", of: ({ created_at }) => created_at, short: shortTime },
     { name: "TABLE", of: ({ table_name }) => table_name },
     { name: "ACTION", of: ({ action }) => action },
     { name: "STATE", of: ({ state }) => state, paint: (cell, { state }) => paintState(context, cell, state) },
-    { name: "RECORD", of: ({ sfid }) => sfid },
-    { name: "SYNCED", of: ({ synced_at }) => synced_at },
+    { name: "RECORD", of: ({ sfid }) => sfid, whole: true },
+    { name: "SYNCED", of: ({ synced_at }) => synced_at, short: shortTime, spare: true },
   ];
 }
 

@@ -2,6 +2,7 @@ import { argument, type Context, isSet, segment, type Typed, text, type Work, wh
 import { CommandFailure } from "../failure.ts";
 import { findMapping, type MappingState } from "../find.ts";
 import { confirm } from "../secret.ts";
+import { count } from "../words.ts";
 
 /** Ties an object to a table. */
 export async function createMapping(context: Context): Promise<void> {
@@ -35,11 +36,12 @@ export async function updateMapping(context: Context): Promise<void> {
   context.out.done(`${data.sf_object} is changed; its state is ${data.state}.`, data);
 }
 
+/** What each action has come to, where its answer does not say it. */
 const DONE: Readonly<Record<string, string>> = {
-  activate: "is active",
-  deactivate: "is paused; changes of its rows are still captured",
-  reload: "is read again from the beginning",
-  restore: "is taken up again",
+  activate: "is active.",
+  deactivate: "is paused; changes of its rows are still captured.",
+  reload: "is read again from the beginning. Follow it with: bridge mapping show OBJECT --wait",
+  restore: "is restored and paused. Begin again with: bridge mapping activate OBJECT",
 };
 
 /** `activate`, `deactivate`, `reload`, `restore`, `push-existing`, `confirm-deletes`. */
@@ -48,14 +50,21 @@ export function actOnMapping(action: string): Work {
     const api = context.api();
     const { id, sf_object } = await findMapping(api, argument(context, 0), action === "restore");
     const { data } = await api.post<Readonly<Record<string, unknown>>>(`/mappings/${segment(id)}/${action}`);
-    context.out.done(`${sf_object} ${DONE[action] ?? countText(action, data)}.`, data);
+    const sentence = DONE[action]?.replace("OBJECT", sf_object) ?? countText(action, data);
+    context.out.done(`${sf_object} ${sentence}`, data);
   };
 }
 
 function countText(action: string, answer: Readonly<Record<string, unknown>>): string {
-  return action === "push-existing"
-    ? `sends ${answer["queued"]} existing rows`
-    : `lets ${answer["confirmed"]} deletes go`;
+  const [queued, confirmed] = [Number(answer["queued"] ?? 0), Number(answer["confirmed"] ?? 0)];
+  if (action === "push-existing") {
+    return queued === 0
+      ? "has no rows without a record in Salesforce."
+      : `sends ${count(queued, "row that has", "rows that have")} no record in Salesforce yet.`;
+  }
+  return confirmed === 0
+    ? "has no deletes that are held back."
+    : `lets ${count(confirmed, "delete", "deletes")} go that ${confirmed === 1 ? "was" : "were"} held back.`;
 }
 
 /** Ends a mapping. */
@@ -95,12 +104,20 @@ function settingsIn(typed: Typed): Readonly<Record<string, unknown>> {
     fields: words(typed, "fields"),
     sync_direction: text(typed, "direction"),
     sf_polling_seconds: wholeNumber(typed, "interval"),
-    upsert_field: text(typed, "upsertField"),
     conflict_policy: text(typed, "policy"),
   };
   const said = Object.entries(given).filter(([, value]) => value !== null);
-  const filter = text(typed, "filter");
-  return { ...Object.fromEntries(said), ...(filter === null ? {} : { filter: filter === "" ? null : filter }) };
+  return {
+    ...Object.fromEntries(said),
+    ...takenAway(typed, "upsert_field", "upsertField"),
+    ...takenAway(typed, "filter"),
+  };
+}
+
+/** A setting that an empty text takes away. */
+function takenAway(typed: Typed, setting: string, option = setting): Readonly<Record<string, string | null>> {
+  const value = text(typed, option);
+  return value === null ? {} : { [setting]: value === "" ? null : value };
 }
 
 function fieldsIn(typed: Typed, current: readonly string[]): { readonly fields?: readonly string[] } {

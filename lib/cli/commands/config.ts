@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { argument, type Context, isSet } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { readText } from "../secret.ts";
+import { count } from "../words.ts";
 
 /** Writes the config document to a file or to standard output. */
 export async function exportConfig({ api, out, args }: Context): Promise<void> {
@@ -10,7 +11,10 @@ export async function exportConfig({ api, out, args }: Context): Promise<void> {
   const [file] = args;
   if (file === undefined || file === "-") return out.text(document);
   writeFileSync(file, document);
-  out.done(`${data.mappings.length} mappings are written to ${file}.`, { file, mappings: data.mappings.length });
+  out.done(`${count(data.mappings.length, "mapping is", "mappings are")} written to ${file}.`, {
+    file,
+    mappings: data.mappings.length,
+  });
 }
 
 interface ImportResult {
@@ -64,11 +68,11 @@ export function tellImport({ out }: Context, result: ImportResult, dryRun: boole
         { name: "TABLE", of: ({ pg_table }) => pg_table },
         { name: "CHANGES", of: changeText },
       ],
-      "Nothing would change.",
+      "Everything is as the document says already.",
     );
   }
   const counts = `${created} created, ${updated} updated, ${skipped} as they were`;
-  out.done(dryRun ? `It would be: ${counts}. Nothing was changed.` : `Imported: ${counts}.`, result);
+  out.done(dryRun ? `An import would give: ${counts}. Nothing is changed yet.` : `Imported: ${counts}.`, result);
 }
 
 function changeText({ fields_added, fields_removed, settings_changed }: PlannedChange): string {
@@ -93,7 +97,15 @@ interface Drift {
 
 /** Differences from the baseline. */
 export async function readDrift({ api, out, endAs }: Context): Promise<void> {
-  const { data } = await api().get<Drift>("/config/drift");
+  const { data } = await api()
+    .get<Drift>("/config/drift")
+    .catch((error: unknown) => {
+      if (!(error instanceof CommandFailure) || error.code !== "BASELINE_NOT_FOUND") throw error;
+      throw new CommandFailure(
+        "notFound",
+        "there is no baseline yet; pin the configuration with: bridge config baseline",
+      );
+    });
   if (out.json) out.record({ ...data });
   else {
     out.list(

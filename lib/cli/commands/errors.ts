@@ -1,6 +1,8 @@
 import { type Context, isSet, segment, text, wholeNumber } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { confirm } from "../secret.ts";
+import { shortTime } from "../table.ts";
+import { count } from "../words.ts";
 
 interface FailedRow {
   readonly id: number;
@@ -36,10 +38,10 @@ async function list(context: Context): Promise<void> {
     data,
     [
       { name: "ID", of: ({ id }) => id, right: true },
-      { name: "AT", of: ({ created_at }) => created_at },
+      { name: "AT", of: ({ created_at }) => created_at, short: shortTime, spare: true },
       { name: "TABLE", of: ({ table_name }) => table_name },
       { name: "ACTION", of: ({ action }) => action },
-      { name: "RECORD", of: ({ sfid }) => sfid },
+      { name: "RECORD", of: ({ sfid }) => sfid, whole: true },
       { name: "ERROR", of: (row) => row._ab_err },
     ],
     "No failed rows.",
@@ -53,11 +55,11 @@ async function listGrouped(context: Context): Promise<void> {
   context.out.list(
     data,
     [
-      { name: "FINGERPRINT", of: ({ fingerprint }) => fingerprint },
+      { name: "FINGERPRINT", of: ({ fingerprint }) => fingerprint, whole: true },
       { name: "ROWS", of: ({ count }) => count, right: true },
       { name: "TABLE", of: ({ table_name }) => table_name },
       { name: "ACTION", of: ({ action }) => action },
-      { name: "LAST", of: ({ last_at }) => last_at },
+      { name: "LAST", of: ({ last_at }) => last_at, short: shortTime, spare: true },
       { name: "FOR EXAMPLE", of: ({ sample }) => sample },
     ],
     "No failed rows.",
@@ -94,5 +96,5 @@ async function retry(context: Context): Promise<void> {
     if (data.remaining === 0 || data.retried === 0) break;
   }
   context.out.progress("");
-  context.out.done(`${retried} rows are tried again by the next cycles.`, { retried });
+  context.out.done(`${count(retried, "row is", "rows are")} tried again by the next cycles.`, { retried });
 }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { argument, type Context, isSet, segment } from "../context.ts";
 import { findMapping, type MappingState } from "../find.ts";
+import { shortTime } from "../table.ts";
 
 /** One mapping in full. */
 interface MappingDetail extends MappingState {
@@ -25,13 +26,13 @@ export async function listMappings(context: Context): Promise<void> {
     [
       { name: "OBJECT", of: ({ sf_object }) => sf_object },
       { name: "TABLE", of: ({ pg_table }) => pg_table },
-      { name: "DIRECTION", of: ({ sync_direction }) => sync_direction },
+      { name: "DIRECTION", of: ({ sync_direction }) => sync_direction, spare: true },
       { name: "STATE", of: ({ state }) => state, paint: (cell, { state }) => out.paint(colourOf(state), cell) },
-      { name: "EVERY", of: ({ sf_polling_seconds }) => `${sf_polling_seconds} s`, right: true },
+      { name: "EVERY", of: ({ sf_polling_seconds }) => `${sf_polling_seconds} s`, right: true, spare: true },
       { name: "WAITING", of: ({ waiting }) => waiting, right: true },
       { name: "FAILED", of: ({ failed }) => failed, right: true },
-      { name: "LAST RUN", of: ({ last_run_at }) => last_run_at },
-      { name: "ID", of: ({ id }) => id },
+      { name: "LAST RUN", of: ({ last_run_at }) => last_run_at, short: shortTime },
+      { name: "ID", of: ({ id }) => id, whole: true, spare: true },
     ],
     deleted
       ? "No deleted mappings."

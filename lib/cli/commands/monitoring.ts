@@ -1,5 +1,7 @@
 import { type Context, isSet, text, wholeNumber } from "../context.ts";
 import { findMapping } from "../find.ts";
+import { shortTime } from "../table.ts";
+import { count } from "../words.ts";
 
 interface Health {
   readonly pg: { readonly status: string; readonly latency_ms: number | null };
@@ -25,7 +27,7 @@ export async function health(context: Context): Promise<void> {
     out.done(`${out.paint("dim", "Salesforce")}  ${mark(data.sf.status)}, org ${data.sf.org_id ?? "-"}`, data);
     const { status, last_run_at, pending_rows } = data.sync;
     out.done(
-      `${out.paint("dim", "engine")}      ${mark(status)}, ${pending_rows} rows waiting, last run ${last_run_at ?? "never"}`,
+      `${out.paint("dim", "engine")}      ${mark(status)}, ${count(pending_rows, "row", "rows")} waiting, last run ${last_run_at ?? "never"}`,
       data,
     );
   }
@@ -47,9 +49,9 @@ export async function inboundErrors(context: Context): Promise<void> {
   context.out.list(
     data,
     [
-      { name: "LAST TRIED", of: ({ last_at }) => last_at },
+      { name: "LAST TRIED", of: ({ last_at }) => last_at, short: shortTime },
       { name: "OBJECT", of: ({ sf_object }) => sf_object },
-      { name: "RECORD", of: ({ sfid }) => sfid },
+      { name: "RECORD", of: ({ sfid }) => sfid, whole: true },
       { name: "TRIES", of: ({ attempts }) => attempts, right: true },
       { name: "ERROR", of: ({ error }) => error },
     ],
@@ -75,9 +77,9 @@ export async function conflicts(context: Context): Promise<void> {
   context.out.list(
     data,
     [
-      { name: "AT", of: ({ at }) => at },
+      { name: "AT", of: ({ at }) => at, short: shortTime, spare: true },
       { name: "OBJECT", of: ({ sf_object }) => sf_object },
-      { name: "RECORD", of: ({ sfid }) => sfid },
+      { name: "RECORD", of: ({ sfid }) => sfid, whole: true },
       { name: "FIELD", of: ({ field }) => field ?? "(the whole record)" },
       { name: "WINNER", of: ({ winner }) => winner },
       { name: "POSTGRESQL", of: ({ postgres }) => postgres },
@@ -112,11 +114,11 @@ export async function audit(context: Context): Promise<void> {
   context.out.list(
     data,
     [
-      { name: "AT", of: ({ created_at }) => created_at },
+      { name: "AT", of: ({ created_at }) => created_at, short: shortTime },
       { name: "ACTOR", of: ({ actor }) => actor },
       { name: "ACTION", of: ({ action }) => action },
       { name: "RESOURCE", of: ({ resource_id }) => resource_id },
-      { name: "DETAIL", of: ({ detail }) => JSON.stringify(detail) },
+      { name: "DETAIL", of: ({ detail }) => JSON.stringify(detail), spare: true },
     ],
     "Nothing was done that matches.",
   );

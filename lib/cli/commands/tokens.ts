@@ -1,4 +1,7 @@
+import type { Api } from "../api.ts";
 import { argument, type Context, segment, text, wholeNumber } from "../context.ts";
+import { CommandFailure } from "../failure.ts";
+import { shortTime } from "../table.ts";
 
 interface Token {
   readonly id: string;
@@ -17,7 +20,7 @@ export async function listTokens({ api, out }: Context): Promise<void> {
   out.list(
     data,
     [
-      { name: "ID", of: ({ id }) => id },
+      { name: "ID", of: ({ id }) => id, whole: true },
       { name: "NAME", of: ({ name }) => name },
       { name: "OWNER", of: ({ owner }) => owner },
       { name: "SCOPES", of: ({ scopes }) => scopes.join(" ") },
@@ -26,8 +29,8 @@ export async function listTokens({ api, out }: Context): Promise<void> {
         of: ({ state }) => state,
         paint: (cell, { state }) => out.paint(state === "valid" ? "green" : "dim", cell),
       },
-      { name: "LAST USED", of: ({ last_used_at }) => last_used_at ?? "never" },
-      { name: "VALID UNTIL", of: ({ valid_until }) => valid_until ?? "revocation" },
+      { name: "LAST USED", of: ({ last_used_at }) => last_used_at ?? "never", short: shortTime, spare: true },
+      { name: "VALID UNTIL", of: ({ valid_until }) => valid_until ?? "revocation", short: shortTime },
     ],
     "No tokens.",
   );
@@ -47,9 +50,21 @@ export async function createToken(context: Context): Promise<void> {
   out.done(data.token, data);
 }
 
-/** Ends a token. */
+/** Ends a token, named by its id or, where only one has it, by its name. */
 export async function revokeToken(context: Context): Promise<void> {
-  const id = argument(context, 0);
-  const { data } = await context.api().delete<Token>(`/tokens/${segment(id)}`);
-  context.out.done(`Token ${id} (${data.name} of ${data.owner}) opens nothing any more, within seconds.`, data);
+  const api = context.api();
+  const { id, name, owner } = await findToken(api, argument(context, 0));
+  const { data } = await api.delete<Token>(`/tokens/${segment(id)}`);
+  context.out.done(`Token ${id} (${name} of ${owner}) opens nothing any more, within seconds.`, data);
+}
+
+async function findToken(api: Api, wanted: string): Promise<Token> {
+  const { data } = await api.get<readonly Token[]>("/tokens");
+  const found = data.filter(({ id, name, state }) => id === wanted || (name === wanted && state === "valid"));
+  const [token, ...others] = found;
+  if (token && others.length === 0) return token;
+  const why = token
+    ? `${found.length} tokens have the name "${wanted}"`
+    : `there is no token "${wanted}" that is valid`;
+  throw new CommandFailure(token ? "conflict" : "notFound", `${why}; name one by its id: bridge token list shows them`);
 }

@@ -1,12 +1,14 @@
 import { argument, type Context, isSet, segment, text, wholeNumber, words } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { confirm } from "../secret.ts";
+import { shortTime } from "../table.ts";
 
 interface Webhook {
   readonly id: string;
   readonly url: string;
   readonly events: readonly string[];
-  readonly active?: boolean;
+  readonly active: boolean;
+  readonly failing_since: string | null;
 }
 
 const path = (context: Context): string => `/webhooks/${segment(argument(context, 0))}`;
@@ -17,12 +19,24 @@ export async function listWebhooks({ api, out }: Context): Promise<void> {
   out.list(
     data,
     [
-      { name: "ID", of: ({ id }) => id },
+      { name: "ID", of: ({ id }) => id, whole: true },
       { name: "URL", of: ({ url }) => url },
-      { name: "EVENTS", of: ({ events }) => events.join(" ") },
+      {
+        name: "STATE",
+        of: ({ active, failing_since }) => (active ? (failing_since === null ? "active" : "failing") : "paused"),
+        paint: (cell, { active, failing_since }) =>
+          out.paint(active ? (failing_since === null ? "green" : "red") : "dim", cell),
+      },
+      { name: "EVENTS", of: ({ events }) => (events.length === ALL_EVENTS.length ? "all" : events.join(" ")) },
     ],
     "No webhooks yet. Make one with: bridge webhook create https://…",
   );
+}
+
+/** One webhook; never its secret. */
+export async function showWebhook(context: Context): Promise<void> {
+  const { data } = await context.api().get<Readonly<Record<string, unknown>>>(path(context));
+  context.out.record(data);
 }
 
 /** What a webhook is told of unless `--events` says otherwise: everything (spec 6.1). */
@@ -47,10 +61,17 @@ export async function createWebhook(context: Context): Promise<void> {
 export async function updateWebhook(context: Context): Promise<void> {
   const events = words(context, "events");
   const url = text(context, "target");
-  const body = { ...(url === null ? {} : { url }), ...(events === null ? {} : { events }) };
+  const [pause, resume] = [isSet(context, "pause"), isSet(context, "resume")];
+  if (pause && resume) throw new CommandFailure("usage", "--pause and --resume contradict each other");
+  const body = {
+    ...(url === null ? {} : { url }),
+    ...(events === null ? {} : { events }),
+    ...(pause || resume ? { active: resume } : {}),
+  };
   if (Object.keys(body).length === 0) throw new CommandFailure("usage", "nothing to change was given");
   const { data } = await context.api().patch<Webhook>(path(context), { body });
-  context.out.done(`Webhook ${data.id} is told of ${data.events.join(", ")} at ${data.url}.`, data);
+  const what = data.active ? `is told of ${data.events.join(", ")} at ${data.url}` : "is paused: it is told of nothing";
+  context.out.done(`Webhook ${data.id} ${what}.`, data);
 }
 
 /** Ends a webhook. */
@@ -94,15 +115,49 @@ export async function listDeliveries(context: Context): Promise<void> {
   out.list(
     data,
     [
-      { name: "ID", of: ({ id }) => id },
+      { name: "ID", of: ({ id }) => id, whole: true },
       { name: "EVENT", of: ({ event }) => event },
       { name: "STATUS", of: ({ status }) => status, paint: (cell, { status }) => out.paint(colour(status), cell) },
       { name: "CODE", of: ({ response_code }) => response_code, right: true },
-      { name: "AT", of: ({ delivered_at }) => delivered_at },
-      { name: "NEXT RETRY", of: ({ next_retry_at }) => next_retry_at },
+      { name: "AT", of: ({ delivered_at }) => delivered_at, short: shortTime },
+      { name: "NEXT RETRY", of: ({ next_retry_at }) => next_retry_at, short: shortTime, spare: true },
     ],
     "Nothing was owed to this webhook yet.",
   );
+}
+
+/** One delivery with all of its attempts. */
+export async function showDelivery(context: Context): Promise<void> {
+  const place = `${path(context)}/deliveries/${segment(argument(context, 1))}`;
+  const { data } = await context.api().get<DeliveryHistory>(place);
+  const { out } = context;
+  if (out.json) return out.record({ ...data });
+  const { attempts, ...delivery } = data;
+  out.record(delivery);
+  out.list(
+    attempts,
+    [
+      { name: "#", of: ({ number }) => number, right: true },
+      { name: "KIND", of: ({ kind }) => kind, spare: true },
+      { name: "AT", of: ({ started_at }) => started_at, short: shortTime },
+      { name: "MS", of: ({ duration_ms }) => duration_ms, right: true },
+      { name: "CODE", of: ({ response_code }) => response_code, right: true },
+      { name: "ANSWER", of: ({ reason, response_body }) => reason ?? response_body },
+    ],
+    "Not attempted yet.",
+  );
+}
+
+interface DeliveryHistory {
+  readonly attempts: readonly {
+    readonly number: number;
+    readonly kind: string;
+    readonly started_at: string;
+    readonly duration_ms: number | null;
+    readonly response_code: number | null;
+    readonly response_body: string | null;
+    readonly reason: string | null;
+  }[];
 }
 
 /** One more attempt. */

@@ -24,6 +24,23 @@ export async function createWorkspace(context: Context): Promise<void> {
   out.done(token, { workspace_id: workspaceId, url, token });
 }
 
+interface Workspace {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The workspace in use: its name, and whether both sides are connected. */
+export async function showWorkspace({ api, out }: Context): Promise<void> {
+  const { data } = await api().get<Readonly<Record<string, unknown>>>("");
+  out.record(data);
+}
+
+/** Gives the workspace in use another name. */
+export async function renameWorkspace(context: Context): Promise<void> {
+  const { data } = await context.api().patch<Workspace>("", { body: { name: argument(context, 0) } });
+  context.out.done(`Workspace ${data.id} has the name "${data.name}" now.`, data);
+}
+
 /** Profiles of this user, or every workspace of a deployment. */
 export async function listWorkspaces(context: Context): Promise<void> {
   return isSet(context, "all") ? listAll(context) : listProfiles(context);

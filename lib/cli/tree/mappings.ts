@@ -60,7 +60,13 @@ function settings(command: Command): Command {
     .option("--fields <names...>", "API names of the fields to map")
     .option("--direction <way>", "bidirectional, sf_to_pg or pg_to_sf")
     .option("--interval <seconds>", "seconds between pulls, 10 to 86400")
-    .option("--upsert-field <name>", "field that identifies a record when writing; needed for exactly once")
+    .option(
+      "--upsert-field <name>",
+      'field that identifies a record when writing; needed for exactly once; "" for none',
+    )
     .option("--policy <policy>", "who wins a conflict: salesforce_wins, postgres_wins or latest_wins")
-    .option("--filter <condition>", 'only records that meet a SOQL condition; "" for every record');
+    .option(
+      "--filter <condition>",
+      'only records that meet a SOQL condition, as "Type = \'Customer\'"; "" for every record',
+    );
 }

@@ -31,6 +31,14 @@ export function addOperatorCommands(program: Command, does: Does): void {
     .option("--login", "keep the token as a profile; needs --url")
     .action(does(async () => (await workspaces()).createWorkspace));
   workspace
+    .command("show")
+    .description("the workspace in use: its name, and whether both sides are connected")
+    .action(does(async () => (await workspaces()).showWorkspace));
+  workspace
+    .command("rename <name>")
+    .description("give the workspace in use another name; its id stays")
+    .action(does(async () => (await workspaces()).renameWorkspace));
+  workspace
     .command("list")
     .description("profiles; with --all every workspace of the deployment, with the operator's AWS credentials")
     .option("--all", "ask the deployment")

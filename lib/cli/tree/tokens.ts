@@ -19,6 +19,6 @@ export function addTokenCommands(program: Command, does: Does): void {
     .action(does(async () => (await commands()).createToken));
   token
     .command("revoke <token>")
-    .description("end a token, by its id")
+    .description("end a token, by its id or its name")
     .action(does(async () => (await commands()).revokeToken));
 }

@@ -11,6 +11,10 @@ export function addWebhookCommands(program: Command, does: Does): void {
     .description("all webhooks")
     .action(does(async () => (await commands()).listWebhooks));
   webhook
+    .command("show <webhook>")
+    .description("one webhook; never its secret")
+    .action(does(async () => (await commands()).showWebhook));
+  webhook
     .command("create <url>")
     .description("register a URL; its signing secret is shown once")
     .option("--events <types...>", "event types (default: all)")
@@ -20,6 +24,8 @@ export function addWebhookCommands(program: Command, does: Does): void {
     .description("change what is given")
     .option("--target <url>", "another URL")
     .option("--events <types...>", "event types")
+    .option("--pause", "send it nothing")
+    .option("--resume", "send it events again")
     .action(does(async () => (await commands()).updateWebhook));
   webhook
     .command("delete <webhook>")
@@ -40,6 +46,10 @@ export function addWebhookCommands(program: Command, does: Does): void {
     .option("--limit <rows>", "at most so many")
     .option("--offset <rows>", "skip so many")
     .action(does(async () => (await commands()).listDeliveries));
+  webhook
+    .command("delivery <webhook> <delivery>")
+    .description("one delivery: what was sent, and every attempt with its answer")
+    .action(does(async () => (await commands()).showDelivery));
   webhook
     .command("retry <webhook> <delivery>")
     .description("attempt a delivery again, also one that went well")

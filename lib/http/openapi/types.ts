@@ -560,6 +560,13 @@ export type ReadWebhookData = {
   readonly updated_at: string;
 };
 
+export type ReadWorkspaceData = {
+  readonly id: string;
+  readonly name: string;
+  readonly connected: boolean;
+  readonly created_at: string;
+};
+
 export type Refusal = {
   readonly success: false;
   readonly error: {
@@ -575,6 +582,17 @@ export type Refusal = {
 export type ReloadMappingData = {
   readonly reloading: boolean;
   readonly mapping_id: string;
+};
+
+export type RenameWorkspaceBody = {
+  readonly name: string;
+};
+
+export type RenameWorkspaceData = {
+  readonly id: string;
+  readonly name: string;
+  readonly connected: boolean;
+  readonly created_at: string;
 };
 
 export type RestoreMappingData = {

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { handler as readWorkspace } from "../../functions/api/read-workspace.ts";
+import { handler as renameWorkspace } from "../../functions/api/rename-workspace.ts";
+import { auditLog } from "../../functions/composition.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { call } from "../support/call.ts";
+import { createTestWorkspace } from "../support/workspace.ts";
+
+let cloud: BridgeCloud;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+});
+afterAll(() => cloud.close());
+
+async function openWorkspace() {
+  const { id, token } = await createTestWorkspace();
+  const asked = (body?: unknown) => ({ path: { workspace_id: id }, token, ...(body === undefined ? {} : { body }) });
+  return {
+    id,
+    read: () => call(readWorkspace, "read-workspace", asked()),
+    rename: (name: unknown) => call(renameWorkspace, "rename-workspace", asked({ name })),
+    audited: async () => {
+      const { entries } = await auditLog().page(
+        { workspaceId: id, actor: null, action: "workspace.renamed" },
+        { limit: 10, offset: 0 },
+      );
+      return entries.map(({ actor, detail }) => ({ actor, detail }));
+    },
+  };
+}
+
+test("a workspace tells its name and whether both sides are connected, and takes another name", async () => {
+  const workspace = await openWorkspace();
+  expect((await workspace.read()).json?.data).toMatchObject({ id: workspace.id, name: "Test", connected: false });
+
+  const renamed = await workspace.rename("  Acme Europe ");
+  await workspace.rename("Acme Europe");
+
+  expect(renamed.json?.data).toMatchObject({ id: workspace.id, name: "Acme Europe" });
+  expect((await workspace.read()).json?.data).toMatchObject({ name: "Acme Europe" });
+  expect(await workspace.audited()).toEqual([
+    { actor: "owner@example.com", detail: { from: "Test", to: "Acme Europe" } },
+  ]);
+});
+
+test.each([
+  ["an empty name", " "],
+  ["a name that is too long", "x".repeat(101)],
+  ["a line break", "a\nb"],
+  ["no text", 7],
+])("%s is refused with its place", async (_, name) => {
+  const workspace = await openWorkspace();
+
+  const refused = await workspace.rename(name);
+
+  expect(refused.status).toBe(400);
+  expect(refused.json?.error?.details?.map(({ path }) => path)).toEqual(["body.name"]);
+  expect(await workspace.audited()).toEqual([]);
+});
