@@ -54,6 +54,7 @@ import type { ConnectionSettings, HostGuard } from "../lib/settings/ports.ts";
 import type { RowDesks } from "../lib/settings/row-ports.ts";
 import type { CallUsage } from "../lib/settings/test-salesforce.ts";
 import type { ConnectionStore } from "../lib/sync/sessions.ts";
+import { butNotOwn } from "../lib/webhooks/own-address.ts";
 import type {
   Deliveries,
   EventQueue,
@@ -190,7 +191,12 @@ export const signingSecrets = (): Pick<Vault, "open"> => once("signingSecrets", 
 export const sender = (): Sender =>
   once("sender", () => webhookSender({ policy: addressPolicy(), resolve: resolveByDns() }));
 
-export const urlGuard = (): UrlGuard => once("urlGuard", () => urlGuardBy(addressPolicy(), resolveByDns()));
+/** With a domain of the operator's own (`BASE_URL`) the API is known by that name as well. */
+export const urlGuard = (): UrlGuard =>
+  once("urlGuard", () => {
+    const own = process.env["BASE_URL"]?.replace(/^https?:\/\//, "") ?? null;
+    return butNotOwn(urlGuardBy(addressPolicy(), resolveByDns()), own);
+  });
 
 /**
  * Where customers may send us: HTTPS to public addresses unless the stage is `dev`. Loopback is the developer's own

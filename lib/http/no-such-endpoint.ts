@@ -16,7 +16,7 @@ export async function refuseUnknown(
   at: Date,
 ): Promise<never> {
   const headers = await countRequest(rateLimits, requestsPerMinute, sourceAddress(event), at);
-  const allowed = methodsOf(event.path ?? "");
+  const allowed = methodsOf(event.resource ?? event.path ?? "");
   if (allowed.length === 0) throw new Failure("NOT_FOUND", "there is no such endpoint", { headers });
   const Allow = allowed.join(", ");
   throw new Failure("METHOD_NOT_ALLOWED", `this path answers to ${Allow} only`, { headers: { ...headers, Allow } });

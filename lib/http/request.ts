@@ -1,6 +1,8 @@
 /** What the frame reads of a request: API Gateway's REST event, or a Function URL's, which names the address elsewhere. */
 export interface GatewayEvent {
   readonly httpMethod?: string;
+  /** The path as the gateway knows it, `/api/v1/t/{workspace_id}/mappings`: without what a domain puts before it. */
+  readonly resource?: string;
   readonly path?: string;
   headers?: Readonly<Record<string, string | undefined>> | null;
   readonly pathParameters?: Readonly<Record<string, string | undefined>> | null;

@@ -1,9 +1,12 @@
 import { Duration } from "aws-cdk-lib";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import {
+  Alias,
   Architecture,
   CfnFunction,
   Code,
+  type IFunction,
+  type IVersion,
   Function as LambdaFunction,
   LoggingFormat,
   RecursiveLoop,
@@ -11,7 +14,22 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
+import { baseUrlAt } from "./options/domain.ts";
+import type { Network } from "./options/network.ts";
 import { idOf, nameIn, type Settings } from "./settings.ts";
+
+/** The alias of functions that are kept warm. */
+export const LIVE = "live";
+
+/** What Lambda needs to connect a function to a VPC (AWS, Giving Lambda functions access to a VPC). */
+const NETWORK_ACTIONS = [
+  "ec2:CreateNetworkInterface",
+  "ec2:DescribeNetworkInterfaces",
+  "ec2:DescribeSubnets",
+  "ec2:DeleteNetworkInterface",
+  "ec2:AssignPrivateIpAddresses",
+  "ec2:UnassignPrivateIpAddresses",
+];
 
 interface BridgeFunctionProps {
   readonly name: string;
@@ -30,11 +48,14 @@ interface BridgeFunctionProps {
  * before anything can call the function, and costs no further resource of the stack's 500.
  */
 export class BridgeFunction extends LambdaFunction {
+  /** What is to be called: the function, or its alias `live` where that is kept warm. */
+  readonly live: IFunction;
   readonly #policy: PolicyDocument;
 
   constructor(scope: Construct, props: BridgeFunctionProps) {
     const { name, settings, logGroup } = props;
     const policy = new PolicyDocument();
+    const reserved = settings.concurrency.reserved.get(name);
     super(scope, idOf(name), {
       functionName: nameIn(settings.stage, name),
       code: Code.fromAsset(props.folder),
@@ -44,6 +65,7 @@ export class BridgeFunction extends LambdaFunction {
       timeout: Duration.seconds(props.timeoutSeconds),
       memorySize: props.memoryMegabytes,
       ...(props.resends && { recursiveLoop: RecursiveLoop.ALLOW, description: `RecursiveLoop: ${props.resends}` }),
+      ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
       logGroup,
       loggingFormat: LoggingFormat.JSON,
       role: new Role(scope, `${idOf(name)}Role`, {
@@ -53,18 +75,40 @@ export class BridgeFunction extends LambdaFunction {
       environment: {
         STAGE: settings.stage,
         ...(settings.rateLimitPerMinute !== null && { RATE_LIMIT_PER_MINUTE: String(settings.rateLimitPerMinute) }),
+        ...(settings.domain && { BASE_URL: baseUrlAt(settings.domain) }),
       },
     });
     this.#policy = policy;
     this.allow(["logs:CreateLogStream", "logs:PutLogEvents"], [logGroup.logGroupArn]);
     if (settings.tracing) this.trace();
+    this.live = this.kept(settings.concurrency.provisioned.get(name));
+  }
+
+  /** Stands in the operator's private network: reaches what its security groups let it, and the rest by its way out. */
+  enter({ subnetIds, securityGroupIds, openedRanges }: Network): void {
+    this.template.vpcConfig = { subnetIds: [...subnetIds], securityGroupIds: [...securityGroupIds] };
+    this.addEnvironment("OPENED_RANGES", openedRanges.join(","));
+    this.allow(NETWORK_ACTIONS, ["*"]); // Lambda's own interfaces, made and removed by it; IAM asks for every resource
   }
 
   /** The CDK's own switch would add a policy, and so a resource, to each function. */
   private trace(): void {
-    const { defaultChild } = this.node;
-    if (defaultChild instanceof CfnFunction) defaultChild.tracingConfig = { mode: "Active" };
+    this.template.tracingConfig = { mode: "Active" };
     this.allow(["xray:PutTraceSegments", "xray:PutTelemetryRecords"], ["*"]); // X-Ray knows no narrower resource
+  }
+
+  /** Kept warm are versions only, so an alias stands for the newest. */
+  private kept(warm: number | undefined): IFunction {
+    if (warm === undefined) return this;
+    // The CDK's classes keep its interfaces, but do not say so as strictly as this project compiles.
+    const version = this.currentVersion as IVersion;
+    return new Alias(this, "Live", { aliasName: LIVE, version, provisionedConcurrentExecutions: warm }) as IFunction;
+  }
+
+  private get template(): CfnFunction {
+    const { defaultChild } = this.node;
+    if (defaultChild instanceof CfnFunction) return defaultChild;
+    throw new Error(`${this.node.path} has no resource of its own`);
   }
 
   /** Adds one sentence to what this function may do. */

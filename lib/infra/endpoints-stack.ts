@@ -43,7 +43,7 @@ export class EndpointsStack extends Stack {
 
   /** The second door for scrapers; both permissions that a public URL needs come with it. */
   private addMetricsUrl(route: Route, by: BridgeFunction): void {
-    const { url } = by.addFunctionUrl({
+    const { url } = by.live.addFunctionUrl({
       authType: FunctionUrlAuthType.NONE,
       invokeMode: route.streams ? InvokeMode.RESPONSE_STREAM : InvokeMode.BUFFERED,
     });

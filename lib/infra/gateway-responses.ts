@@ -17,7 +17,7 @@ const FAULT: Refusal = [
  * What the gateway says where it answers by itself, by type of its answer: everything stands in the spec's envelope
  * (2.1) with one of the spec's codes (7). The two defaults catch the types that are added to the platform later.
  */
-const GATEWAY_REFUSALS: Readonly<Record<string, Refusal>> = {
+export const GATEWAY_REFUSALS = {
   ACCESS_DENIED: FORBIDDEN,
   API_CONFIGURATION_ERROR: FAULT,
   AUTHORIZER_CONFIGURATION_ERROR: FAULT,
@@ -40,7 +40,7 @@ const GATEWAY_REFUSALS: Readonly<Record<string, Refusal>> = {
   UNAUTHORIZED,
   UNSUPPORTED_MEDIA_TYPE: [415, "UNSUPPORTED_MEDIA_TYPE", "The request body must be application/json."],
   WAF_FILTERED: FORBIDDEN,
-};
+} as const satisfies Record<string, Refusal>;
 
 /** Puts every answer of the gateway's own into the envelope. */
 export function addGatewayResponses(api: RestApi): void {
@@ -52,7 +52,11 @@ export function addGatewayResponses(api: RestApi): void {
         "Cache-Control": "'no-store'",
         ...(status === 429 && { "Retry-After": "'60'" }),
       },
-      templates: { "application/json": JSON.stringify({ success: false, error: { code, message } }) },
+      templates: { "application/json": inEnvelope(code, message) },
     });
   }
 }
+
+/** A refusal as the spec has it (2.1). */
+export const inEnvelope = (code: string, message: string): string =>
+  JSON.stringify({ success: false, error: { code, message } });

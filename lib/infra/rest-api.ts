@@ -11,6 +11,7 @@ import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk
 import { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
 import { ROUTES, type Route, type RouteName } from "../http/routes.ts";
+import { LIVE } from "./bridge-function.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
 import { idOf, nameIn, type Settings } from "./settings.ts";
 
@@ -51,7 +52,10 @@ export function restApi(scope: Construct, settings: Settings, { answered, otherw
  * The gateway calls every function under one role, which may call those and no other. A permission on each function
  * for each of its methods would say the same, for sixty resources more, and would need to know the API.
  */
-function integrationsBy(scope: Construct, { stage }: Settings): (name: string, route?: Route) => LambdaIntegration {
+function integrationsBy(
+  scope: Construct,
+  { stage, concurrency }: Settings,
+): (name: string, route?: Route) => LambdaIntegration {
   const calls = new PolicyStatement({ actions: ["lambda:InvokeFunction"] });
   const credentialsRole = new Role(scope, "CallerRole", {
     // No condition on the account: whoever sets up an API may pass roles of his own account alone.
@@ -62,7 +66,7 @@ function integrationsBy(scope: Construct, { stage }: Settings): (name: string, r
     const functionArn = Stack.of(scope).formatArn({
       service: "lambda",
       resource: "function",
-      resourceName: nameIn(stage, name),
+      resourceName: concurrency.provisioned.has(name) ? `${nameIn(stage, name)}:${LIVE}` : nameIn(stage, name),
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     });
     calls.addResources(functionArn);

@@ -1,5 +1,10 @@
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Node } from "constructs";
+import { type Concurrency, readConcurrency } from "./options/concurrency.ts";
+import { type Domain, readDomain } from "./options/domain.ts";
+import { type Network, readNetwork } from "./options/network.ts";
+import { isOn, textLike } from "./options/read.ts";
+import { readShield, type Shield } from "./options/shield.ts";
 
 /** What an operator chooses with `-c name=value`, or in `context` of cdk.json. */
 export interface Settings {
@@ -13,7 +18,13 @@ export interface Settings {
   readonly tracing: boolean;
   /** `-c alarmTopicArn=`: the SNS topic that alarms tell; without one they are seen in CloudWatch alone. */
   readonly alarmTopicArn: string | null;
+  readonly domain: Domain | null;
+  readonly network: Network | null;
+  readonly shield: Shield | null;
+  readonly concurrency: Concurrency;
 }
+
+const TOPIC = /^arn:[^:]+:sns:[^:]+:\d{12}:.+$/;
 
 const STAGES = ["dev", "prod"] as const;
 
@@ -27,7 +38,11 @@ export function readSettings(node: Node): Settings {
     rateLimitPerMinute: rateLimitOf(stage, node.tryGetContext("rateLimitPerMinute")),
     logRetentionDays: retentionOf(node.tryGetContext("logRetentionDays") ?? (stage === "prod" ? 90 : 14)),
     tracing: isOn(node, "tracing"),
-    alarmTopicArn: topicOf(node.tryGetContext("alarmTopicArn")),
+    alarmTopicArn: textLike(node, "alarmTopicArn", TOPIC, "the ARN of an SNS topic"),
+    domain: readDomain(node),
+    network: readNetwork(node),
+    shield: readShield(node),
+    concurrency: readConcurrency(node),
   };
 }
 
@@ -38,19 +53,6 @@ function retentionOf(asked: unknown): number {
   throw new Error(
     `logRetentionDays must be one of CloudWatch's (1, 3, 5, 7, 14, 30, 60, 90 …), not "${String(asked)}"`,
   );
-}
-
-function topicOf(asked: unknown): string | null {
-  if (asked === undefined) return null;
-  if (/^arn:[^:]+:sns:[^:]+:\d{12}:.+$/.test(String(asked))) return String(asked);
-  throw new Error(`alarmTopicArn must be the ARN of an SNS topic, not "${String(asked)}"`);
-}
-
-/** The command line hands over text, cdk.json may hold a boolean. */
-function isOn(node: Node, name: string): boolean {
-  const asked = String(node.tryGetContext(name) ?? false);
-  if (asked === "true" || asked === "false") return asked === "true";
-  throw new Error(`${name} must be true or false, not "${asked}"`);
 }
 
 function rateLimitOf(stage: Settings["stage"], asked: unknown): number | null {

@@ -11,10 +11,12 @@ import { idOf, type Settings } from "./settings.ts";
 export class WorkersStack extends Stack {
   readonly beat: Beat;
   readonly #resources: Resources;
+  readonly #reserved: ReadonlyMap<string, number>;
 
   constructor(app: App, settings: Settings, resources: Resources, bundles: string) {
     super(app, `Bridge-${settings.stage}-Workers`, { description: `Bridge (${settings.stage}): workers and beat` });
     this.#resources = resources;
+    this.#reserved = settings.concurrency.reserved;
     this.beat = new Beat(this, resources, settings);
     const { tables, queues, key } = resources;
     const logGroup = logGroupOf(this, "workers", settings);
@@ -34,11 +36,12 @@ export class WorkersStack extends Stack {
     const { queueArn } = this.#resources.queues[queue];
     worker.allow(["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"], [queueArn]);
     new EventSourceMapping(this, `${idOf(name)}Source`, {
-      target: worker,
+      target: worker.live,
       eventSourceArn: queueArn,
       batchSize,
       ...(batchWindowSeconds > 0 && { maxBatchingWindow: Duration.seconds(batchWindowSeconds) }),
-      maxConcurrency,
+      // More would be received than may run, and end in the dead letters.
+      maxConcurrency: Math.min(maxConcurrency, this.#reserved.get(name) ?? maxConcurrency),
       reportBatchItemFailures: true,
     });
   }

@@ -1,7 +1,7 @@
 import { type CrashWorld, type Ending, type Story, startCrashWorld, WORKED } from "../support/crash-world.ts";
 
 /**
- * `npm run prove:webhooks [-- --seed N]`: the workers of webhooks are killed before and after each durable effect of a
+ * `npm run prove:webhooks [-- --seed N] [--from EFFECT]`: the workers of webhooks are killed before and after each durable effect of a
  * delivery with its whole schedule, and their messages are doubled, delayed and lost at random. Every event must reach
  * its receiver with the same id and bytes, no attempt before its time, schedule and history right.
  */
@@ -9,12 +9,15 @@ import { type CrashWorld, type Ending, type Story, startCrashWorld, WORKED } fro
 const FAILURES = 4;
 const DISTURBED_STORIES = 20;
 
-const seed = Number(process.argv[process.argv.indexOf("--seed") + 1]) || Date.now() % 1_000_000;
+const numberAfter = (flag: string): number => Number(process.argv[process.argv.indexOf(flag) + 1]) || 0;
+const seed = numberAfter("--seed") || Date.now() % 1_000_000;
+const from = numberAfter("--from") || 1;
 const world = await startCrashWorld();
 let broken = 0;
 try {
   const quiet = await tell("nobody dies", { events: 1, failures: FAILURES });
   for (const [at, effect] of quiet.effects.entries()) {
+    if (at + 1 < from) continue;
     for (const when of ["before", "after"] as const) {
       const die = { effect: at + 1, when };
       const ending = await tell(`dies ${when} effect ${at + 1}, ${effect}`, { events: 1, failures: FAILURES, die });

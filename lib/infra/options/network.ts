@@ -1,0 +1,31 @@
+import type { Node } from "constructs";
+import { listLike } from "./read.ts";
+
+/** The private network in which functions stand that reach customers' databases. */
+export interface Network {
+  /** `-c subnetIds=`: private subnets with a way out, best two or more. */
+  readonly subnetIds: readonly string[];
+  /** `-c securityGroupIds=`: what the databases' own groups let in. */
+  readonly securityGroupIds: readonly string[];
+  /** `-c openedRanges=`: private addresses that connections may name, CIDR. */
+  readonly openedRanges: readonly string[];
+}
+
+const RANGE = /^(\d{1,3}\.){3}\d{1,3}\/([89]|[12]\d|3[0-2])$|^[0-9a-fA-F:]+\/\d{1,3}$/;
+
+/** Null without a network: functions then reach public addresses only. Throws where a part is missing or malformed. */
+export function readNetwork(node: Node): Network | null {
+  const subnetIds = listLike(node, "subnetIds", /^subnet-[0-9a-f]{8,17}$/, "the id of a subnet");
+  const securityGroupIds = listLike(node, "securityGroupIds", /^sg-[0-9a-f]{8,17}$/, "the id of a security group");
+  const openedRanges = listLike(node, "openedRanges", RANGE, "a range of addresses like 10.0.0.0/16, /8 or narrower");
+  if (subnetIds !== null && securityGroupIds !== null) {
+    if (openedRanges !== null) return { subnetIds, securityGroupIds, openedRanges };
+    throw new Error("subnetIds needs openedRanges, the private addresses of the databases: all others stay refused");
+  }
+  if (subnetIds !== null) throw new Error("subnetIds needs securityGroupIds, which the databases let in");
+  if (securityGroupIds !== null) throw new Error("securityGroupIds needs subnetIds, the subnets where functions stand");
+  if (openedRanges !== null) {
+    throw new Error("openedRanges needs subnetIds and securityGroupIds: outside of a VPC nothing private is reached");
+  }
+  return null;
+}

@@ -1,0 +1,183 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { ROUTES } from "../../lib/http/routes.ts";
+import { type Access, WORKERS } from "../../lib/model/resources.ts";
+import { type Assembly, type Json, type Resource, synthesizeFixtures } from "./assembly.ts";
+
+const CERTIFICATE = "arn:aws:acm:eu-central-1:123456789012:certificate/0a1b";
+const WEB_ACL = "arn:aws:wafv2:eu-central-1:123456789012:regional/webacl/ours/0a1b";
+const NETWORK = { subnetIds: "subnet-0a1b2c3d,subnet-4e5f6a7b", securityGroupIds: "sg-0a1b2c3d" };
+const ROWS: Record<string, Access> = { ...ROUTES, ...WORKERS };
+
+let plain: Assembly;
+beforeAll(async () => {
+  plain = await synthesizeFixtures();
+});
+
+test("the first deploy passes in a new account, whose quota of 10 leaves nothing to set aside", () => {
+  const text = JSON.stringify(plain.all("AWS::Lambda::Function"));
+
+  expect(text).not.toContain("ReservedConcurrentExecutions");
+  expect(plain.all("AWS::Lambda::Alias")).toEqual([]);
+});
+
+describe("a domain of one's own", () => {
+  test("is not there unless it is asked for, and functions are told no address", () => {
+    expect(plain.all("AWS::ApiGateway::DomainName")).toEqual([]);
+    for (const name of Object.keys(ROWS)) expect(environmentOf(plain, name)).not.toHaveProperty("BASE_URL");
+  });
+
+  test("serves the API without the stage in its path, and functions are told the address", async () => {
+    const own = await synthesizeFixtures({ domainName: "bridge.example.com", certificateArn: CERTIFICATE });
+
+    expect(own.all("AWS::ApiGateway::DomainName")[0]?.Properties).toMatchObject({
+      DomainName: "bridge.example.com",
+      RegionalCertificateArn: CERTIFICATE,
+      EndpointConfiguration: { Types: ["REGIONAL"] },
+      SecurityPolicy: "TLS_1_2",
+    });
+    expect(own.all("AWS::ApiGateway::BasePathMapping")[0]?.Properties).not.toHaveProperty("BasePath");
+    expect(own.outputs["BaseUrl"]).toMatchObject({ Value: "https://bridge.example.com" });
+    expect(own.outputs["DomainTarget"]).toBeDefined();
+    expect(environmentOf(own, "create-webhook")).toMatchObject({ BASE_URL: "https://bridge.example.com" });
+  });
+
+  test("can be shared with other APIs by a path", async () => {
+    const shared = { domainName: "api.example.com", certificateArn: CERTIFICATE, basePath: "bridge" };
+    const own = await synthesizeFixtures(shared);
+
+    expect(own.all("AWS::ApiGateway::BasePathMapping")[0]?.Properties).toMatchObject({ BasePath: "bridge" });
+    expect(own.outputs["BaseUrl"]).toMatchObject({ Value: "https://api.example.com/bridge" });
+  });
+});
+
+describe("a private network", () => {
+  test("holds no function unless it is asked for", () => {
+    const text = JSON.stringify([plain.all("AWS::Lambda::Function"), plain.all("AWS::IAM::Role")]);
+
+    expect(text).not.toMatch(/VpcConfig|ec2:|OPENED_RANGES/);
+  });
+
+  test("holds exactly the functions that reach customers' databases, and opens the ranges named to them alone", async () => {
+    const inside = await synthesizeFixtures({ ...NETWORK, openedRanges: "10.0.0.0/16" });
+
+    for (const [name, { postgres = false }] of Object.entries(ROWS)) {
+      const { VpcConfig } = functionOf(inside, name).Properties;
+      expect.soft(environmentOf(inside, name)["OPENED_RANGES"], name).toBe(postgres ? "10.0.0.0/16" : undefined);
+      expect
+        .soft(VpcConfig, name)
+        .toEqual(
+          postgres
+            ? { SubnetIds: ["subnet-0a1b2c3d", "subnet-4e5f6a7b"], SecurityGroupIds: ["sg-0a1b2c3d"] }
+            : undefined,
+        );
+      expect.soft(roleText(inside, name).includes("ec2:CreateNetworkInterface"), name).toBe(postgres);
+    }
+  });
+});
+
+describe("a web application firewall", () => {
+  test("is not there unless it is asked for, because it costs more a month than an idle service", () => {
+    expect(plain.all("AWS::WAFv2::WebACL")).toEqual([]);
+    expect(plain.all("AWS::WAFv2::WebACLAssociation")).toEqual([]);
+  });
+
+  test("of our own turns floods away in the envelope, but nobody who keeps the limit, and no scraper", async () => {
+    const shielded = await synthesizeFixtures({ shield: "true" });
+    const [acl] = shielded.all("AWS::WAFv2::WebACL");
+    const rule = acl?.Properties["Rules"]?.["0"];
+    const rate = rule?.["Statement"]?.["RateBasedStatement"];
+
+    expect(rate).toMatchObject({ AggregateKeyType: "IP", EvaluationWindowSec: 60, Limit: 600 });
+    expect(JSON.stringify(rate?.["ScopeDownStatement"])).toContain("/api/metrics");
+    expect(rule?.["Action"]?.["Block"]?.["CustomResponse"]).toMatchObject({ ResponseCode: 429 });
+    expect(JSON.parse(String(acl?.Properties["CustomResponseBodies"]?.["refused"]?.["Content"]))).toMatchObject({
+      success: false,
+      error: { code: "RATE_LIMITED" },
+    });
+    expect(shielded.all("AWS::WAFv2::WebACLAssociation")).toHaveLength(1);
+  });
+
+  test("of the operator's stands before the API, and no other", async () => {
+    const shielded = await synthesizeFixtures({ webAclArn: WEB_ACL });
+
+    expect(shielded.all("AWS::WAFv2::WebACL")).toEqual([]);
+    expect(shielded.all("AWS::WAFv2::WebACLAssociation")[0]?.Properties).toMatchObject({ WebACLArn: WEB_ACL });
+  });
+});
+
+describe("concurrency", () => {
+  test("is set aside for the functions named, and no queue hands out more than that", async () => {
+    const reserved = await synthesizeFixtures({ reservedConcurrency: "run-cycle=50,list-mappings=5" });
+    const sourceOf = (name: string) =>
+      reserved
+        .all("AWS::Lambda::EventSourceMapping")
+        .find(({ Properties }) => JSON.stringify(Properties["FunctionName"]).includes(functionOf(reserved, name).id));
+    const limits = reserved
+      .all("AWS::Lambda::Function")
+      .filter(({ Properties }) => Properties["ReservedConcurrentExecutions"] !== undefined)
+      .map(({ Properties }) => [
+        String(Properties["FunctionName"]),
+        Number(Properties["ReservedConcurrentExecutions"]),
+      ]);
+
+    expect(Object.fromEntries(limits)).toEqual({ "bridge-dev-list-mappings": 5, "bridge-dev-run-cycle": 50 });
+    expect(sourceOf("run-cycle")?.Properties["ScalingConfig"]).toEqual({ MaximumConcurrency: 50 });
+    expect(sourceOf("load-mapping")?.Properties["ScalingConfig"]).toEqual({
+      MaximumConcurrency: WORKERS["load-mapping"].maxConcurrency,
+    });
+  });
+
+  test("can be kept warm, and everything that calls such a function calls what is warm", async () => {
+    const warm = await synthesizeFixtures({ provisionedConcurrency: { "list-mappings": 2, "run-cycle": 3 } });
+    const aliases = warm.all("AWS::Lambda::Alias").map(({ Properties }) => Properties["ProvisionedConcurrencyConfig"]);
+    const methods = JSON.stringify(warm.all("AWS::ApiGateway::Method"));
+    const [caller] = warm.all("AWS::IAM::Role").filter(({ id }) => id.startsWith("CallerRole"));
+
+    expect(aliases).toEqual([{ ProvisionedConcurrentExecutions: 3 }, { ProvisionedConcurrentExecutions: 2 }]);
+    expect(methods).toContain("bridge-dev-list-mappings:live/invocations");
+    expect(methods.split(":live/invocations")).toHaveLength(2);
+    expect(JSON.stringify(caller)).toContain("bridge-dev-list-mappings:live");
+    expect(JSON.stringify(warm.all("AWS::Lambda::EventSourceMapping")).split(":live")).toHaveLength(2);
+  });
+});
+
+test.each([
+  [{ domainName: "bridge.example.com" }, "domainName needs certificateArn"],
+  [{ certificateArn: CERTIFICATE }, "certificateArn needs domainName"],
+  [{ basePath: "bridge" }, "basePath needs domainName"],
+  [{ domainName: "https://bridge.example.com", certificateArn: CERTIFICATE }, "host's full name"],
+  [{ domainName: "bridge.example.com", certificateArn: WEB_ACL }, "certificate of ACM"],
+  [{ domainName: "bridge.example.com", certificateArn: CERTIFICATE, basePath: "/a/b" }, "without slashes"],
+  [{ subnetIds: NETWORK.subnetIds }, "subnetIds needs securityGroupIds"],
+  [{ securityGroupIds: NETWORK.securityGroupIds }, "securityGroupIds needs subnetIds"],
+  [{ openedRanges: "10.0.0.0/16" }, "openedRanges needs subnetIds"],
+  [NETWORK, "subnetIds needs openedRanges"],
+  [{ ...NETWORK, openedRanges: "0.0.0.0/0" }, "range of addresses"],
+  [{ ...NETWORK, subnetIds: "subnet-0a1b2c3d,vpc-0a1b2c3d", openedRanges: "10.0.0.0/16" }, '"vpc-0a1b2c3d"'],
+  [{ shield: "true", webAclArn: WEB_ACL }, "exclude each other"],
+  [{ shield: "on" }, "true or false"],
+  [{ webAclArn: "ours" }, "web ACL of WAF"],
+  [{ reservedConcurrency: "run-cycles=5" }, "run-cycles, which is no function"],
+  [{ reservedConcurrency: "run-cycle=some" }, "whole number above 0"],
+  [{ reservedConcurrency: "run-cycle=1" }, "at least 2"],
+  [{ reservedConcurrency: "run-cycle=5", provisionedConcurrency: "run-cycle=6" }, "only 5 are reserved"],
+])("%j is refused before anything is deployed: %s", async (context, reason) => {
+  await expect(synthesizeFixtures(context)).rejects.toThrow(reason);
+});
+
+function functionOf(assembly: Assembly, name: string): Resource {
+  const made = assembly
+    .all("AWS::Lambda::Function")
+    .find(({ Properties }) => String(Properties["FunctionName"]) === `bridge-dev-${name}`);
+  if (!made) throw new Error(`no function for ${name}`);
+  return made;
+}
+
+function environmentOf(assembly: Assembly, name: string): Json {
+  return functionOf(assembly, name).Properties["Environment"]?.["Variables"] ?? {};
+}
+
+function roleText(assembly: Assembly, name: string): string {
+  const id = String(functionOf(assembly, name).Properties["Role"]?.["Fn::GetAtt"]?.[0]);
+  return JSON.stringify(assembly.all("AWS::IAM::Role").find((role) => role.id === id));
+}
