@@ -157,6 +157,7 @@ function draftOf(
     if (text === "") continue;
     if (column.kind === "id") reader.id(text);
     else if (column.kind === "field") reader.text(column.name, text === NULL_MARK ? "" : text);
+    else if (text === NULL_MARK) reader.text(object.relationship(column.relationship)?.name ?? "", "");
     else reader.link(column.relationship, column.key, text);
   }
   return reader.finish();

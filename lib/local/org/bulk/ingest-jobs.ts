@@ -149,6 +149,8 @@ export class IngestJobs {
     const progress = (numberRecordsProcessed: number, numberRecordsFailed: number) =>
       this.jobs.change(id, { numberRecordsProcessed, numberRecordsFailed });
     try {
+      const broken = this.#parts.faults.on("failedJob", { request: `BULK ${job.operation}`, object: job.object });
+      if (broken) throw new Refusal("API_ERROR", broken.message ?? "InternalServerError : this job failed on demand");
       const isDone =
         !job.hasContent || (await importRecords({ parts: this.#parts, isStopped, progress }, job, this.#file(job)));
       if (isDone && !isOver(this.jobs.get(id)))

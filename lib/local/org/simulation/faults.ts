@@ -8,6 +8,7 @@ const ON_REQUEST = [
   "concurrentLimit",
   "unavailable",
   "serverError",
+  "malformedRequest",
   "uriTooLong",
   "resetBeforeAnswer",
   "resetInBody",
@@ -18,7 +19,14 @@ const ON_REQUEST = [
 ] as const;
 
 const ON_RECORD = ["lockedRow", "validation"] as const;
-const ON_DETAIL = ["heldCommit", "expiredLocator", "smallBatches", "rotatedRefreshToken", "missingLocator"] as const;
+const ON_DETAIL = [
+  "heldCommit",
+  "failedJob",
+  "expiredLocator",
+  "smallBatches",
+  "rotatedRefreshToken",
+  "missingLocator",
+] as const;
 
 /** An order to go wrong: what, where, and how often. */
 export const faultSchema = z.strictObject({
@@ -27,7 +35,7 @@ export const faultSchema = z.strictObject({
   path: z.string().optional(),
   /** An object's name; for request faults, any request that names it in its path or body. */
   object: z.string().optional(),
-  /** An id, or a text that some value of the record equals. */
+  /** An id, or a text that some value of the record equals; for request faults, a text that the body holds. */
   record: z.string().optional(),
   /** The first match that fails, counted from 1. */
   nth: z.int().positive().default(1),
@@ -37,6 +45,8 @@ export const faultSchema = z.strictObject({
   milliseconds: z.int().nonnegative().default(1000),
   /** For small batches: records a page. */
   size: z.int().positive().default(1),
+  /** For malformed requests: what Salesforce calls it, if not SOAP itself refuses it. */
+  code: z.string().optional(),
   /** For the faults that answer with a text of the org's administrator. */
   message: z.string().optional(),
 });
@@ -60,7 +70,7 @@ interface Standing {
 /** What is being looked at when a fault might strike. */
 export interface Occasion {
   readonly request?: string;
-  /** The request's body, read only if a fault asks which object it names. */
+  /** The request's body, read only if a fault asks what it names. */
   readonly body?: () => string;
   readonly object?: string;
   /** Everything that a fault's `record` may be equal to. */
@@ -148,7 +158,7 @@ export class Faults {
 
 function isMatch({ fault, path }: Standing, { request, body, object, record }: Occasion): boolean {
   if (path && !path.test(request ?? "")) return false;
-  if (fault.record !== undefined && !record?.includes(fault.record)) return false;
+  if (fault.record !== undefined && !(record ?? body?.() ?? "").includes(fault.record)) return false;
   if (fault.object === undefined) return true;
   return object === undefined
     ? new RegExp(`\\b${fault.object}\\b`, "i").test(`${request ?? ""} ${body?.() ?? ""}`)

@@ -6,7 +6,7 @@ import { type Send, sendPlainly } from "../http/server.ts";
 import type { Parts } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
 import { refusalReply } from "../rest/rest.ts";
-import { faultReply } from "../soap/envelope.ts";
+import { faultReply, MALFORMED } from "../soap/envelope.ts";
 import type { Fault, RequestFaultKind } from "./faults.ts";
 import type { Journal } from "./journal.ts";
 
@@ -22,7 +22,7 @@ type Striking = Fault & { readonly kind: RequestFaultKind };
 export async function answerOrFail(parts: Parts, journal: Journal, answer: Answer, call: Call): Promise<Answered> {
   const entry = journal.note(parts.clock.now(), call);
   const request = [nameOf(call), entry.operation].filter((part) => part !== null).join(" ");
-  const fault = parts.faults.onRequest({ request, body: () => call.body.toString("utf8", 0, 64_000) });
+  const fault = parts.faults.onRequest({ request, body: () => call.body.toString("utf8") });
   const answered = fault
     ? await STRIKE[fault.kind]({ parts, answer, call, fault })
     : { reply: await answer(call), send: sendPlainly };
@@ -63,6 +63,8 @@ const STRIKE: Readonly<Record<RequestFaultKind, (strike: Strike) => Promise<Answ
       "An unexpected error occurred. Please include this ErrorId if you contact support: 12345-67890 (1234567890)";
     return refuse(parts, call, new Refusal("UNKNOWN_EXCEPTION", message, { status: 500 }));
   },
+  malformedRequest: async ({ parts, call, fault }) =>
+    refuse(parts, call, new Refusal(fault.code ?? MALFORMED, fault.message ?? "this request was refused on demand")),
   resetBeforeAnswer: async () => ({ reply: NOTHING, send: drop }),
   hang: async ({ parts, fault }) => ({ reply: NOTHING, send: hangFor(parts.clock, fault.milliseconds) }),
   gate: async ({ parts, answer, call, fault }) => {

@@ -39,9 +39,22 @@ const WITH_PLACE = new Set(["MalformedQueryFault", "InvalidFieldFault", "Invalid
 const NO_SESSION =
   "Invalid Session ID found in SessionHeader: Illegal Session. Session not found, missing session hash";
 
+/** What SOAP itself says to a request that it cannot read, before Salesforce has seen it. */
+export const MALFORMED = "Client";
+
+const FAULT_OPEN =
+  '<?xml version="1.0" encoding="UTF-8"?><soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" xmlns:sf="urn:fault.partner.soap.sforce.com" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">';
+
 /** A refused request as a fault, HTTP 500 (reference 7); what is no refusal is UNKNOWN_EXCEPTION. */
 export function faultReply(error: unknown): Reply {
   const { code, message } = saidBy(error);
+  if (code === MALFORMED) {
+    const fault = `<faultcode>soapenv:${code}</faultcode><faultstring>${escaped(message)}</faultstring>`;
+    return xmlReply(
+      500,
+      `${FAULT_OPEN}<soapenv:Body><soapenv:Fault>${fault}</soapenv:Fault></soapenv:Body></soapenv:Envelope>`,
+    );
+  }
   const type = FAULT_TYPE[code] ?? "UnexpectedErrorFault";
   const column = /ERROR at Row:(\d+):Column:(\d+)/.exec(message);
   const place = WITH_PLACE.has(type)
@@ -49,9 +62,7 @@ export function faultReply(error: unknown): Reply {
     : "";
   const detail = `<sf:${type} xsi:type="sf:${type}"><sf:exceptionCode>${code}</sf:exceptionCode><sf:exceptionMessage>${escaped(message)}</sf:exceptionMessage>${place}</sf:${type}>`;
   const fault = `<soapenv:Fault><faultcode>sf:${code}</faultcode><faultstring>${escaped(`${code}: ${message}`)}</faultstring><detail>${detail}</detail></soapenv:Fault>`;
-  const open =
-    '<?xml version="1.0" encoding="UTF-8"?><soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" xmlns:sf="urn:fault.partner.soap.sforce.com" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">';
-  return xmlReply(500, `${open}<soapenv:Body>${fault}</soapenv:Body></soapenv:Envelope>`);
+  return xmlReply(500, `${FAULT_OPEN}<soapenv:Body>${fault}</soapenv:Body></soapenv:Envelope>`);
 }
 
 function saidBy(error: unknown): { code: string; message: string } {

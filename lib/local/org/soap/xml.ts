@@ -34,6 +34,8 @@ export function parseEnvelope(xml: string): { header: Element; operation: string
 
 /** A document as its elements; refuses what is no XML. */
 export function parseXml(xml: string): Element {
+  const bad = xml.match(NO_XML)?.[0];
+  if (bad !== undefined) throw new Refusal("Client", noXml(bad), { status: 500 });
   try {
     return parser.parse(xml) as Element;
   } catch (error) {
@@ -41,6 +43,15 @@ export function parseXml(xml: string): Element {
       status: 500,
     });
   }
+}
+
+// What XML 1.0 cannot carry, as it is or as a reference.
+const NO_XML =
+  /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]|&#(?:x0*(?:[0-8bcef]|1[0-9a-f]|fff[ef]|d[89a-f][0-9a-f]{2})|0*(?:[0-8]|1[124-9]|2\d|3[01]));/iu;
+
+function noXml(bad: string): string {
+  const code = bad.startsWith("&") ? bad.slice(2, -1) : (bad.codePointAt(0) ?? 0).toString(16);
+  return `An invalid XML character (Unicode: 0x${code.replace(/^x/i, "")}) was found in the element content of the document.`;
 }
 
 /** The first child element of this name; an empty text if there is none. */
