@@ -2,9 +2,7 @@ import type { Action, ClaimedChange } from "./change.ts";
 import { outgoingFields } from "./outgoing-fields.ts";
 import type { Operation, OutgoingRecord } from "./record.ts";
 import type { Column, TableShape } from "./shape.ts";
-
-/** Records that one call of Salesforce's SOAP API takes. */
-export const BATCH_SIZE = 200;
+import { BATCH_SIZE, waysOf } from "./ways.ts";
 
 /** What several changes of one row come to: one record of one call. */
 export interface Write {
@@ -20,7 +18,9 @@ export interface Write {
   readonly after: readonly Write[];
 }
 
+/** What is sent together: one call of SOAP, or one job of the Bulk API. */
 export interface Batch {
+  readonly way: "soap" | "bulk";
   readonly operation: Operation;
   readonly writes: readonly Write[];
 }
@@ -32,7 +32,7 @@ interface Ended {
 
 /** What becomes of claimed changes; each change is in exactly one of the four. */
 export interface Folded {
-  /** At most 200 records each, none twice, to be sent one after the other. */
+  /** None holds a record twice; to be sent one after the other. */
   readonly batches: readonly Batch[];
   /** Nothing is owed to Salesforce: inserted and deleted unsent, only unwritable columns, no record to change. */
   readonly settled: readonly Ended[];
@@ -212,10 +212,16 @@ function batchesOf(placed: readonly Placed[]): Batch[] {
       const writes = placed
         .filter((one) => one.level === level && one.write.operation === operation)
         .map((one) => one.write);
-      for (let start = 0; start < writes.length; start += BATCH_SIZE) {
-        batches.push({ operation, writes: writes.slice(start, start + BATCH_SIZE) });
-      }
+      const { bulk, soap } = waysOf(operation, writes);
+      batches.push(...bulk.map((job) => ({ way: "bulk", operation, writes: job }) as const));
+      batches.push(...soapBatches(operation, soap));
     }
   }
   return batches;
+}
+
+/** Writes in calls of SOAP, each as full as it may be. */
+export function soapBatches(operation: Operation, writes: readonly Write[]): Batch[] {
+  const calls = Array.from({ length: Math.ceil(writes.length / BATCH_SIZE) }, (_, index) => index * BATCH_SIZE);
+  return calls.map((start) => ({ way: "soap", operation, writes: writes.slice(start, start + BATCH_SIZE) }));
 }

@@ -10,8 +10,9 @@ export interface Image {
   readonly values: ColumnValues;
 }
 
-/** What can be asked of Salesforce for up to 200 records in one call. */
-export type Operation = "create" | "update" | "upsert" | "delete" | "undelete";
+/** What can be asked of Salesforce for many records at once. */
+export const OPERATIONS = ["create", "update", "upsert", "delete", "undelete"] as const;
+export type Operation = (typeof OPERATIONS)[number];
 
 /** One record to write. `values` by API field name, in Salesforce's text form; null clears. */
 export interface OutgoingRecord {

@@ -38,11 +38,39 @@ export class SalesforceRefusal extends Error {
   }
 }
 
-/** An answer of 400 or above, by the table of Salesforce's status codes. */
-export function refusalOf(status: number, code: string, message: string): RequestRefusal {
-  const kind = kindOf(status, code, message);
+/**
+ * An answer of 400 or above, by the table of Salesforce's status codes. Every fault of SOAP comes with status 500, so there
+ * a code that is not known says that the request was wrong.
+ */
+export function refusalOf(status: number, code: string, message: string, isFault = false): RequestRefusal {
+  const kind = kindOf(isFault && !SERVER_FAULTS.has(code) ? 400 : status, code, message);
   return { kind, code, message, mayHaveRun: kind === "transient" && status >= 500 };
 }
+
+/** Faults of SOAP that are the server's own trouble. */
+const SERVER_FAULTS = new Set(["Server", "REQUEST_RUNNING_TOO_LONG", "TXN_SECURITY_METERING_ERROR"]);
+
+/**
+ * Whether one record of a save may be why the whole call was refused: a character that is no XML, a value that is none of
+ * its type, a field that is not there, more than a call may hold. What concerns the org or our user is nobody's record.
+ */
+export function mayBeOneRecords({ kind, code, mayHaveRun }: RequestRefusal): boolean {
+  if (mayHaveRun) return false;
+  if (kind === "mapping") return code === "INVALID_FIELD" || code === "INVALID_FIELD_FOR_INSERT_UPDATE";
+  return kind === "bug" && !NOT_A_RECORDS.has(code) && !code.startsWith("HTTP_3");
+}
+
+const NOT_A_RECORDS = new Set([
+  "FUNCTIONALITY_NOT_ENABLED",
+  "INVALID_AUTH_HEADER",
+  "INVALID_LOGIN",
+  "INVALID_OPERATION",
+  "INVALID_OPERATION_WITH_EXPIRED_PASSWORD",
+  "METHOD_NOT_ALLOWED",
+  "ORG_LOCKED",
+  "UNSUPPORTED_API_VERSION",
+  "VersionMismatch",
+]);
 
 function kindOf(status: number, code: string, message: string): RefusalKind {
   if (status === 401 || code === "INVALID_SESSION_ID") return "session";

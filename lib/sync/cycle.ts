@@ -49,6 +49,8 @@ export interface Tally {
   retried: number;
   settled: number;
   saves: number;
+  /** Jobs of the Bulk API that were left at work. */
+  jobsWaiting: number;
   /** Mappings that the workspace's probe asked about, and those that had changed. */
   probed: number;
   changed: number;
@@ -73,6 +75,7 @@ export function newTally(): Tally {
     retried: 0,
     settled: 0,
     saves: 0,
+    jobsWaiting: 0,
     probed: 0,
     changed: 0,
     doubtsSettled: 0,

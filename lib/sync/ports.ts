@@ -95,6 +95,13 @@ export interface Doubt {
  */
 export const BATCH_OF_ANOTHER = "another product";
 
+/** Writes that earlier cycles sent without learning their end. */
+export interface Recovered {
+  readonly doubts: readonly Doubt[];
+  /** Jobs of the Bulk API that may still be at work, oldest first; `doubtsIn` tells their writes. */
+  readonly jobs: readonly { readonly batchId: string; readonly sentAt: Date; readonly lookedAt: Date }[];
+}
+
 /** What Salesforce said about one folded write, for all the changes that it stands for. */
 export type PushOutcome = { readonly changeIds: readonly number[]; readonly recordId: number } & (
   | { readonly kind: "accepted"; readonly action: Action; readonly sfid: string | null; readonly answeredAt: Date }
@@ -163,7 +170,11 @@ export interface CycleStore {
   /** `lost`: another cycle holds it or the config changed; `aborted`: somebody asked this cycle to stop. */
   renew(lease: Lease, leaseSeconds: number): Promise<"held" | "lost" | "aborted">;
   /** PENDING changes of other fences: those never marked sent go back to NEW, the others are told. */
-  recover(lease: Lease): Promise<readonly Doubt[]>;
+  recover(lease: Lease): Promise<Recovered>;
+  /** What is still in doubt of one batch, from now on this lease's to settle. */
+  doubtsIn(lease: Lease, batchId: string): Promise<readonly Doubt[]>;
+  /** Remembers that a job was looked after just now. */
+  noteLook(lease: Lease, batchId: string): Promise<void>;
   /** NEW changes that are due, in log order, as PENDING. Changes of one record are claimed together or not at all. */
   claim(lease: Lease, limit: number): Promise<readonly ClaimedChange[]>;
   /** Before the call: from here on these changes are in doubt until settled. */
@@ -259,8 +270,36 @@ export interface BulkPart {
   readonly next: string | null;
 }
 
+/** A job of the Bulk API 2.0 that saves records, as it stands. */
+export interface BulkSave {
+  /** `open`: it was never started; `gone`: the org knows it no more. */
+  readonly state: "open" | "working" | "complete" | "failed" | "aborted" | "gone";
+  readonly processed: number;
+  /** Of the processed ones. */
+  readonly failed: number;
+  /** Why it failed as a whole; empty when it did not. */
+  readonly message: string;
+  /** The org's time of this answer. */
+  readonly at: Date;
+}
+
+/** Which of a job's records a file of results holds: each with its `sf__Id` or `sf__Error`, and what was uploaded. */
+export type SavedKind = "successful" | "failed" | "unprocessed";
+
+/** Jobs of the Bulk API 2.0 that save records. Nothing is saved until a job is started, and no job is started twice. */
+export interface BulkSaves {
+  openBulkSave(operation: Operation, object: string, externalIdField: string | null): Promise<string>;
+  /** Uploads the job's records, all of the same fields, as they are written. */
+  uploadBulkSave(jobId: string, records: readonly OutgoingRecord[]): Promise<void>;
+  startBulkSave(jobId: string): Promise<void>;
+  abortBulkSave(jobId: string): Promise<void>;
+  lookAtBulkSave(jobId: string): Promise<BulkSave>;
+  /** One file of results, in no order, in batches of at most 2,000 as they arrive. */
+  bulkSaved(jobId: string, kind: SavedKind): Promise<BulkPart["batches"]>;
+}
+
 /** The connected org. Every HTTP request is counted once under its label; refusals are thrown as `SalesforceRefusal`. */
-export interface Salesforce {
+export interface Salesforce extends BulkSaves {
   query(soql: string): Promise<QueryPage>;
   /** Up to five queries as one counted call; each answers its first page or its refusal. */
   queryTogether(soqls: readonly string[]): Promise<readonly (QueryPage | RequestRefusal)[]>;

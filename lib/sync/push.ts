@@ -1,29 +1,41 @@
 import { type Folded, fold } from "../model/fold.ts";
+import { JOB_RECORDS } from "../model/ways.ts";
 import type { Cycle } from "./cycle.ts";
 import type { ClaimedChange, PushOutcome } from "./ports.ts";
-import { type Sending, sendBatch, settle, settleOwed, startSending } from "./send-batch.ts";
+import { sendBatch } from "./send-batch.ts";
+import { sendByBulk } from "./send-by-bulk.ts";
+import { type Sending, settle, settleOwed, startSending } from "./sending.ts";
 
-/** Changes claimed at a time. */
-const CLAIM_LIMIT = 2_000;
+/** Changes claimed at a time: enough for a job of the Bulk API, or too few for one while enough of them are at work. */
+const CLAIM_LIMIT = JOB_RECORDS;
+const SMALL_CLAIM_LIMIT = 2_000;
+const JOBS_AT_WORK = 3;
 
 /** Rows to Salesforce: claim, fold, send in batches, settle, until nothing is due. */
 export async function push(cycle: Cycle): Promise<void> {
   for (;;) {
     await cycle.hold.mayRead();
-    const claimed = await cycle.store.claim(cycle.lease, CLAIM_LIMIT);
+    const limit = cycle.tally.jobsWaiting < JOBS_AT_WORK ? CLAIM_LIMIT : SMALL_CLAIM_LIMIT;
+    const claimed = await cycle.store.claim(cycle.lease, limit);
     if (claimed.length === 0) return;
     const folded = fold(cycle.shape, claimed);
-    await send(cycle, claimed, folded);
+    if (!(await send(cycle, claimed, folded))) return;
     // Early changes need what another one creates; when nothing was sent, they would be claimed in vain again.
     if (folded.batches.length === 0 && folded.early.length > 0) return;
   }
 }
 
-async function send(cycle: Cycle, claimed: readonly ClaimedChange[], folded: Folded): Promise<void> {
+/** False: a job was left at work, and what was to follow it goes back until later. */
+async function send(cycle: Cycle, claimed: readonly ClaimedChange[], folded: Folded): Promise<boolean> {
   const sending = startSending(claimed.map(({ id }) => id));
+  let isDone = true;
   try {
     await settle(cycle, sending, withoutSending(folded));
-    for (const batch of folded.batches) await sendBatch(cycle, sending, batch);
+    for (const batch of folded.batches) {
+      if (batch.way === "soap") await sendBatch(cycle, sending, batch);
+      else isDone = await sendByBulk(cycle, sending, batch);
+      if (!isDone) break;
+    }
     await settleOwed(cycle, sending);
   } catch (error) {
     await leaveInOrder(cycle, sending).catch((cause: unknown) => {
@@ -33,6 +45,7 @@ async function send(cycle: Cycle, claimed: readonly ClaimedChange[], folded: Fol
     throw error;
   }
   await giveBack(cycle, sending);
+  return isDone;
 }
 
 function withoutSending({ settled, refused }: Folded): PushOutcome[] {

@@ -1,11 +1,13 @@
-import { BATCH_SIZE } from "../model/fold.ts";
+import { soapBatches } from "../model/fold.ts";
 import type { Operation } from "../model/record.ts";
 import type { Cycle } from "./cycle.ts";
 import { type Doubtful, isRepeatable, refold } from "./doubtful.ts";
+import { followJob } from "./follow-job.ts";
 import { lookUpInserts } from "./look-up-inserts.ts";
 import type { PushOutcome } from "./ports.ts";
 import { readBackUpdates } from "./read-back-updates.ts";
-import { type Sending, sendBatch, settle, settleOwed, startSending } from "./send-batch.ts";
+import { sendBatch } from "./send-batch.ts";
+import { type Sending, settle, settleOwed, startSending } from "./sending.ts";
 
 /** A Salesforce transaction may commit ten minutes after we gave up on it. */
 const DOUBT_MILLISECONDS = 11 * 60_000;
@@ -15,7 +17,7 @@ const DOUBT_MILLISECONDS = 11 * 60_000;
  * sent again as they were; updates and plain inserts wait until nothing can commit any more, and are then looked up.
  */
 export async function settleDoubts(cycle: Cycle): Promise<void> {
-  const doubts = await cycle.store.recover(cycle.lease);
+  const { doubts, jobs } = await cycle.store.recover(cycle.lease);
   const sending = startSending([]);
   const writes: Doubtful[] = [];
   const ended: PushOutcome[] = [];
@@ -46,15 +48,14 @@ export async function settleDoubts(cycle: Cycle): Promise<void> {
     ),
   );
   cycle.tally.doubtsWaiting += others.length - ripe.length;
+  for (const job of jobs) await followJob(cycle, sending, job);
 }
 
 async function sendAgain(cycle: Cycle, sending: Sending, doubts: readonly Doubtful[]): Promise<void> {
   const operations: readonly Operation[] = ["delete", "upsert", "update"];
   for (const operation of operations) {
     const writes = doubts.map(({ write }) => write).filter((write) => write.operation === operation);
-    for (let start = 0; start < writes.length; start += BATCH_SIZE) {
-      await sendBatch(cycle, sending, { operation, writes: writes.slice(start, start + BATCH_SIZE) });
-    }
+    for (const batch of soapBatches(operation, writes)) await sendBatch(cycle, sending, batch);
   }
   await settleOwed(cycle, sending);
 }

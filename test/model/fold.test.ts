@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Action, ClaimedChange } from "../../lib/model/change.ts";
-import { BATCH_SIZE, type Folded, fold, type Write } from "../../lib/model/fold.ts";
+import { type Folded, fold, type Write } from "../../lib/model/fold.ts";
 import type { ColumnValues } from "../../lib/model/shape.ts";
+import { BATCH_SIZE } from "../../lib/model/ways.ts";
 import { contactShape } from "../support/shapes.ts";
 
 const shape = contactShape({ upsertField: "Key__c" });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { refusalOf } from "../../lib/model/refusal.ts";
+import { mayBeOneRecords, refusalOf } from "../../lib/model/refusal.ts";
 
 test.each([
   [401, "INVALID_SESSION_ID", "Session expired or invalid", "session", false],
@@ -16,3 +16,21 @@ test.each([
 ] as const)("%i %s (%s) is of kind %s", (status, code, message, kind, mayHaveRun) => {
   expect(refusalOf(status, code, message)).toMatchObject({ kind, mayHaveRun });
 });
+
+test.each([
+  ["Client", "An invalid XML character was found", "bug", true],
+  ["EXCEEDED_MAX_SIZE_REQUEST", "the request is too large", "bug", true],
+  ["INVALID_FIELD", "No such column 'Bogus__c'", "mapping", true],
+  ["INVALID_TYPE", "sObject type 'X' is not supported", "mapping", false],
+  ["UNSUPPORTED_API_VERSION", "this version is gone", "bug", false],
+  ["REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded.", "limit", false],
+  ["UNKNOWN_EXCEPTION", "An unexpected error occurred", "transient", false],
+  ["Server", "the server's own trouble", "transient", false],
+] as const)(
+  "a fault of SOAP, whose status is always 500, says by its code whose it is: %s",
+  (code, message, kind, isOnes) => {
+    const refusal = refusalOf(500, code, message, true);
+
+    expect([refusal.kind, mayBeOneRecords(refusal)]).toEqual([kind, isOnes]);
+  },
+);

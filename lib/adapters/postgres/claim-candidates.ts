@@ -13,7 +13,7 @@ export type Search = { readonly kind: "all" } | { readonly kind: "backlog"; read
 export function candidatesStatement(tables: Metadata, mapped: MappedTable, search: Search): string {
   return `
     WITH blocking AS MATERIALIZED (${blocking(tables, mapped)})
-    SELECT c.id, c.record_id FROM ${tables.log} c
+    SELECT c.id, c.record_id, coalesce(pg_column_size(c."values"), 0) AS bytes FROM ${tables.log} c
     WHERE ${whereToLook(search)} AND c.state = 'NEW' AND NOT c.held AND (c.due_at IS NULL OR c.due_at <= $2)
       AND CASE WHEN (SELECT first_by_key = '{}' FROM blocking) THEN true ELSE
         NOT (SELECT first_by_key FROM blocking) ? ('row ' || c.record_id)

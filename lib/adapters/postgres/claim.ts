@@ -28,11 +28,12 @@ export async function claim(bench: Workbench, lease: Lease, limit: number, searc
   return await fenced(bench, lease, { silent: true }, async () => {
     await writeOwedRows(bench, mapped);
     for (let from = search; ; ) {
-      const candidates = await bench.session.query<Candidate>(candidatesStatement(bench.tables, mapped, from), [
+      const found = await bench.session.query<Candidate>(candidatesStatement(bench.tables, mapped, from), [
         mapped.shape.table,
         bench.now(),
         limit,
       ]);
+      const candidates = thatFit(found);
       if (candidates.length === 0 && from.kind === "backlog") {
         from = { kind: "all" };
         continue;
@@ -41,7 +42,10 @@ export async function claim(bench: Workbench, lease: Lease, limit: number, searc
       const rows = await take(bench, lease, mapped, ids);
       // What is held may hold back what was claimed with it, so all of it is looked for again.
       if (await holdExcessDeletes(bench, mapped, rows)) continue;
-      return { changes: rows.map(changeOf), next: nextSearch(candidates, limit) };
+      return {
+        changes: rows.map(changeOf),
+        next: nextSearch(candidates, candidates.length < found.length || found.length === limit),
+      };
     }
   });
 }
@@ -49,12 +53,26 @@ export async function claim(bench: Workbench, lease: Lease, limit: number, searc
 interface Candidate {
   readonly id: number;
   readonly record_id: number;
+  readonly bytes: number;
+}
+
+/** What the changes of one claim may hold together, as PostgreSQL packs them. */
+const CLAIM_BYTES = 8_000_000;
+
+/** As many of the first as fit into memory with what becomes of them; one always does. */
+function thatFit(candidates: readonly Candidate[]): readonly Candidate[] {
+  let bytes = 0;
+  const first = candidates.findIndex((candidate, index) => {
+    bytes += candidate.bytes;
+    return index > 0 && bytes > CLAIM_BYTES;
+  });
+  return first < 0 ? candidates : candidates.slice(0, first);
 }
 
 /** Where a claim was filled, the next one goes on behind it instead of looking through the whole backlog again. */
-function nextSearch(candidates: readonly Candidate[], limit: number): Search {
+function nextSearch(candidates: readonly Candidate[], isFilled: boolean): Search {
   const last = candidates.at(-1);
-  return last && candidates.length === limit ? { kind: "backlog", after: last.id } : { kind: "all" };
+  return last && isFilled ? { kind: "backlog", after: last.id } : { kind: "all" };
 }
 
 /** Locks all waiting and failed changes of these rows; a row of which somebody holds one is left out. */
@@ -121,11 +139,13 @@ export async function markSent(bench: Workbench, lease: Lease, batchId: string, 
   if (rows.length < ids.length) throw new LeaseLost(lease);
 }
 
-/** Makes claimed changes NEW again that were not sent; one round trip. */
+/** Makes claimed changes NEW again that were not sent, as long as nobody else has the lease; one round trip. */
 export async function release(bench: Workbench, lease: Lease, ids: readonly number[]): Promise<void> {
   await bench.session.query(
-    `UPDATE ${bench.tables.log} SET state = 'NEW', fence = NULL, batch_id = NULL, sent_at = NULL, updated_at = $3
-     WHERE id = ANY ($1::bigint[]) AND state = 'PENDING' AND fence = $2`,
-    [ids, lease.fence, bench.now()],
+    `WITH lease AS (
+       SELECT FROM ${leaseTable(bench.tables, lease.work)} WHERE mapping_id = $4 AND fence = $2 FOR NO KEY UPDATE)
+     UPDATE ${bench.tables.log} SET state = 'NEW', fence = NULL, batch_id = NULL, sent_at = NULL, updated_at = $3
+     WHERE id = ANY ($1::bigint[]) AND state = 'PENDING' AND fence = $2 AND EXISTS (SELECT FROM lease)`,
+    [ids, lease.fence, bench.now(), lease.mappingId],
   );
 }

@@ -1,35 +1,80 @@
-import type { Doubt, Lease } from "../../sync/ports.ts";
+import { BULK_PREFIX } from "../../model/bulk-batch.ts";
+import type { Doubt, Lease, Recovered } from "../../sync/ports.ts";
 import { changeOf, changesFrom } from "./claimed-changes.ts";
 import { applyConfirmedDeletes } from "./confirmed-deletes.ts";
-import { fenced, type Workbench } from "./fence.ts";
+import { fenced, iso, type Workbench } from "./fence.ts";
+import type { MappedTable } from "./layout.ts";
 import { writeOwedRows } from "./owed-rows.ts";
 import type { Row } from "./session.ts";
 
 /**
  * What cycles before this one left behind. PENDING changes that were never marked sent are NEW again; the others become
- * this cycle's, one doubt for each row's part of a batch. Rows that could not be told their result are told, and deletes
+ * this cycle's, one doubt for each row's part of a batch; jobs of the Bulk API, which may be large and are most likely still
+ * at work, are only named. Rows that could not be told their result are told, and deletes
  * that an operator has confirmed are carried out.
  */
-export async function recover(bench: Workbench, lease: Lease): Promise<Doubt[]> {
+export async function recover(bench: Workbench, lease: Lease): Promise<Recovered> {
   const { session, tables, now } = bench;
   const mapped = bench.mapped(lease);
-  const rows = await fenced(bench, lease, { silent: true }, async () => {
+  const { rows, jobs } = await fenced(bench, lease, { silent: true }, async () => {
     await writeOwedRows(bench, mapped);
-    return await session.query(
+    const rows = await session.query(
       `WITH unsent AS (
          UPDATE ${tables.log} l SET state = 'NEW', fence = NULL, updated_at = $3
          WHERE l.table_name = $1 AND l.processed_at IS NULL AND l.state = 'PENDING' AND l.fence <> $2 AND l.sent_at IS NULL
        ), doubtful AS (
          UPDATE ${tables.log} l SET fence = $2
          WHERE l.table_name = $1 AND l.processed_at IS NULL AND l.state = 'PENDING' AND l.sent_at IS NOT NULL
+           AND NOT starts_with(coalesce(l.batch_id, ''), $4)
          RETURNING l.*
        )
        ${changesFrom("doubtful", mapped)}`,
-      [mapped.shape.table, lease.fence, now()],
+      [mapped.shape.table, lease.fence, now(), BULK_PREFIX],
     );
+    return { rows, jobs: await jobsAtWork(bench, mapped) };
   });
   await applyConfirmedDeletes(bench, lease);
+  return { doubts: doubtsOf(rows), jobs };
+}
+
+async function jobsAtWork({ session, tables }: Workbench, { shape }: MappedTable): Promise<Recovered["jobs"]> {
+  const rows = await session.query(
+    `SELECT batch_id, ${iso("min(sent_at)")} AS sent_at, ${iso("max(updated_at)")} AS looked_at FROM ${tables.log}
+     WHERE table_name = $1 AND processed_at IS NULL AND state = 'PENDING' AND starts_with(batch_id, $2)
+     GROUP BY batch_id ORDER BY min(sent_at)`,
+    [shape.table, BULK_PREFIX],
+  );
+  return rows.map((row) => ({
+    batchId: String(row["batch_id"]),
+    sentAt: new Date(String(row["sent_at"])),
+    lookedAt: new Date(String(row["looked_at"])),
+  }));
+}
+
+/** What is still in doubt of one batch, now this cycle's. */
+export async function doubtsIn(bench: Workbench, lease: Lease, batchId: string): Promise<Doubt[]> {
+  const mapped = bench.mapped(lease);
+  const rows = await fenced(bench, lease, {}, () =>
+    bench.session.query(
+      `WITH doubtful AS (
+         UPDATE ${bench.tables.log} l SET fence = $2
+         WHERE l.table_name = $1 AND l.processed_at IS NULL AND l.state = 'PENDING' AND l.batch_id = $3
+         RETURNING l.*
+       )
+       ${changesFrom("doubtful", mapped)}`,
+      [mapped.shape.table, lease.fence, batchId],
+    ),
+  );
   return doubtsOf(rows);
+}
+
+/** The first change of a batch remembers when its job was last looked after. */
+export async function noteLook({ session, tables, mapped, now }: Workbench, lease: Lease, batchId: string) {
+  await session.query(
+    `UPDATE ${tables.log} SET updated_at = $3 WHERE id = (SELECT min(id) FROM ${tables.log}
+       WHERE table_name = $1 AND processed_at IS NULL AND state = 'PENDING' AND batch_id = $2)`,
+    [mapped(lease).shape.table, batchId, now()],
+  );
 }
 
 function doubtsOf(rows: readonly Row[]): Doubt[] {

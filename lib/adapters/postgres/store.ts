@@ -8,7 +8,7 @@ import { instant, iso, type Workbench } from "./fence.ts";
 import { createIdleSessions } from "./idle-sessions.ts";
 import { isZoneless, type Layout, type MappedTable } from "./layout.ts";
 import { begin, finish, renew, unlessUnprovisioned } from "./lease.ts";
-import { recover } from "./recover.ts";
+import { doubtsIn, noteLook, recover } from "./recover.ts";
 import { renewable } from "./renewable-session.ts";
 import { openSession, type Session } from "./session.ts";
 import { settle } from "./settle.ts";
@@ -67,6 +67,8 @@ export function cycleStoreOn(
       }),
     renew: (lease, leaseSeconds) => inTurn(() => renew(bench, lease, leaseSeconds)),
     recover: (lease) => inTurn(() => recover(bench, lease)),
+    doubtsIn: (lease, batchId) => inTurn(() => doubtsIn(bench, lease, batchId)),
+    noteLook: (lease, batchId) => inTurn(() => noteLook(bench, lease, batchId)),
     claim: (lease, limit) =>
       inTurn(async () => {
         const { changes, next } = await claim(bench, lease, limit, searches.get(nameOf(lease)) ?? { kind: "all" });

@@ -51,8 +51,8 @@ export function bulkQueries(call: Call, stream: Stream): BulkQueries {
 
 const job = z.object({ id: z.string(), state: z.string(), errorMessage: z.optional(z.nullable(z.string())) });
 
-/** Every part repeats the line with the names. */
-async function* batchesOf(response: Response): BulkPart["batches"] {
+/** A file of CSV as records by its first line's names; every part of a query's results repeats that line. */
+export async function* batchesOf(response: Response): BulkPart["batches"] {
   if (response.body === null) return;
   const rows = Readable.fromWeb(response.body).pipe(parse({ columns: true, bom: true }));
   let batch: Record<string, unknown>[] = [];

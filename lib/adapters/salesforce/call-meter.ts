@@ -1,3 +1,5 @@
+import type { SalesforceRefusal } from "../../model/refusal.ts";
+
 /** Where a request is booked in `bridge_sf_api_calls_total{api}`. */
 export type ApiLabel = "REST" | "SOAP" | "BULK" | "COMPOSITE";
 
@@ -36,4 +38,9 @@ export function labelOf(url: string): ApiLabel | null {
   if (resource === undefined) return null;
   if (resource === "jobs") return "BULK";
   return resource === "composite" ? "COMPOSITE" : "REST";
+}
+
+/** Salesforce counts what it lets in: not what had no session, nor what came after the day's calls were used up. */
+export function wasCounted({ refusal: { kind, code } }: SalesforceRefusal): boolean {
+  return code !== "UNREACHABLE" && kind !== "session" && kind !== "limit";
 }

@@ -4,10 +4,12 @@ import type { SalesforceConnection } from "../../model/workspace.ts";
 import type { Salesforce } from "../../sync/ports.ts";
 import type { Sessions } from "../../sync/sessions.ts";
 import { bulkQueries } from "./bulk-queries.ts";
+import { bulkSaves } from "./bulk-saves.ts";
 import { CallMeter } from "./call-meter.ts";
 import { FetchTransport } from "./fetch-transport.ts";
 import { readingCalls } from "./read-records.ts";
 import { streamAnswer } from "./stream-answer.ts";
+import { uploadText } from "./upload-text.ts";
 import { write } from "./write-records.ts";
 
 /** What is asked of one jsforce connection. */
@@ -26,10 +28,13 @@ export function connectOrg(sessions: Sessions, signal: AbortSignal): Salesforce 
     underSession(sessions, (connection) => exchangeWith(connection, meter, signal, exchange));
   const stream = (path: string) =>
     underSession(sessions, (connection) => streamAnswer(connection, path, meter, signal));
+  const upload = (path: string, pieces: () => Iterable<string>) =>
+    underSession(sessions, (connection) => uploadText(connection, path, pieces(), meter, signal));
 
   return {
     ...readingCalls(call),
     ...bulkQueries(call, stream),
+    ...bulkSaves(call, stream, upload),
     write: (operation, object, records, externalIdField) => write(call, operation, object, records, externalIdField),
     calls: () => meter.calls(),
     usage: () => meter.usage(),

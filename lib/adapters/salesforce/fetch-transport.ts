@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { Transport } from "jsforce/lib/transport.js";
 import { StreamPromise } from "jsforce/lib/util/promise.js";
 import { SalesforceRefusal } from "../../model/refusal.ts";
-import { type CallMeter, labelOf } from "./call-meter.ts";
+import { type CallMeter, labelOf, wasCounted } from "./call-meter.ts";
 import { lost } from "./lost-request.ts";
 import { refusalIn } from "./refusal-in.ts";
 
@@ -73,11 +73,6 @@ export class FetchTransport extends Transport {
 
 function refusalOfAnswer({ statusCode, body }: Answer): SalesforceRefusal | null {
   return statusCode >= 300 ? refusalIn(statusCode, body) : null;
-}
-
-/** Salesforce counts what it lets in: not what had no session, nor what came after the day's calls were used up. */
-function wasCounted({ refusal: { kind, code } }: SalesforceRefusal): boolean {
-  return code !== "UNREACHABLE" && kind !== "session" && kind !== "limit";
 }
 
 function withoutLength(headers: Record<string, string>): Record<string, string> {

@@ -2,8 +2,9 @@ import { refusalOf, SalesforceRefusal } from "../../model/refusal.ts";
 
 /** The refusal that an answer of 300 or above holds: a JSON array of REST, an object of OAuth, a SOAP fault, or HTML. */
 export function refusalIn(status: number, body: string): SalesforceRefusal {
-  const told = fromFault(body) ?? fromJson(body) ?? { code: `HTTP_${status}`, message: "no reason was given" };
-  return new SalesforceRefusal(refusalOf(status, told.code, told.message));
+  const fault = fromFault(body);
+  const told = fault ?? fromJson(body) ?? { code: `HTTP_${status}`, message: "no reason was given" };
+  return new SalesforceRefusal(refusalOf(status, told.code, told.message, fault !== null));
 }
 
 interface Told {

@@ -264,7 +264,7 @@ test("what was under way is in doubt, and no other change of its row is sent bef
   await adoptSchema();
   await customer.provision();
   const { store, lease } = await customer.cycle();
-  const doubts = await store.recover(lease);
+  const { doubts } = await store.recover(lease);
   const claimed = await store.claim(lease, 10);
 
   expect(doubts.map(({ changes }) => changes.map(({ values }) => values))).toEqual([[{ email: "first" }]]);

@@ -133,7 +133,7 @@ test("what a lost cycle had claimed is NEW again unless it was marked sent", asy
   await customer.sql("UPDATE salesforce._bridge_state SET lease_until = now()");
   const next = await customer.cycle();
 
-  const doubts = await next.store.recover(next.lease);
+  const { doubts } = await next.store.recover(next.lease);
   const claimed = await next.store.claim(next.lease, 10);
 
   expect(next.begun.waiting.unfinished).toBe(true);

@@ -1,0 +1,41 @@
+import { randomUUID } from "node:crypto";
+import type { Batch, Write } from "../model/fold.ts";
+import { SalesforceRefusal } from "../model/refusal.ts";
+import type { Cycle } from "./cycle.ts";
+import { bringBack, outcomeOf } from "./outcome-of.ts";
+import type { PushOutcome } from "./ports.ts";
+import type { Sending } from "./sending.ts";
+
+/** The records of one call. */
+export type Saved = Pick<Batch, "operation" | "writes">;
+
+/** From here on a batch is in doubt until it is settled; the lease is looked at before and after. */
+export async function mark(cycle: Cycle, { writes }: Saved, batchId: string = randomUUID()): Promise<void> {
+  await cycle.hold.maySave();
+  await cycle.store.markSent(cycle.lease, batchId, idsOf(writes));
+  await cycle.hold.stillMaySave();
+}
+
+/** One call for a batch that is marked. */
+export async function save(cycle: Cycle, sending: Sending, { operation, writes }: Saved): Promise<PushOutcome[]> {
+  const { sfObject, upsertField } = cycle.shape;
+  const records = writes.map(({ record }) => record);
+  for (const id of idsOf(writes)) sending.unsent.delete(id);
+  cycle.tally.saves += 1;
+  try {
+    const { answeredAt, results } = await cycle.hold.during(() =>
+      cycle.salesforce.write(operation, sfObject, records, upsertField),
+    );
+    await bringBack(cycle, writes, results);
+    return writes.map((write, index) => outcomeOf(cycle, sending, write, results[index], answeredAt));
+  } catch (error) {
+    const neverRan = error instanceof SalesforceRefusal && !error.refusal.mayHaveRun;
+    // A refused request has judged no record: its changes go back. A lost one stays in doubt for the next cycle.
+    if (neverRan) for (const id of idsOf(writes)) sending.unsent.add(id);
+    throw error;
+  }
+}
+
+export function idsOf(writes: readonly Write[]): number[] {
+  return writes.flatMap((write) => write.changeIds);
+}

@@ -1,0 +1,114 @@
+import { bulkBatchId } from "../model/bulk-batch.ts";
+import { soapBatches, type Write } from "../model/fold.ts";
+import { SalesforceRefusal } from "../model/refusal.ts";
+import type { Cycle } from "./cycle.ts";
+import type { BulkSave } from "./ports.ts";
+import { idsOf, mark, type Saved } from "./save-batch.ts";
+import { sendBatch } from "./send-batch.ts";
+import { ready, type Sending, settleOwed } from "./sending.ts";
+import { type Job, takeResults, writesByKey } from "./take-results.ts";
+
+/** How soon a job is first looked after, and how far apart the looks become while the cycle waits. */
+const FIRST_LOOK_MILLISECONDS = 1_000;
+const LAST_LOOK_MILLISECONDS = 8_000;
+
+/** A job that takes longer is left to the cycles that follow, so that the mapping's pulls go on. */
+const WAITED_MILLISECONDS = 20_000;
+
+/**
+ * One job of the Bulk API, named by its changes before it is started: whoever comes later finds it by that name, and a
+ * job is started once however often it is asked. False: it is at work still, and later cycles take up what comes of it.
+ */
+export async function sendByBulk(cycle: Cycle, sending: Sending, { operation, writes }: Saved): Promise<boolean> {
+  const going = ready(sending, writes);
+  await settleOwed(cycle, sending);
+  if (going.length === 0) return true;
+  const batch = { operation, writes: going };
+  const jobId = await open(cycle, batch);
+  if (jobId === null) {
+    for (const part of soapBatches(operation, going)) await sendBatch(cycle, sending, part);
+    return true;
+  }
+  const job: Job = { operation, jobId, batchId: bulkBatchId({ operation, jobId }) };
+  await start(cycle, sending, job, batch);
+  return await awaitJob(cycle, sending, job, going);
+}
+
+/** A job with its records uploaded, nothing saved yet. Null: this org, or this object, has no Bulk API. */
+async function open(cycle: Cycle, { operation, writes }: Saved): Promise<string | null> {
+  const { salesforce, shape, hold } = cycle;
+  await hold.maySave();
+  try {
+    const jobId = await hold.during(() => salesforce.openBulkSave(operation, shape.sfObject, shape.upsertField));
+    const records = writes.map(({ record }) => record);
+    await orAbandon(cycle, jobId, () => hold.during(() => salesforce.uploadBulkSave(jobId, records)));
+    return jobId;
+  } catch (error) {
+    if (!(error instanceof SalesforceRefusal) || !UNSUPPORTED.has(error.refusal.kind)) throw error;
+    cycle.tally.notes.push(`the Bulk API refused (${error.message}); sent by SOAP instead`);
+    return null;
+  }
+}
+
+const UNSUPPORTED: ReadonlySet<string> = new Set(["bug", "mapping"]);
+
+async function start(cycle: Cycle, sending: Sending, { jobId, batchId }: Job, batch: Saved): Promise<void> {
+  const { salesforce, hold, tally } = cycle;
+  await orAbandon(cycle, jobId, () => mark(cycle, batch, batchId));
+  for (const id of idsOf(batch.writes)) sending.unsent.delete(id);
+  tally.saves += 1;
+  try {
+    await hold.during(() => salesforce.startBulkSave(jobId));
+  } catch (error) {
+    // Whether it was started is for the next cycle to see. Refused, it was not, and nobody may start it any more.
+    if (error instanceof SalesforceRefusal && !error.refusal.mayHaveRun) {
+      for (const id of idsOf(batch.writes)) sending.unsent.add(id);
+      await abandon(cycle, jobId);
+    }
+    throw error;
+  }
+}
+
+async function orAbandon<Answer>(cycle: Cycle, jobId: string, work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    await abandon(cycle, jobId);
+    throw error;
+  }
+}
+
+/** A job that was never started saves nothing; Salesforce forgets it after seven days, or now. */
+async function abandon({ salesforce, tally }: Cycle, jobId: string): Promise<void> {
+  await salesforce.abortBulkSave(jobId).catch((error: unknown) => {
+    tally.notes.push(`job ${jobId} was not started and could not be aborted: ${String(error)}`);
+  });
+}
+
+async function awaitJob(cycle: Cycle, sending: Sending, job: Job, writes: readonly Write[]): Promise<boolean> {
+  const { hold, salesforce, clock } = cycle;
+  let waited = 0;
+  for (let wait = FIRST_LOOK_MILLISECONDS; waited + wait <= WAITED_MILLISECONDS; ) {
+    await hold.during(() => pause(clock, wait));
+    waited += wait;
+    await hold.mayRead();
+    const save = await hold.during(() => salesforce.lookAtBulkSave(job.jobId));
+    if (save.state !== "working" && save.state !== "open") {
+      await takeResults(cycle, sending, job, save, writesByKey(cycle.shape, job, writes));
+      return true;
+    }
+    wait = untilItEnds(save, writes.length, waited);
+  }
+  cycle.tally.jobsWaiting += 1;
+  return false;
+}
+
+/** As long as what is left will take at the pace so far. */
+function untilItEnds({ processed }: BulkSave, records: number, waited: number): number {
+  const left = processed > 0 ? (waited * (records - processed)) / processed : waited;
+  return Math.min(Math.max(left, FIRST_LOOK_MILLISECONDS), LAST_LOOK_MILLISECONDS);
+}
+
+function pause(clock: Cycle["clock"], milliseconds: number): Promise<void> {
+  return new Promise((resolve) => clock.at(clock.now() + milliseconds, () => resolve()));
+}

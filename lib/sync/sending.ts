@@ -1,0 +1,60 @@
+import type { Write } from "../model/fold.ts";
+import type { Cycle } from "./cycle.ts";
+import type { PushOutcome } from "./ports.ts";
+
+/** What became so far of the changes that were claimed together. */
+export interface Sending {
+  /** Changes that are claimed, not sent and not settled. */
+  readonly unsent: Set<number>;
+  /** Writes to be tried again, and after how many seconds. */
+  readonly delayed: Map<Write, number>;
+  /** What came of the last call, to be written down while the next one is under way. */
+  owed: readonly PushOutcome[];
+}
+
+export function startSending(changeIds: readonly number[]): Sending {
+  return { unsent: new Set(changeIds), delayed: new Map(), owed: [] };
+}
+
+/** The writes that nothing holds back. What follows one that is to be tried again waits as long, which is owed. */
+export function ready(sending: Sending, writes: readonly Write[]): readonly Write[] {
+  const going: Write[] = [];
+  const waiting: PushOutcome[] = [];
+  for (const write of writes) {
+    const afterSeconds = delayBefore(write, sending);
+    if (afterSeconds === null) going.push(write);
+    else waiting.push(putOff(sending, write, afterSeconds));
+  }
+  sending.owed = [...sending.owed, ...waiting];
+  return going;
+}
+
+/** Writes down what came of the last call. */
+export async function settleOwed(cycle: Cycle, sending: Sending): Promise<void> {
+  const { owed } = sending;
+  sending.owed = [];
+  await settle(cycle, sending, owed);
+}
+
+/** Writes down outcomes; their changes are nobody's to give back any more. */
+export async function settle(cycle: Cycle, sending: Sending, outcomes: readonly PushOutcome[]): Promise<void> {
+  if (outcomes.length === 0) return;
+  await cycle.store.settle(cycle.lease, outcomes);
+  for (const outcome of outcomes) {
+    for (const id of outcome.changeIds) sending.unsent.delete(id);
+    cycle.tally[COUNTED_AS[outcome.kind]] += 1;
+  }
+}
+
+const COUNTED_AS = { accepted: "accepted", refused: "refused", retry: "retried", settled: "settled" } as const;
+
+function delayBefore({ after }: Write, { delayed }: Sending): number | null {
+  const delays = after.flatMap((earlier) => delayed.get(earlier) ?? []);
+  return delays.length > 0 ? Math.max(...delays) : null;
+}
+
+function putOff({ delayed }: Sending, write: Write, afterSeconds: number): PushOutcome {
+  delayed.set(write, afterSeconds);
+  const { changeIds, recordId } = write;
+  return { changeIds, recordId, kind: "retry", afterSeconds, counts: false, error: "waits for an earlier change" };
+}

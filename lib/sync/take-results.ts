@@ -1,0 +1,131 @@
+import { randomUUID } from "node:crypto";
+import type { BulkBatch } from "../model/bulk-batch.ts";
+import { bulkError } from "../model/bulk-error.ts";
+import type { Write } from "../model/fold.ts";
+import type { RecordResult } from "../model/record.ts";
+import { SalesforceRefusal } from "../model/refusal.ts";
+import type { TableShape } from "../model/shape.ts";
+import type { Cycle } from "./cycle.ts";
+import { bringBack, outcomeOf } from "./outcome-of.ts";
+import type { BulkSave, PushOutcome, SavedKind } from "./ports.ts";
+import { idsOf } from "./save-batch.ts";
+import { type Sending, settle } from "./sending.ts";
+
+/** A job of the Bulk API and the name by which its changes know it. */
+export interface Job extends BulkBatch {
+  readonly batchId: string;
+}
+
+/** Writes by what a line of results tells of them. */
+type ByKey = Map<string, Write>;
+
+type Line = Readonly<Record<string, unknown>>;
+
+/** The writes of a job by Id, or by upsert value; a job holds none of them twice. */
+export function writesByKey(shape: TableShape, { operation }: BulkBatch, writes: readonly Write[]): ByKey {
+  const sent = ({ id, values }: Write["record"]) => (operation === "upsert" ? values[shape.upsertField ?? ""] : id);
+  return new Map(writes.map((write) => [keyOf(operation, sent(write.record) ?? ""), write]));
+}
+
+/** Ids of 15 and of 18 characters name one record; upsert values of one job differ by more than case and blanks. */
+export function keyOf(operation: BulkBatch["operation"], value: string): string {
+  return operation === "upsert" ? value.trim().toLowerCase() : value.slice(0, 15);
+}
+
+/**
+ * Settles what came of a job that is over, file by file as they arrive. What was refused goes by the same table as a
+ * refusal of SOAP; what was not processed is sent again, by SOAP; what no file tells becomes an ordinary doubt.
+ */
+export async function takeResults(
+  cycle: Cycle,
+  sending: Sending,
+  job: Job,
+  save: BulkSave,
+  writes: ByKey,
+): Promise<void> {
+  for (const kind of FILES[save.state](save)) await takeFile(cycle, sending, job, save, kind, writes);
+  const unknown = idsOf([...writes.values()]);
+  if (unknown.length > 0) await cycle.store.markSent(cycle.lease, randomUUID(), unknown);
+}
+
+/** An aborted job may still have been saving when it told what it had not processed. */
+const FILES: Readonly<Record<BulkSave["state"], (save: BulkSave) => readonly SavedKind[]>> = {
+  open: () => [],
+  working: () => [],
+  complete: ({ processed, failed }) => [
+    ...(processed > failed ? (["successful"] as const) : []),
+    ...(failed > 0 ? (["failed"] as const) : []),
+  ],
+  failed: () => ["successful", "failed", "unprocessed"],
+  aborted: () => ["successful", "failed"],
+  gone: () => [],
+};
+
+async function takeFile(
+  cycle: Cycle,
+  sending: Sending,
+  job: Job,
+  save: BulkSave,
+  kind: SavedKind,
+  writes: ByKey,
+): Promise<void> {
+  try {
+    for await (const lines of await cycle.salesforce.bulkSaved(job.jobId, kind)) {
+      const told = lines.flatMap((line) => {
+        const write = take(cycle, job, line, writes);
+        return write ? [{ write, line }] : [];
+      });
+      await settle(cycle, sending, await outcomesOf(cycle, sending, save, kind, told));
+      await cycle.hold.mayRead();
+    }
+  } catch (error) {
+    if (!(error instanceof SalesforceRefusal) || error.refusal.code !== "NOT_FOUND") throw error;
+    cycle.tally.notes.push(
+      `results of job ${job.jobId} are gone (${error.message}); its records are looked up instead`,
+    );
+  }
+}
+
+/** Undefined: another cycle has settled it already. */
+function take({ shape }: Cycle, { operation }: Job, line: Line, writes: ByKey): Write | undefined {
+  const column = operation === "upsert" ? (shape.upsertField ?? "") : "Id";
+  const key = keyOf(operation, String(line[column] ?? ""));
+  const write = writes.get(key);
+  writes.delete(key);
+  return write;
+}
+
+interface Told {
+  readonly write: Write;
+  readonly line: Line;
+}
+
+async function outcomesOf(
+  cycle: Cycle,
+  sending: Sending,
+  { at, message }: BulkSave,
+  kind: SavedKind,
+  told: readonly Told[],
+): Promise<PushOutcome[]> {
+  if (kind === "unprocessed") return told.map(({ write }) => again(write, message));
+  const results = told.map(({ line }) => resultOf(kind, line));
+  await bringBack(
+    cycle,
+    told.map(({ write }) => write),
+    results,
+  );
+  return told.map(({ write }, index) => outcomeOf(cycle, sending, write, results[index], at));
+}
+
+function resultOf(kind: SavedKind, line: Line): RecordResult {
+  const id = String(line["sf__Id"] ?? "") || null;
+  const success = kind === "successful";
+  const errors = success ? [] : [bulkError(String(line["sf__Error"] ?? ""))];
+  return { id, success, created: line["sf__Created"] === "true", errors };
+}
+
+/** Counts as an attempt, and so goes by SOAP, which tells what is wrong with a request. */
+function again({ changeIds, recordId }: Write, message: string): PushOutcome {
+  const error = `BULK_JOB_FAILED: ${message || "not processed"}`;
+  return { changeIds, recordId, kind: "retry", afterSeconds: 0, counts: true, error };
+}

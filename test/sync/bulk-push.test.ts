@@ -1,0 +1,261 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Mapping } from "../../lib/model/mapping.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+
+/** Just enough for a job of the Bulk API to cost fewer calls than SOAP. */
+const MANY = 2_201;
+const ELEVEN_MINUTES = 11 * 60;
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let contact: Mapping;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+});
+afterAll(() => cloud.close());
+beforeEach(async () => {
+  world = await createSyncWorld(cloud);
+  const fields = ["Birthdate", "Description", "Email", "External_Id__c", "LastName", "MailingLatitude", "Title"];
+  const [mapping] = await world.map({ object: "Contact", fields, upsertField: "External_Id__c" });
+  if (!mapping) throw new Error("the mapping was not made");
+  contact = mapping;
+});
+afterEach(() => world.close());
+
+const insertMany = (count = MANY) =>
+  world.sql(
+    `INSERT INTO salesforce.contact (lastname, external_id__c, title)
+     SELECT 'L' || i, 'K-' || i, 'old' FROM generate_series(1, $1) i`,
+    [count],
+  );
+const states = async () =>
+  Object.fromEntries(
+    (await world.sql("SELECT state, count(*)::int AS n FROM salesforce._trigger_log GROUP BY state")).map((row) => [
+      row["state"],
+      row["n"],
+    ]),
+  );
+const rows = (condition = "true") =>
+  world.sql(
+    `SELECT count(*)::int AS n, count(DISTINCT sfid)::int AS records FROM salesforce.contact WHERE ${condition}`,
+  );
+const count = async (condition: string) =>
+  (await world.soql(`SELECT count(Id) n FROM Contact WHERE ${condition}`))[0]?.["n"];
+const ingested = async () => {
+  const requests = (await world.control("GET", "/requests")) as { method: string; path: string }[];
+  return requests.filter(({ path }) => path.includes("/jobs/ingest")).map(({ method, path }) => `${method} ${path}`);
+};
+const jobs = async () =>
+  ((await world.rest("GET", "/jobs/ingest")) as { records: { id: string; state: string }[] }).records;
+
+/** Jobs stay at work until the org's time has gone on by that much. */
+const slowJobs = (seconds: number) =>
+  world.fault({ kind: "heldCommit", path: "BULK", milliseconds: seconds * 1000, times: 1 });
+
+/** Kills a cycle before its `nth` call after it began with a job; says whether it came so far. */
+function killAfterOpening(nth: number) {
+  let calls = 0;
+  let isOpening = false;
+  world.interfere((call) => {
+    isOpening ||= call === "org.openBulkSave";
+    if (isOpening) calls += 1;
+    if (calls >= nth) throw new Error("killed");
+  });
+  return () => calls >= nth;
+}
+
+/** As the next minutes would: the dead holder's lease runs out, beats go on, what is in doubt becomes known. */
+async function settleDown(): Promise<void> {
+  await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+  for (const seconds of [10, 60, ELEVEN_MINUTES, 10, 60]) {
+    await world.pass(seconds);
+    await world.cycle(contact);
+  }
+}
+
+describe("many rows", () => {
+  test("become records by one job, for fewer calls than by SOAP, each counted as the org counts it", async () => {
+    await insertMany();
+    const before = await world.calls();
+
+    await world.cycle(contact);
+
+    expect(await states()).toEqual({ SUCCESS: MANY });
+    expect(await rows("_ab_lastop = 'INSERTED' AND sfid IS NOT NULL")).toEqual([{ n: MANY, records: MANY }]);
+    expect(await count("Title = 'old'")).toBe(MANY);
+    const [state] = await world.sql("SELECT api_calls FROM salesforce._bridge_state");
+    const told = state?.["api_calls"] as Record<string, number>;
+    expect(told["BULK"]).toBe((await ingested()).length);
+    expect(told["BULK"]).toBeLessThan(MANY / 200);
+    expect(told["SOAP"]).toBeUndefined();
+    expect((await world.calls()) - before).toBeLessThanOrEqual(11);
+  });
+
+  test("arrive with every character, number and NULL as they are, and only what was changed", async () => {
+    const texts = ['a "quoted", text', "two\nlines\r\nand ;tab\t|", "Ünïcødé 😀 ‮", "#n/a", "=1+1", "#N/A"];
+    await insertMany(MANY + 1);
+    await world.cycle(contact);
+    const [edited] = await world.sql("SELECT sfid FROM salesforce.contact WHERE id = 9");
+    await world.sql(
+      `UPDATE salesforce.contact SET description = coalesce(($1::text[])[id], 'plain'), email = NULL, title = NULL,
+         birthdate = '1867-11-07', mailinglatitude = 12.5`,
+      [texts],
+    );
+    await world.rest("PATCH", `/sobjects/Contact/${edited?.["sfid"]}`, { LastName: "Changed there" });
+
+    await world.cycle(contact);
+
+    expect(await states()).toEqual({ SUCCESS: 2 * (MANY + 1) });
+    const found = await world.soql(
+      `SELECT Description, Birthdate, MailingLatitude, Title, LastName FROM Contact
+       WHERE External_Id__c IN ('K-1', 'K-2', 'K-3', 'K-4', 'K-5', 'K-6', 'K-7', 'K-9') ORDER BY External_Id__c`,
+    );
+    expect(found.map(({ Description }) => Description)).toEqual([...texts, "plain", "plain"]);
+    for (const record of found) {
+      expect(record).toMatchObject({ Birthdate: "1867-11-07", MailingLatitude: 12.5, Title: null });
+    }
+    expect(found.at(-1)).toMatchObject({ LastName: "Changed there" });
+    const saves = world.log.findLast(({ event }) => event === "cycle")?.["saves"];
+    expect(saves, "one job, and one call for the text that would clear a field there").toBe(2);
+  });
+
+  test("are refused one by one, by the same rules as in a call of SOAP", async () => {
+    await insertMany();
+    await world.cycle(contact);
+    await world.fault({ kind: "lockedRow", record: "L5", times: 1 });
+    await world.sql(
+      "UPDATE salesforce.contact SET lastname = CASE id WHEN 7 THEN NULL WHEN 5 THEN 'L5' ELSE lastname || '!' END",
+    );
+
+    await world.cycle(contact);
+
+    const failed = await world.sql("SELECT record_id, sf_message FROM salesforce._trigger_log WHERE state = 'FAILED'");
+    expect(failed).toEqual([
+      { record_id: "7", sf_message: "REQUIRED_FIELD_MISSING: Required fields are missing: [LastName] [LastName]" },
+    ]);
+    expect(await count("LastName LIKE '%!'")).toBe(MANY - 2);
+    expect(await rows("_ab_lastop = 'FAILED' AND _ab_err LIKE 'REQUIRED%'")).toMatchObject([{ n: 1 }]);
+  });
+
+  test("are deleted by one job, and what was deleted there before counts as done", async () => {
+    await insertMany();
+    await world.cycle(contact);
+    const [gone] = await world.sql("SELECT sfid FROM salesforce.contact WHERE id = 3");
+    await world.rest("DELETE", `/sobjects/Contact/${gone?.["sfid"]}`);
+    await world.sql("DELETE FROM salesforce.contact");
+    await world.sql("UPDATE salesforce._trigger_log SET confirmed = true WHERE action = 'DELETE'");
+
+    await world.cycle(contact);
+
+    expect(await states()).toEqual({ SUCCESS: 2 * MANY });
+    expect(await count("LastName != ''")).toBe(0);
+  });
+});
+
+describe("a job that takes long", () => {
+  test("is left at work, holds back its own rows only, and is taken up by a later cycle", async () => {
+    await insertMany();
+    await slowJobs(60);
+    await world.cycle(contact);
+    expect(await states()).toEqual({ PENDING: MANY });
+    await world.sql("UPDATE salesforce.contact SET title = 'newer' WHERE id = 1");
+    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Other', 'O-1')");
+
+    await world.cycle(contact);
+    expect(await states()).toEqual({ PENDING: MANY, NEW: 1, SUCCESS: 1 });
+    await world.pass(61);
+    await world.cycle(contact);
+    await world.pass(30);
+    await world.cycle(contact);
+
+    expect(await states()).toEqual({ SUCCESS: MANY + 2 });
+    expect(await world.soql("SELECT Title FROM Contact WHERE External_Id__c = 'K-1'")).toEqual([{ Title: "newer" }]);
+    expect(await count("LastName != ''")).toBe(MANY + 1);
+    expect(await jobs()).toHaveLength(1);
+  }, 90_000);
+
+  test("and is aborted by somebody in Salesforce loses nothing and doubles nothing", async () => {
+    await insertMany();
+    await slowJobs(60);
+    await world.cycle(contact);
+    const [job] = await jobs();
+    await world.rest("PATCH", `/jobs/ingest/${job?.id}`, { state: "Aborted" });
+    await world.pass(61);
+
+    await settleDown();
+
+    expect(await states()).toEqual({ SUCCESS: MANY });
+    expect(await rows("sfid IS NOT NULL")).toEqual([{ n: MANY, records: MANY }]);
+    expect(await count("LastName != ''")).toBe(MANY);
+  }, 90_000);
+});
+
+describe("a job goes by SOAP", () => {
+  test("when the org has no Bulk API for it", async () => {
+    await insertMany();
+    await world.fault({ kind: "malformedRequest", path: "POST .*/jobs/ingest", times: 0 });
+
+    await world.cycle(contact);
+
+    expect(await states()).toEqual({ SUCCESS: MANY });
+    expect(world.log.find(({ saves }) => saves === 12)).toMatchObject({
+      notes: [expect.stringContaining("the Bulk API refused")],
+    });
+  });
+
+  test("after it has failed as a whole, and once only", async () => {
+    await insertMany();
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET title = 'new'");
+    await world.fault({ kind: "failedJob", path: "BULK" });
+
+    await world.cycle(contact);
+    await world.cycle(contact);
+
+    expect(await states()).toEqual({ SUCCESS: 2 * MANY });
+    expect(await count("LastName != ''")).toBe(MANY);
+    expect((await jobs()).map(({ state }) => state)).toEqual(["JobComplete", "Failed"]);
+  });
+});
+
+test.each([
+  ["creating it", "POST .*/jobs/ingest$"],
+  ["uploading it", "PUT .*/jobs/ingest"],
+  ["starting it", "PATCH .*/jobs/ingest"],
+  ["looking after it", "GET .*/jobs/ingest/\\w+$"],
+  ["reading its results", "GET .*/successfulResults"],
+])(
+  "a lost answer to %s loses nothing and doubles nothing",
+  async (_, path) => {
+    await insertMany();
+    await world.fault({ kind: "saveThenDrop", path });
+
+    await world.cycle(contact);
+    await settleDown();
+
+    expect(await states()).toEqual({ SUCCESS: MANY });
+    expect(await rows("sfid IS NOT NULL")).toEqual([{ n: MANY, records: MANY }]);
+    expect(await count("LastName != ''")).toBe(MANY);
+  },
+  90_000,
+);
+
+test("a cycle can be killed at any step of a job, and nothing is lost and nothing doubled", async () => {
+  await insertMany();
+  await world.cycle(contact);
+  let kills = 0;
+  for (let nth = 1; nth < 60; nth++) {
+    await world.sql("UPDATE salesforce.contact SET title = $1", [`turn ${nth}`]);
+    const wasReached = killAfterOpening(nth);
+    await world.cycle(contact);
+    world.interfere(null);
+    if (!wasReached()) break;
+    kills += 1;
+    await settleDown();
+
+    expect({ nth, states: await states() }).toEqual({ nth, states: { SUCCESS: (nth + 1) * MANY } });
+    expect({ nth, count: await count(`Title = 'turn ${nth}'`) }).toEqual({ nth, count: MANY });
+  }
+  expect(kills).toBeGreaterThan(8);
+}, 600_000);
