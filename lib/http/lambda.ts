@@ -17,6 +17,7 @@ import { refuseUnknown } from "./no-such-endpoint.ts";
 import { oncePerKey } from "./once-per-key.ts";
 import { type GatewayEvent, header, lowerCaseNames, ownAddress, pathParameter, sourceAddress } from "./request.ts";
 import { ROUTES, type Route, type RouteName } from "./routes.ts";
+import { answerFile, type Site } from "./site.ts";
 
 /** What stands before every endpoint behind a token. */
 export interface Gate {
@@ -112,6 +113,20 @@ export function refusingLambda(gateOf: () => Pick<Gate, "rateLimits" | "requests
   const gate = once(gateOf);
   const run = ({ event, context: { exchange } }: Step) => refuseUnknown(gate(), event, exchange.at);
   return frame({ streams: false }, () => gate().now(), run, []);
+}
+
+/** The function that serves the console's files: streamed, because some of them are bytes. */
+export function siteLambda(siteOf: () => Site, now: () => Date) {
+  const site = once(siteOf);
+  return frame(
+    { streams: true },
+    now,
+    async ({ event, context: { exchange } }) => {
+      const { headers, ...answer } = answerFile(site(), event);
+      return { ...answer, headers: { ...exchange.headers, ...headers } };
+    },
+    [],
+  );
 }
 
 /** Counts the request and lets its caller in. */

@@ -2,7 +2,7 @@ import type { RateLimits } from "../access/ports.ts";
 import { countRequest } from "../access/rate-limit.ts";
 import { Failure } from "../model/failure.ts";
 import { type GatewayEvent, sourceAddress } from "./request.ts";
-import { ROUTES, type Route } from "./routes.ts";
+import { CONSOLE, ROUTES, type Route } from "./routes.ts";
 
 interface Counting {
   readonly rateLimits: RateLimits;
@@ -22,7 +22,9 @@ export async function refuseUnknown(
   throw new Failure("METHOD_NOT_ALLOWED", `this path answers to ${Allow} only`, { headers: { ...headers, Allow } });
 }
 
-const PATTERNS = Object.values<Route>(ROUTES).map(({ method, path }) => ({
+const ANSWERED = [...Object.values<Route>(ROUTES), ...CONSOLE.paths.map((path) => ({ method: CONSOLE.method, path }))];
+
+const PATTERNS = ANSWERED.map(({ method, path }) => ({
   method,
   pattern: new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`),
 }));

@@ -25,6 +25,9 @@ const WRITES = ["tokens", "rateLimits"] as const;
 /** What the function behind all other paths and methods may touch: it counts requests as well. */
 export const NO_SUCH_ENDPOINT: Access = { writes: ["rateLimits"] };
 
+/** The console's page and what the page loads, answered by `functions/console.ts`; it touches nothing and is not counted. */
+export const CONSOLE = { method: "GET", paths: ["/", "/assets/{file}"], access: {} as Access } as const;
+
 export const ROUTES = {
   "list-mappings": {
     method: "GET",

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { type BuildResult, build as esbuild, type Metafile } from "esbuild";
 import { ROUTES } from "../http/routes.ts";
 import { type Access, WORKERS } from "../model/resources.ts";
+import { buildConsole, inKibibytes, MOST_SCRIPT_BYTES } from "./build-console.ts";
 import { digestOfSources, freshBundles, stampBundles } from "./freshness.ts";
 import { replaceFolders } from "./replace-folders.ts";
 
@@ -77,8 +78,18 @@ async function buildAnew(out: string, functions: string, maps: boolean): Promise
     logLevel: "warning",
   });
 
-  replaceFolders(out, filesOf(built, out));
+  const files = filesOf(built, out);
+  if (entries.some(({ name }) => name === CONSOLE)) await addConsole(files);
+  replaceFolders(out, files);
   return bundlesOf(built.metafile);
+}
+
+/** The function that serves the console: its bundle carries the built files. */
+const CONSOLE = "console";
+
+async function addConsole(files: Map<string, Uint8Array>): Promise<void> {
+  const site = await buildConsole();
+  for (const [path, contents] of site.files) files.set(`${CONSOLE}/site/${path}`, contents);
 }
 
 /** Rows of the tables that no file answers yet, as sentences. */
@@ -88,6 +99,7 @@ export function missingFunctions(bundles: readonly Bundle[]): string[] {
     ...Object.keys(ROUTES).map((name) => ({ name, remedy: `functions/api/${name}.ts` })),
     ...Object.keys(WORKERS).map((name) => ({ name, remedy: `functions/workers/${name}.ts` })),
     { name: "no-such-endpoint", remedy: "functions/no-such-endpoint.ts" },
+    { name: CONSOLE, remedy: "functions/console.ts" },
   ]
     .filter(({ name }) => !present.has(name))
     .map(({ name, remedy }) => `${name} has no function: ${remedy} must export "handler"`);
@@ -178,6 +190,10 @@ async function main(flags: readonly string[]): Promise<void> {
   const bundles = await build({ strict: flags.includes("--strict"), maps: flags.includes("--maps") });
   if (flags.includes("--json")) return console.log(JSON.stringify(bundles, null, 2));
   for (const { name, bytes } of bundles) console.log(`${String(Math.round(bytes / 1024)).padStart(6)} KiB  ${name}`);
+  const { scriptBytes, styleBytes } = (await buildConsole()).firstLoad;
+  console.log(
+    `console, first visit: ${inKibibytes(scriptBytes)} of script (of ${inKibibytes(MOST_SCRIPT_BYTES)}), ${inKibibytes(styleBytes)} of styles, gzipped`,
+  );
   for (const reason of missingFunctions(bundles)) console.warn(`warning: ${reason}`);
 }
 

@@ -1,6 +1,7 @@
 import { type App, CfnOutput, Stack } from "aws-cdk-lib";
 import { FunctionUrlAuthType, InvokeMode } from "aws-cdk-lib/aws-lambda";
-import { NO_SUCH_ENDPOINT, ROUTES, type Route, type RouteName } from "../http/routes.ts";
+import { CONSOLE, NO_SUCH_ENDPOINT, ROUTES, type Route, type RouteName } from "../http/routes.ts";
+import type { Access } from "../model/resources.ts";
 import type { BridgeFunction } from "./bridge-function.ts";
 import type { Grantable } from "./grant-access.ts";
 import { logGroupOf, makeFunction } from "./make-function.ts";
@@ -22,6 +23,8 @@ export class EndpointsStack extends Stack {
   readonly answered: readonly RouteName[];
   /** The function behind every other path and method. */
   readonly otherwise: string | undefined;
+  /** The function that serves the console. */
+  readonly console: string | undefined;
 
   constructor(app: App, settings: Settings, { tables, queues, key, beat }: Grantable, bundles: string) {
     super(app, `Bridge-${settings.stage}-Endpoints`, {
@@ -37,8 +40,10 @@ export class EndpointsStack extends Stack {
       if (by && name === METRICS) this.addMetricsUrl(route, by);
       return by !== undefined;
     });
-    const name = "no-such-endpoint";
-    this.otherwise = makeFunction(this, { name, access: NO_SUCH_ENDPOINT, ...sizing }, surroundings) && name;
+    const make = (name: string, access: Access) =>
+      makeFunction(this, { name, access, ...sizing }, surroundings) && name;
+    this.otherwise = make("no-such-endpoint", NO_SUCH_ENDPOINT);
+    this.console = make("console", CONSOLE.access);
   }
 
   /** The second door for scrapers; both permissions that a public URL needs come with it. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { Bundle } from "./build.ts";
 
 /** What a build was made of, and what came of it. */
@@ -13,7 +13,7 @@ interface Stamp {
 export function digestOfSources(project: string, functions: string): string {
   const hash = createHash("sha256");
   for (const folder of [functions, join(project, "lib")]) {
-    for (const file of existsSync(folder) ? sourcesIn(folder) : []) {
+    for (const file of existsSync(folder) ? sourcesIn(folder, isBundled) : []) {
       hash
         .update(`${file}\0`)
         .update(readFileSync(join(folder, file)))
@@ -50,10 +50,15 @@ function readStamp(out: string): Stamp | undefined {
   }
 }
 
-/** What runs on this machine alone is no part of a bundle. */
-function sourcesIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((file) => file.replaceAll("\\", "/"))
-    .filter((file) => /\.(ts|json)$/.test(file) && !/^(local|cli|console)\//.test(file))
+/** What runs on this machine alone is no part of a bundle; of the console any file is, its styles as well. */
+const isBundled = (file: string): boolean =>
+  /^console\//.test(file) || (/\.(ts|json)$/.test(file) && !/^(local|cli)\//.test(file));
+
+/** The files below a folder that are wanted, by relative path, in order. */
+export function sourcesIn(folder: string, isWanted: (file: string) => boolean): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
+    .filter(isWanted)
     .sort();
 }

@@ -10,7 +10,7 @@ import {
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
-import { ROUTES, type Route, type RouteName } from "../http/routes.ts";
+import { CONSOLE, ROUTES, type Route, type RouteName } from "../http/routes.ts";
 import { LIVE } from "./bridge-function.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
 import { idOf, nameIn, type Settings } from "./settings.ts";
@@ -19,6 +19,7 @@ import { idOf, nameIn, type Settings } from "./settings.ts";
 interface Endpoints {
   readonly answered: readonly RouteName[];
   readonly otherwise: string | undefined;
+  readonly console: string | undefined;
 }
 
 /** Longest time a streamed answer may take: what the gateway allows for streams, not the 29 s of others. */
@@ -27,9 +28,9 @@ export const STREAM_TIMEOUT_SECONDS = 300;
 /**
  * The REST API: each row's method on its path, and behind everything else (`ANY` on each resource, `/{proxy+}`) the
  * function that answers 404, or 405 with `Allow`. A row that `streams` uses the gateway's response streaming, so its
- * answer has no size limit, flows at constant memory and may hold any bytes; all other answers are text.
+ * answer has no size limit, flows at constant memory and may hold any bytes, and so does the console; all others are text.
  */
-export function restApi(scope: Construct, settings: Settings, { answered, otherwise }: Endpoints): RestApi {
+export function restApi(scope: Construct, settings: Settings, { answered, otherwise, console }: Endpoints): RestApi {
   const api = new RestApi(scope, "Api", {
     restApiName: nameIn(settings.stage, "api"),
     description: `Bridge (${settings.stage}): the API of the workspace sync service`,
@@ -44,6 +45,7 @@ export function restApi(scope: Construct, settings: Settings, { answered, otherw
     const route: Route = ROUTES[name];
     api.root.resourceForPath(route.path).addMethod(route.method, integrationOf(name, route));
   }
+  if (console) serve(api, integrationOf(console, { streams: true }));
   if (otherwise) answerTheRest(api, integrationOf(otherwise));
   return api;
 }
@@ -55,14 +57,14 @@ export function restApi(scope: Construct, settings: Settings, { answered, otherw
 function integrationsBy(
   scope: Construct,
   { stage, concurrency }: Settings,
-): (name: string, route?: Route) => LambdaIntegration {
+): (name: string, row?: Pick<Route, "streams">) => LambdaIntegration {
   const calls = new PolicyStatement({ actions: ["lambda:InvokeFunction"] });
   const credentialsRole = new Role(scope, "CallerRole", {
     // No condition on the account: whoever sets up an API may pass roles of his own account alone.
     assumedBy: new ServicePrincipal("apigateway.amazonaws.com"),
     inlinePolicies: { Call: new PolicyDocument({ statements: [calls] }) },
   });
-  return (name, route) => {
+  return (name, row) => {
     const functionArn = Stack.of(scope).formatArn({
       service: "lambda",
       resource: "function",
@@ -71,16 +73,24 @@ function integrationsBy(
     });
     calls.addResources(functionArn);
     const target = LambdaFunction.fromFunctionAttributes(scope, idOf(name), { functionArn, skipPermissions: true });
-    return new LambdaIntegration(target, { allowTestInvoke: false, credentialsRole, ...transferOf(route) });
+    return new LambdaIntegration(target, { allowTestInvoke: false, credentialsRole, ...transferOf(row) });
   };
 }
 
-function transferOf(route?: Route): LambdaIntegrationOptions {
-  if (!route?.streams) return {};
+function transferOf(row?: Pick<Route, "streams">): LambdaIntegrationOptions {
+  if (!row?.streams) return {};
   return {
     responseTransferMode: ResponseTransferMode.STREAM,
     timeout: Duration.seconds(STREAM_TIMEOUT_SECONDS),
   };
+}
+
+/** Streamed, because fonts and compressed scripts are bytes. */
+function serve(api: RestApi, integration: LambdaIntegration): void {
+  for (const path of CONSOLE.paths) {
+    const resource = path === "/" ? api.root : api.root.resourceForPath(path);
+    resource.addMethod(CONSOLE.method, integration);
+  }
 }
 
 function answerTheRest(api: RestApi, integration: LambdaIntegration): void {

@@ -110,7 +110,7 @@ describe("what no endpoint answers", () => {
       {} as never,
     ) as unknown as Promise<{ statusCode: number; headers: Record<string, string>; body: string }>;
 
-  test.each(["/", "/api/v1", "/api/v1/t/ws_1/nothing", "/api/v1/t/ws_1/mappings/", "/api/v2/t/ws_1/mappings"])(
+  test.each(["/nothing", "/api/v1", "/api/v1/t/ws_1/nothing", "/api/v1/t/ws_1/mappings/", "/api/v2/t/ws_1/mappings"])(
     "%s is not found",
     async (path) => {
       const answer = await unknown("GET", path);
@@ -124,6 +124,8 @@ describe("what no endpoint answers", () => {
     ["DELETE", "/api/v1/t/ws_1/mappings", "GET, POST"],
     ["GET", "/api/v1/t/ws_1/config/import", "POST"],
     ["POST", "/api/metrics", "GET"],
+    ["POST", "/", "GET"],
+    ["PUT", "/assets/index-1.js", "GET"],
     ["HEAD", "/api/v1/t/ws_1/mappings/map_1/poll-now", "POST"],
   ])("%s %s is refused with the methods that it has", async (method, path, allowed) => {
     const answer = await unknown(method, path);

@@ -20,6 +20,7 @@ export function writeFunctions(folder: string, sources: Sources = {}): string {
     ...Object.entries<Route>(ROUTES).map(([name, { streams }]) => [`api/${name}`, streams ? STREAM : ANSWER] as const),
     ...Object.keys(WORKERS).map((name) => [`workers/${name}`, DO_NOTHING] as const),
     ["no-such-endpoint", ANSWER] as const,
+    ["console", STREAM] as const,
   ];
   for (const [file, byDefault] of files) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });

@@ -1,0 +1,63 @@
+import { keepPreviousData, QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type Act, ask, type Question, Refused, type Reply } from "./ask.ts";
+import { useCredentials, useSession } from "./session.tsx";
+
+/** One cache for the tab; what was seen a moment ago is shown at once and asked again behind it. */
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 2_000,
+      retry: (failures, error) => failures < 3 && mayPass(error),
+      retryDelay: (failures, error) =>
+        error instanceof Refused && error.retryAfterSeconds ? error.retryAfterSeconds * 1000 : 500 * 2 ** failures,
+    },
+  },
+});
+
+/** No answer, a limit, a fault: later may be different. A refusal stays one. */
+function mayPass(error: Error): boolean {
+  return error instanceof Refused && (error.status === 0 || error.status === 429 || error.status >= 500);
+}
+
+interface Asking {
+  /** Asks again after so many seconds, while the tab is seen. */
+  readonly everySeconds?: number;
+  /** False: not asked, as when the token may not. */
+  readonly when?: boolean;
+  /** Shows the answer to the previous question until this one is answered, as when a list turns its page. */
+  readonly keepsPrevious?: boolean;
+}
+
+/** The answer to a question, kept fresh. A token that is no longer valid ends the session. */
+export function useAnswer<Answer>(
+  question: Question<Answer>,
+  { everySeconds, when = true, keepsPrevious }: Asking = {},
+) {
+  const credentials = useCredentials();
+  const { signOut } = useSession();
+  return useQuery<Reply<Answer>, Error>({
+    queryKey: [credentials.workspaceId, question.path, question.query ?? null],
+    queryFn: async ({ signal }) => {
+      try {
+        return await ask(credentials, question, signal);
+      } catch (error) {
+        if (error instanceof Refused && error.code === "UNAUTHORIZED")
+          signOut("The token is no longer valid: it was revoked, or it has expired.");
+        throw error;
+      }
+    },
+    enabled: when,
+    ...(everySeconds !== undefined && { refetchInterval: everySeconds * 1000 }),
+    ...(keepsPrevious && { placeholderData: keepPreviousData }),
+  });
+}
+
+/** Something that can be done; afterwards everything on the page is asked anew. */
+export function useAct<Answer, Given = void>(actOf: (given: Given) => Act<Answer, unknown>) {
+  const credentials = useCredentials();
+  const client = useQueryClient();
+  return useMutation<Reply<Answer>, Error, Given>({
+    mutationFn: (given) => ask(credentials, actOf(given)),
+    onSettled: () => client.invalidateQueries({ queryKey: [credentials.workspaceId] }),
+  });
+}

@@ -1,0 +1,171 @@
+import type { ListAuditLogData } from "bridge/api";
+import { Download, ScrollText } from "lucide-react";
+import { useState } from "react";
+import { download } from "../api/ask.ts";
+import { questions } from "../api/questions.ts";
+import { useCredentials } from "../api/session.tsx";
+import { useAnswer } from "../api/use.ts";
+import { Button } from "../parts/button.tsx";
+import { List } from "../parts/list.tsx";
+import { Bones, Card, Empty, Page } from "../parts/page.tsx";
+import { Pager } from "../parts/pager.tsx";
+import { save } from "../parts/save.ts";
+import { Time } from "../parts/time.tsx";
+import { useSay } from "../parts/toast.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { go, hrefOf, usePlace } from "../route.ts";
+
+const ACTIONS = [
+  "mapping.created",
+  "mapping.updated",
+  "mapping.activated",
+  "mapping.deactivated",
+  "mapping.deleted",
+  "mapping.restored",
+  "mapping.reloaded",
+  "mapping.poll_triggered",
+  "mapping.poll_aborted",
+  "rows.retried",
+  "deletes.confirmed",
+  "config.imported",
+  "config.baseline_saved",
+  "token.created",
+  "token.revoked",
+  "webhook.created",
+  "webhook.updated",
+  "webhook.deleted",
+  "webhook.secret_rotated",
+  "webhook.tested",
+  "webhook.delivery_retried",
+  "connection.postgres_changed",
+  "connection.salesforce_authorized",
+  "workspace.created",
+  "workspace.renamed",
+] as const;
+
+/** Who did what to which resource. */
+export function AuditLog() {
+  const { query } = usePlace();
+  const filter = { action: query.get("action") ?? undefined, actor: query.get("actor") ?? undefined };
+  const offset = Number(query.get("offset") ?? 0);
+  const [actor, setActor] = useState(filter.actor ?? "");
+  const asked = questions.auditLog({ ...filter, offset, limit: 50 });
+  const { data, error, refetch } = useAnswer(asked, { everySeconds: 15, keepsPrevious: true });
+  const narrow = (part: Readonly<Record<string, string | undefined>>) =>
+    go(hrefOf("/audit-log", { ...filter, ...part }), "replace");
+  const isFiltered = Boolean(filter.action || filter.actor);
+  return (
+    <Page title="Audit log" says="Who did what, for 400 days." acts={<AsFile filter={filter} />}>
+      <form
+        className="filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          narrow({ actor: actor.trim() || undefined });
+        }}
+      >
+        <select
+          className="input compact"
+          aria-label="Action"
+          value={filter.action ?? ""}
+          onChange={({ target }) => narrow({ action: target.value || undefined })}
+        >
+          <option value="">Every action</option>
+          {ACTIONS.map((action) => (
+            <option key={action}>{action}</option>
+          ))}
+        </select>
+        <input
+          className="input compact"
+          type="search"
+          aria-label="Actor, an e-mail address"
+          placeholder="Actor's e-mail"
+          value={actor}
+          onChange={({ target }) => {
+            setActor(target.value);
+            if (target.value === "") narrow({ actor: undefined });
+          }}
+        />
+        <Button compact type="submit">
+          Filter
+        </Button>
+      </form>
+      {error && !data && <Trouble error={error} again={() => void refetch()} />}
+      <Card
+        padded={false}
+        foot={<Pager meta={data?.meta ?? null} onGo={(to) => narrow({ offset: to ? String(to) : undefined })} />}
+      >
+        {!data && !error && <Bones lines={8} />}
+        {data?.data.length === 0 && (
+          <Empty
+            icon={<ScrollText size={24} aria-hidden />}
+            title={isFiltered ? "Nobody did this" : "Nothing has been done yet"}
+          >
+            {isFiltered
+              ? "Take a filter away to see more."
+              : "Every change of settings appears here. What the rows did stands under Activity."}
+          </Empty>
+        )}
+        {data && data.data.length > 0 && (
+          <List
+            caption="Audit log"
+            head={
+              <>
+                <th>When</th>
+                <th>Action</th>
+                <th className="wide">Actor</th>
+                <th className="wide">Detail</th>
+              </>
+            }
+          >
+            {data.data.map((entry) => (
+              <Entry key={entry.id} entry={entry} />
+            ))}
+          </List>
+        )}
+      </Card>
+    </Page>
+  );
+}
+
+function Entry({ entry }: { readonly entry: ListAuditLogData }) {
+  return (
+    <tr>
+      <td className="once">
+        <Time at={entry.created_at} />
+      </td>
+      <td>
+        <span className="mono">{entry.action}</span>
+        <span className="sub mono breaks">{entry.resource_id}</span>
+      </td>
+      <td className="wide breaks">{entry.actor}</td>
+      <td className="wide breaks small">
+        {Object.entries(entry.detail).map(([name, value]) => (
+          <span key={name} className="pair">
+            <span className="muted">{name}</span> {typeof value === "string" ? value : JSON.stringify(value)}
+          </span>
+        ))}
+      </td>
+    </tr>
+  );
+}
+
+function AsFile({ filter }: { readonly filter: Readonly<Record<string, string | undefined>> }) {
+  const credentials = useCredentials();
+  const say = useSay();
+  const [busy, setBusy] = useState(false);
+  const fetchFile = async () => {
+    setBusy(true);
+    try {
+      save(await download(credentials, questions.auditLog({ ...filter, format: "csv" })), "audit-log.csv");
+    } catch (error) {
+      say.failed(error as Error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Button icon={<Download size={15} aria-hidden />} busy={busy} onClick={() => void fetchFile()}>
+      CSV
+    </Button>
+  );
+}

@@ -1,0 +1,129 @@
+import type { ReadConnectionsData, SetPostgresBody, SetPostgresData, TestPostgresData } from "bridge/api";
+import { type FormEvent, useState } from "react";
+import { Refused } from "../../api/ask.ts";
+import { useAct } from "../../api/use.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Check, Field } from "../../parts/field.tsx";
+import { Card } from "../../parts/page.tsx";
+import { useSay } from "../../parts/toast.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { detailOf } from "../mappings/new-mapping.tsx";
+import { Findings } from "./findings.tsx";
+
+type Connection = ReadConnectionsData["postgres"];
+
+/** The database: where it is, whether it can do what is asked of it, and how to connect another. */
+export function PostgresCard({ connection }: { readonly connection: Connection }) {
+  const [changes, setChanges] = useState(false);
+  const test = useAct<TestPostgresData>(() => ({ method: "POST", path: "/connections/postgres/test" }));
+  return (
+    <Card
+      title="PostgreSQL"
+      acts={connection ? <Badge tone="good">connected</Badge> : <Badge tone="warn">not connected</Badge>}
+    >
+      <div className="stack">
+        {connection && (
+          <dl className="facts">
+            <dt>Host</dt>
+            <dd>
+              {connection.host}:{connection.port}
+            </dd>
+            <dt>Database</dt>
+            <dd>{connection.database}</dd>
+            <dt>User</dt>
+            <dd>{connection.user}</dd>
+            <dt>Schema</dt>
+            <dd className="mono">{connection.schema}</dd>
+          </dl>
+        )}
+        {connection && !changes && (
+          <>
+            <div className="acts">
+              <Button busy={test.isPending} onClick={() => test.mutate()}>
+                Check
+              </Button>
+              <Button kind="plain" onClick={() => setChanges(true)}>
+                Connect another database
+              </Button>
+            </div>
+            {test.data && <Findings report={test.data.data} />}
+            {test.error && <Trouble error={test.error} title="The database could not be checked." />}
+          </>
+        )}
+        {(!connection || changes) && <Form onDone={() => setChanges(false)} isNew={!connection} />}
+      </div>
+    </Card>
+  );
+}
+
+function Form({ onDone, isNew }: { readonly onDone: () => void; readonly isNew: boolean }) {
+  const [url, setUrl] = useState("");
+  const [schema, setSchema] = useState("salesforce");
+  const [takesOver, setTakesOver] = useState(false);
+  const say = useSay();
+  const connect = useAct<SetPostgresData, SetPostgresBody>((body) => ({
+    method: "PUT",
+    path: "/connections/postgres",
+    body,
+  }));
+  const refused = connect.data && !connect.data.data.ok ? connect.data.data : null;
+  const belongsElsewhere = connect.error instanceof Refused && connect.error.code === "CONFLICT";
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    connect.mutate(
+      { url: url.trim(), schema, ...(takesOver && { take_over: true }) },
+      {
+        onSuccess: ({ data }) => {
+          if (!data.ok) return;
+          say.done("The database is connected");
+          onDone();
+        },
+      },
+    );
+  };
+  return (
+    <form className="form" onSubmit={submit}>
+      <Field
+        label="Database URL"
+        value={url}
+        onChange={({ target }) => setUrl(target.value)}
+        required
+        spellCheck={false}
+        autoComplete="off"
+        placeholder="postgres://user:password@host:5432/database?sslmode=verify-full"
+        hint="It is kept encrypted and never shown again. The user needs CREATE on the database or on the schema, and nothing else."
+        wrong={detailOf(connect.error, "url")}
+      />
+      <Field
+        label="Schema"
+        value={schema}
+        onChange={({ target }) => setSchema(target.value)}
+        required
+        spellCheck={false}
+        hint="Made if it is not there. One workspace each."
+        wrong={detailOf(connect.error, "schema")}
+      />
+      {(belongsElsewhere || takesOver) && (
+        <Check
+          label="Take the schema over from the workspace that has it"
+          hint="Only when that workspace is no longer used: two would send every change twice."
+          checked={takesOver}
+          onChange={({ target }) => setTakesOver(target.checked)}
+        />
+      )}
+      {connect.error && <Trouble error={connect.error} title="The database was not connected." />}
+      {refused && <Findings report={refused} />}
+      <div className="acts">
+        <Button kind="primary" type="submit" busy={connect.isPending}>
+          Connect database
+        </Button>
+        {!isNew && (
+          <Button kind="plain" onClick={onDone}>
+            Cancel
+          </Button>
+        )}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,75 @@
+import type { ReadObjectData } from "bridge/api";
+import { questions } from "../../api/questions.ts";
+import { useAnswer } from "../../api/use.ts";
+import { Card } from "../../parts/page.tsx";
+import { count } from "../../parts/words.ts";
+import { addedCallsPerDay, columnOf, OWN_COLUMNS } from "./preview.ts";
+import type { MappingSettings } from "./settings.tsx";
+
+/** The table that will be there. */
+export function TablePreview({
+  table,
+  fields,
+}: {
+  readonly table: string;
+  readonly fields: readonly ReadObjectData["fields"][number][];
+}) {
+  return (
+    <Card title={<>Table {table && <code>{table}</code>}</>} padded={false}>
+      <div className="list preview">
+        <table>
+          <caption className="unseen">Columns of the table</caption>
+          <tbody>
+            {fields.map((field) => {
+              const [column, type] = columnOf(field);
+              return (
+                <tr key={field.name}>
+                  <th scope="row" className="mono">
+                    {column}
+                  </th>
+                  <td className="mono muted">{type}</td>
+                </tr>
+              );
+            })}
+            {OWN_COLUMNS.map(([column, type, says]) => (
+              <tr key={column} className="own">
+                <th scope="row" className="mono" title={says || undefined}>
+                  {column}
+                </th>
+                <td className="mono muted">{type}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  );
+}
+
+/** What a mapping will cost of the org's calls a day while nothing changes. */
+export function CallsPreview({ settings, except }: { readonly settings: MappingSettings; readonly except?: string }) {
+  const { data: mappings } = useAnswer(questions.mappings);
+  const { data: budget } = useAnswer(questions.budget);
+  const others = mappings?.data.filter(({ id }) => id !== except) ?? [];
+  const calls = addedCallsPerDay(others, {
+    pulls: settings.sync_direction !== "pg_to_sf",
+    seconds: settings.sf_polling_seconds,
+  });
+  const limit = budget?.data.calls_limit;
+  return (
+    <Card title="Calls a day">
+      <div className="stack tight">
+        <p>
+          <span className="figure big">{count(calls)}</span>{" "}
+          <span className="muted">
+            while nothing changes{limit ? `, ${((100 * calls) / limit).toFixed(1)} % of the org's ${count(limit)}` : ""}
+          </span>
+        </p>
+        <p className="small muted">
+          Five mappings with the same interval share a question. What changes costs its pages and writes beyond it: up
+          to 200 rows travel in one call.
+        </p>
+      </div>
+    </Card>
+  );
+}

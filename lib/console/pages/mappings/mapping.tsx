@@ -1,0 +1,217 @@
+import type { ReadMappingData } from "bridge/api";
+import { Pause, Pencil, Play, RefreshCw } from "lucide-react";
+import { questions } from "../../api/questions.ts";
+import { useScopes } from "../../api/scopes.ts";
+import { useAct, useAnswer } from "../../api/use.ts";
+import { Button } from "../../parts/button.tsx";
+import { DIRECTIONS, MappingState, POLICIES } from "../../parts/mapping-state.tsx";
+import { Bones, Card, Page } from "../../parts/page.tsx";
+import { Ago, Time } from "../../parts/time.tsx";
+import { useSay } from "../../parts/toast.tsx";
+import { Notice, Trouble } from "../../parts/trouble.tsx";
+import { count, counted, duration } from "../../parts/words.ts";
+import { go, hrefOf } from "../../route.ts";
+import { BreakerQuestion } from "./breaker.tsx";
+import { MoreActs } from "./more-acts.tsx";
+
+/** One mapping: what it does, how far it is, and everything that can be done with it. */
+export function MappingPage({ id }: { readonly id: string }) {
+  const { data, error, refetch } = useAnswer(questions.mapping(id), { everySeconds: 3 });
+  const mapping = data?.data;
+  return (
+    <Page
+      title={mapping?.sf_object ?? "Mapping"}
+      beside={mapping && <MappingState mapping={mapping} />}
+      says={mapping && <Says mapping={mapping} />}
+      acts={mapping && <Acts mapping={mapping} />}
+    >
+      {error && !mapping && <Trouble error={error} again={() => void refetch()} />}
+      {!mapping && !error && (
+        <Card padded={false}>
+          <Bones lines={8} />
+        </Card>
+      )}
+      {mapping && <Body mapping={mapping} />}
+    </Page>
+  );
+}
+
+function Says({ mapping }: { readonly mapping: ReadMappingData }) {
+  return (
+    <>
+      Table <code>{mapping.pg_table}</code>, {DIRECTIONS[mapping.sync_direction]}
+    </>
+  );
+}
+
+function Acts({ mapping }: { readonly mapping: ReadMappingData }) {
+  const { refusal } = useScopes();
+  const say = useSay();
+  const path = `/mappings/${mapping.id}`;
+  const poll = useAct<{ triggered: boolean; message: string }>(() => ({ method: "POST", path: `${path}/poll-now` }));
+  const turn = useAct<unknown>(() => ({
+    method: "POST",
+    path: `${path}/${mapping.active ? "deactivate" : "activate"}`,
+  }));
+  const isDeleted = mapping.state === "deleted";
+  return (
+    <>
+      <Button
+        icon={<RefreshCw size={15} aria-hidden />}
+        busy={poll.isPending}
+        refused={refusal("operate") ?? (mapping.active ? null : "It is paused.")}
+        onClick={() =>
+          poll.mutate(undefined, {
+            onSuccess: ({ data }) => say.done(data.triggered ? "A cycle runs" : "No cycle was started", data.message),
+            onError: say.failed,
+          })
+        }
+      >
+        Poll now
+      </Button>
+      <Button
+        icon={mapping.active ? <Pause size={15} aria-hidden /> : <Play size={15} aria-hidden />}
+        busy={turn.isPending}
+        refused={refusal("admin") ?? (isDeleted ? "It is deleted." : null)}
+        onClick={() =>
+          turn.mutate(undefined, {
+            onSuccess: () =>
+              say.done(
+                mapping.active ? "Paused" : "Running again",
+                mapping.active ? "Changes of rows are still captured, and sent when it runs again." : undefined,
+              ),
+            onError: say.failed,
+          })
+        }
+      >
+        {mapping.active ? "Pause" : "Activate"}
+      </Button>
+      <Button
+        icon={<Pencil size={15} aria-hidden />}
+        refused={refusal("admin")}
+        onClick={() => go(hrefOf(`${path}/edit`))}
+      >
+        Change
+      </Button>
+      <MoreActs mapping={mapping} />
+    </>
+  );
+}
+
+function Body({ mapping }: { readonly mapping: ReadMappingData }) {
+  return (
+    <>
+      {mapping.reason && (
+        <Notice
+          tone={mapping.state === "paused" || mapping.state === "loading" ? "info" : "bad"}
+          title={mapping.state === "broken" ? "It has stopped" : "What is in the way"}
+        >
+          <p>{mapping.reason}</p>
+          {mapping.broken_since && (
+            <p className="small">
+              Since <Time at={mapping.broken_since} />. It is tried again with every cycle and goes on by itself once
+              the cause is gone.
+            </p>
+          )}
+        </Notice>
+      )}
+      {Boolean(mapping.held_deletes) && <BreakerQuestion mapping={mapping} />}
+      {mapping.progress && <FirstLoad progress={mapping.progress} />}
+      <Figures mapping={mapping} />
+      <div className="split">
+        <Card title="Fields" padded={false}>
+          <ul className="names">
+            {mapping.fields.map((field) => (
+              <li key={field} className="mono">
+                {field}
+                {field === mapping.upsert_field && <span className="tag">upsert field</span>}
+              </li>
+            ))}
+          </ul>
+        </Card>
+        <Card title="Settings">
+          <dl className="facts">
+            <dt>Reads Salesforce</dt>
+            <dd>{mapping.sync_direction === "pg_to_sf" ? "never" : `every ${duration(mapping.sf_polling_seconds)}`}</dd>
+            <dt>Upsert field</dt>
+            <dd>{mapping.upsert_field ?? "none"}</dd>
+            <dt>Conflicts</dt>
+            <dd>{POLICIES[mapping.conflict_policy]}</dd>
+            <dt>Only records where</dt>
+            <dd>{mapping.filter ? <code>{mapping.filter}</code> : "all of them"}</dd>
+            <dt>Calls a day</dt>
+            <dd>{count(mapping.calls_per_day)} were it alone and nothing changed</dd>
+            <dt>Calls made</dt>
+            <dd>
+              {Object.entries(mapping.api_calls)
+                .map(([api, calls]) => `${api} ${count(calls)}`)
+                .join(", ") || "none"}
+            </dd>
+            <dt>Made</dt>
+            <dd>
+              <Time at={mapping.created_at} />
+            </dd>
+            <dt>Changed</dt>
+            <dd>
+              <Time at={mapping.updated_at} />
+            </dd>
+            <dt>Id</dt>
+            <dd className="mono">{mapping.id}</dd>
+          </dl>
+        </Card>
+      </div>
+    </>
+  );
+}
+
+function FirstLoad({ progress }: { readonly progress: NonNullable<ReadMappingData["progress"]> }) {
+  return (
+    <Notice title="The first load goes on">
+      <p>
+        {counted(progress.rows_done, "row")}
+        {progress.rows_total === null ? " so far" : ` of ${count(progress.rows_total)}`}. Rows that you change meanwhile
+        are captured and sent.
+      </p>
+      {progress.rows_total !== null && (
+        <progress max={progress.rows_total} value={progress.rows_done} aria-label="Rows of the first load" />
+      )}
+    </Notice>
+  );
+}
+
+function Figures({ mapping }: { readonly mapping: ReadMappingData }) {
+  const { pg_table: table } = mapping;
+  return (
+    <dl className="figures">
+      <Figure name="Last cycle">
+        <Ago at={mapping.last_run_at} />
+      </Figure>
+      <Figure name="Last read">
+        <Ago at={mapping.last_pull_at} />
+      </Figure>
+      <Figure name="Waiting">{shown(mapping.waiting)}</Figure>
+      <Figure name="Failed">
+        {mapping.failed ? (
+          <a href={hrefOf("/activity/failed", { table })}>{count(mapping.failed)}</a>
+        ) : (
+          shown(mapping.failed)
+        )}
+      </Figure>
+      <Figure name="Sent">{shown(mapping.rows_synced)}</Figure>
+      <Figure name="Lag p50 / p95">
+        {mapping.lag_seconds ? `${duration(mapping.lag_seconds.p50)} / ${duration(mapping.lag_seconds.p95)}` : "–"}
+      </Figure>
+    </dl>
+  );
+}
+
+const shown = (figure: number | null): string => (figure === null ? "–" : count(figure));
+
+function Figure({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd className="figure">{children}</dd>
+    </div>
+  );
+}

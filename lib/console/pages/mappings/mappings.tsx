@@ -1,0 +1,106 @@
+import type { ListMappingStatesData } from "bridge/api";
+import { ArrowLeftRight, Plus } from "lucide-react";
+import { questions } from "../../api/questions.ts";
+import { useScopes } from "../../api/scopes.ts";
+import { useAnswer } from "../../api/use.ts";
+import { Button } from "../../parts/button.tsx";
+import { List } from "../../parts/list.tsx";
+import { DIRECTIONS, MappingState } from "../../parts/mapping-state.tsx";
+import { Bones, Card, Empty, Page } from "../../parts/page.tsx";
+import { Ago } from "../../parts/time.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { count, duration } from "../../parts/words.ts";
+import { go, hrefOf } from "../../route.ts";
+
+/** Every mapping with what it does now. */
+export function Mappings() {
+  const { data, error, refetch } = useAnswer(questions.mappings, { everySeconds: 5 });
+  const { refusal } = useScopes();
+  const mappings = data?.data;
+  const create = (
+    <Button
+      kind="primary"
+      icon={<Plus size={16} aria-hidden />}
+      refused={refusal("admin")}
+      onClick={() => go(hrefOf("/mappings/new"))}
+    >
+      New mapping
+    </Button>
+  );
+  return (
+    <Page title="Mappings" says="One Salesforce object and one table each, kept in step." acts={create}>
+      {error && !data && <Trouble error={error} again={() => void refetch()} />}
+      <Card padded={false}>
+        {!mappings && !error && <Bones lines={5} />}
+        {mappings?.length === 0 && (
+          <Empty
+            icon={<ArrowLeftRight size={24} aria-hidden />}
+            title="Nothing is kept in step yet"
+            acts={
+              <>
+                {create}
+                <a className="button" href={hrefOf("/configuration/import")}>
+                  Import a configuration
+                </a>
+              </>
+            }
+          >
+            Choose an object of your org and the fields that you need; its table is made for you. An export of Heroku
+            Connect can be imported as it is.
+          </Empty>
+        )}
+        {mappings && mappings.length > 0 && (
+          <List
+            caption="Mappings"
+            head={
+              <>
+                <th>Object and table</th>
+                <th>State</th>
+                <th className="wide">Direction</th>
+                <th className="wide number">Reads every</th>
+                <th className="wide">Last cycle</th>
+                <th className="number">Waiting</th>
+                <th className="number">Failed</th>
+              </>
+            }
+          >
+            {mappings.map((mapping) => (
+              <Row key={mapping.id} mapping={mapping} />
+            ))}
+          </List>
+        )}
+      </Card>
+    </Page>
+  );
+}
+
+function Row({ mapping }: { readonly mapping: ListMappingStatesData[number] }) {
+  const href = hrefOf(`/mappings/${mapping.id}`);
+  return (
+    <tr>
+      <td>
+        <a className="row-link" href={href}>
+          {mapping.sf_object}
+        </a>
+        <span className="sub mono">{mapping.pg_table}</span>
+      </td>
+      <td>
+        <MappingState mapping={mapping} />
+        {mapping.reason && <span className="sub breaks">{mapping.reason}</span>}
+      </td>
+      <td className="wide">{DIRECTIONS[mapping.sync_direction]}</td>
+      <td className="wide number">{duration(mapping.sf_polling_seconds)}</td>
+      <td className="wide once">
+        <Ago at={mapping.last_run_at} />
+      </td>
+      <td className="number">{mapping.waiting === null ? "–" : count(mapping.waiting)}</td>
+      <td className="number">
+        {mapping.failed ? (
+          <a href={hrefOf("/activity/failed", { table: mapping.pg_table })}>{count(mapping.failed)}</a>
+        ) : (
+          (mapping.failed ?? "–")
+        )}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,102 @@
+import type { CreateMappingBody, ReadObjectData } from "bridge/api";
+import { Choice, Field } from "../../parts/field.tsx";
+import { DIRECTIONS, POLICIES } from "../../parts/mapping-state.tsx";
+
+/** What is set of a mapping beside its object and its fields. */
+export interface MappingSettings {
+  readonly sync_direction: NonNullable<CreateMappingBody["sync_direction"]>;
+  readonly sf_polling_seconds: number;
+  readonly upsert_field: string | null;
+  readonly conflict_policy: NonNullable<CreateMappingBody["conflict_policy"]>;
+  readonly filter: string | null;
+}
+
+/** How a new mapping begins. */
+export const DEFAULT_SETTINGS: MappingSettings = {
+  sync_direction: "bidirectional",
+  sf_polling_seconds: 10,
+  upsert_field: null,
+  conflict_policy: "salesforce_wins",
+  filter: null,
+};
+
+interface Props {
+  readonly value: MappingSettings;
+  readonly onChange: (value: MappingSettings) => void;
+  /** Fields of the object that are mapped. */
+  readonly chosen: readonly ReadObjectData["fields"][number][];
+  readonly wrong: (path: string) => string | undefined;
+}
+
+/** Direction, rhythm, upsert field, conflicts and filter of a mapping. */
+export function SettingsFields({ value, onChange, chosen, wrong }: Props) {
+  const set = (part: Partial<MappingSettings>) => onChange({ ...value, ...part });
+  const identifying = chosen.filter(({ external_id, unique }) => external_id || unique);
+  return (
+    <div className="form">
+      <Choice
+        label="Direction"
+        value={value.sync_direction}
+        onChange={({ target }) => set({ sync_direction: target.value as MappingSettings["sync_direction"] })}
+      >
+        {Object.entries(DIRECTIONS).map(([direction, words]) => (
+          <option key={direction} value={direction}>
+            {words}
+          </option>
+        ))}
+      </Choice>
+      {value.sync_direction !== "sf_to_pg" && (
+        <Choice
+          label="Upsert field"
+          value={value.upsert_field ?? ""}
+          onChange={({ target }) => set({ upsert_field: target.value || null })}
+          wrong={wrong("upsert_field")}
+          hint={
+            identifying.length === 0
+              ? "None of the chosen fields is an external id. Without one, an insert whose answer was lost waits eleven minutes before it is sent again."
+              : "With one, every change arrives exactly once, whatever breaks."
+          }
+        >
+          <option value="">none</option>
+          {identifying.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </Choice>
+      )}
+      {value.sync_direction !== "pg_to_sf" && (
+        <Field
+          label="Read Salesforce every (seconds)"
+          type="number"
+          min={10}
+          max={86_400}
+          value={value.sf_polling_seconds}
+          onChange={({ target }) => set({ sf_polling_seconds: target.valueAsNumber || 10 })}
+          wrong={wrong("sf_polling_seconds")}
+          hint="Rows of yours are sent every ten seconds in any case; that costs no call while nothing changes."
+        />
+      )}
+      {value.sync_direction === "bidirectional" && (
+        <Choice
+          label="When both sides change the same field"
+          value={value.conflict_policy}
+          onChange={({ target }) => set({ conflict_policy: target.value as MappingSettings["conflict_policy"] })}
+        >
+          {Object.entries(POLICIES).map(([policy, words]) => (
+            <option key={policy} value={policy}>
+              {words}
+            </option>
+          ))}
+        </Choice>
+      )}
+      <Field
+        label="Only records that match (SOQL condition)"
+        value={value.filter ?? ""}
+        onChange={({ target }) => set({ filter: target.value || null })}
+        wrong={wrong("filter")}
+        placeholder="Industry = 'Energy' AND IsActive__c = TRUE"
+        spellCheck={false}
+        hint="Empty: all of them."
+      />
+    </div>
+  );
+}

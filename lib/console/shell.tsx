@@ -1,0 +1,148 @@
+import { Dialog } from "@base-ui/react/dialog";
+import {
+  Activity,
+  ArrowLeftRight,
+  Cable,
+  FileJson,
+  Gauge,
+  KeyRound,
+  LogOut,
+  Menu,
+  ScrollText,
+  Webhook,
+  X,
+} from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { useScopes } from "./api/scopes.ts";
+import { useCredentials, useSession } from "./api/session.tsx";
+import mark from "./mark.svg";
+import { Button } from "./parts/button.tsx";
+import { ThemeSwitch } from "./parts/theme.tsx";
+import { hrefOf, usePlace } from "./route.ts";
+
+const PLACES = [
+  {
+    name: "Watch",
+    places: [
+      { path: "/", name: "Overview", icon: Gauge },
+      { path: "/mappings", name: "Mappings", icon: ArrowLeftRight },
+      { path: "/activity", name: "Activity", icon: Activity },
+    ],
+  },
+  {
+    name: "Set up",
+    places: [
+      { path: "/connections", name: "Connections", icon: Cable },
+      { path: "/configuration", name: "Configuration", icon: FileJson },
+      { path: "/webhooks", name: "Webhooks", icon: Webhook },
+      { path: "/tokens", name: "Tokens", icon: KeyRound },
+      { path: "/audit-log", name: "Audit log", icon: ScrollText },
+    ],
+  },
+] as const;
+
+/** What stands around every page: the places, who is here, and the way out. */
+export function Shell({ children }: { readonly children: ReactNode }) {
+  return (
+    <div className="shell">
+      <a className="skip" href={`${location.hash}`} onClick={toMain}>
+        Skip to the page
+      </a>
+      <Bar />
+      <Side />
+      <main className="main" id="main">
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function toMain(event: { preventDefault(): void }): void {
+  event.preventDefault();
+  document.querySelector<HTMLElement>("#main h1")?.focus();
+}
+
+/** On a narrow page the places stand in a drawer. */
+function Bar() {
+  const [open, setOpen] = useState(false);
+  return (
+    <div className="bar">
+      <a className="brand" href={hrefOf("/")}>
+        <img src={mark} alt="" />
+        Bridge
+      </a>
+      <Dialog.Root open={open} onOpenChange={setOpen}>
+        <Dialog.Trigger render={<Button kind="plain" icon={<Menu size={20} aria-hidden />} aria-label="Places" />} />
+        <Dialog.Portal>
+          <Dialog.Backdrop className="veil" />
+          <Dialog.Popup className="drawer" aria-label="Places">
+            <Side onGo={() => setOpen(false)}>
+              <Dialog.Close render={<Button kind="plain" icon={<X size={18} aria-hidden />} aria-label="Close" />} />
+            </Side>
+          </Dialog.Popup>
+        </Dialog.Portal>
+      </Dialog.Root>
+    </div>
+  );
+}
+
+function Side({ children, onGo }: { readonly children?: ReactNode; readonly onGo?: () => void }) {
+  const { path } = usePlace();
+  return (
+    <div className="side">
+      <div className="head">
+        <a className="brand" href={hrefOf("/")}>
+          <img src={mark} alt="" />
+          Bridge
+        </a>
+        {children}
+      </div>
+      <nav className="nav" aria-label="Places">
+        {PLACES.map(({ name, places }) => (
+          <div key={name}>
+            <div className="nav-group">{name}</div>
+            <ul>
+              {places.map((place) => (
+                <li key={place.path}>
+                  <a
+                    href={hrefOf(place.path)}
+                    onClick={onGo}
+                    aria-current={isAt(path, place.path) ? "page" : undefined}
+                  >
+                    <place.icon size={17} strokeWidth={1.75} aria-hidden />
+                    {place.name}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <Who />
+    </div>
+  );
+}
+
+const isAt = (path: string, place: string): boolean =>
+  place === "/" ? path === "/" : path === place || path.startsWith(`${place}/`);
+
+function Who() {
+  const { workspaceId } = useCredentials();
+  const { signOut } = useSession();
+  const { token } = useScopes();
+  return (
+    <div className="who">
+      <div>
+        <div className="breaks">{token?.owner ?? " "}</div>
+        <div className="breaks mono">{workspaceId}</div>
+        {token && <div>may {token.scopes.join(", ")}</div>}
+      </div>
+      <div className="who-acts">
+        <ThemeSwitch />
+        <Button kind="plain" compact icon={<LogOut size={16} aria-hidden />} onClick={() => signOut()}>
+          Sign out
+        </Button>
+      </div>
+    </div>
+  );
+}
