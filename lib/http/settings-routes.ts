@@ -158,6 +158,16 @@ export const SETTINGS_ROUTES = {
     postgres: true,
     secrets: true,
   },
+  "adopt-heroku-connect": {
+    method: "POST",
+    path: `${WORKSPACE}/connections/postgres/adopt-heroku-connect`,
+    scope: "admin",
+    body: false,
+    reads: READS,
+    writes: [...WRITES, "audit"],
+    postgres: true,
+    secrets: true,
+  },
   "set-salesforce": {
     method: "PUT",
     path: `${WORKSPACE}/connections/salesforce`,

@@ -14,7 +14,8 @@ export const databases: Databases = {
     }),
 };
 
-async function withSession<Answer>(
+/** Work on a connection of its own; rejects with `NoConnection` when none comes about. */
+export async function withSession<Answer>(
   connection: PostgresConnection,
   work: (session: Session) => Promise<Answer>,
 ): Promise<Answer> {

@@ -47,30 +47,40 @@ function unreadable({ shape }: MappedTable, words: string): Failure {
   );
 }
 
-/** What of the old log is still to be done. A failed insert or update counts while its row says so. */
-function stillToDo({ shape, layout }: MappedTable): string {
-  const { theirLog, theirArchive } = metadata(shape.schema);
-  const row = `SELECT FROM ${qualified(shape.schema, shape.table)} t WHERE t.${name(layout.key)} = f.record_id`;
-  const says = "_hc_lastop" in layout.types ? " AND t._hc_lastop = 'FAILED'" : "";
-  const columns =
-    'id, txid, created_at, updated_at, processed_at, state, action, record_id, sfid, old, "values", sf_message';
-  const failed = (log: string) => `
-      SELECT ${columns} FROM ${log} f WHERE table_name = $1 AND state = 'FAILED'
-        AND CASE WHEN action = 'DELETE' THEN NOT EXISTS (${row}) ELSE EXISTS (${row}${says}) END
-        AND NOT EXISTS (${later(theirLog)}) AND NOT EXISTS (${later(theirArchive)})`;
-  return `
-      SELECT ${columns} FROM ${theirLog} WHERE table_name = $1 AND state IN ('NEW', 'PENDING')
-      UNION ALL ${failed(theirLog)} UNION ALL ${failed(theirArchive)}`;
+/** Where Heroku Connect's changes of a table stand, and by what they know its rows. */
+interface Place {
+  readonly log: string;
+  readonly archive: string;
+  readonly table: string;
+  readonly key: string;
+  readonly rowsSay: boolean;
 }
 
-const later = (log: string) =>
-  `SELECT FROM ${log} s WHERE s.table_name = f.table_name AND s.record_id = f.record_id AND s.state = 'SUCCESS' AND s.id > f.id`;
+/** A SELECT of what is still to be done of a table, $1. A failed insert or update counts while its row says so. */
+export function stillToDo({ log, archive, table, key, rowsSay }: Place): string {
+  const row = `SELECT FROM ${table} t WHERE t.${name(key)} = f.record_id`;
+  const says = rowsSay ? " AND t._hc_lastop = 'FAILED'" : "";
+  const columns =
+    'id, txid, created_at, updated_at, processed_at, state, action, record_id, sfid, old, "values", sf_message';
+  const failed = (from: string) => `
+      SELECT ${columns} FROM ${from} f WHERE table_name = $1 AND state = 'FAILED'
+        AND CASE WHEN action = 'DELETE' THEN NOT EXISTS (${row}) ELSE EXISTS (${row}${says}) END
+        AND NOT EXISTS (${later(log)}) AND NOT EXISTS (${later(archive)})`;
+  return `
+      SELECT ${columns} FROM ${log} WHERE table_name = $1 AND state IN ('NEW', 'PENDING')
+      UNION ALL ${failed(log)} UNION ALL ${failed(archive)}`;
+}
+
+const later = (from: string) =>
+  `SELECT FROM ${from} s WHERE s.table_name = f.table_name AND s.record_id = f.record_id AND s.state = 'SUCCESS' AND s.id > f.id`;
 
 /** One statement, so that what is taken and what is marked are the same. An update of nothing that is mapped is ignored. */
 function takeStatement(mapped: MappedTable): string {
-  const { log, totals, theirLog, theirArchive } = metadata(mapped.shape.schema);
+  const { schema, table } = mapped.shape;
+  const { log, totals, theirLog, theirArchive } = metadata(schema);
+  const place = { log: theirLog, archive: theirArchive, table: qualified(schema, table), key: mapped.layout.key };
   return `
-    WITH open AS MATERIALIZED (${stillToDo(mapped)}
+    WITH open AS MATERIALIZED (${stillToDo({ ...place, rowsSay: "_hc_lastop" in mapped.layout.types })}
     ), read AS MATERIALIZED (
       SELECT id, txid, created_at, updated_at, processed_at, state, action, record_id, sfid, sf_message,
         ${jsonOfHstore("old")} AS old, ${jsonOfHstore('"values"')} AS "values" FROM open

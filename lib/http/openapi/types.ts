@@ -24,6 +24,30 @@ export type ActivateMappingData = {
   readonly calls_per_day: number;
 };
 
+export type AdoptHerokuConnectData = {
+  readonly state: "absent" | "present" | "adopted";
+  readonly tables: readonly {
+    readonly table: string;
+    readonly rows: number;
+    readonly triggers: readonly string[];
+    readonly changes: {
+      readonly new: number;
+      readonly pending: number;
+      readonly failed: number;
+    };
+    readonly kept_types: readonly {
+      readonly column: string;
+      readonly type: string;
+    }[];
+  }[];
+  readonly findings: readonly {
+    readonly check: string;
+    readonly ok: boolean;
+    readonly message: string;
+    readonly remedy: string | null;
+  }[];
+};
+
 export type AuthorizeSalesforceBody = {
   readonly login_url: string;
   readonly client_id: string;

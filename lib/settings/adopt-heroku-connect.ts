@@ -1,0 +1,147 @@
+import * as z from "zod/mini";
+import type { SealedWorkspace } from "../access/ports.ts";
+import type { AuditTrail } from "../audit/ports.ts";
+import { Failure } from "../model/failure.ts";
+import { newId } from "../model/id.ts";
+import type { PostgresConnection } from "../model/workspace.ts";
+import { type Finding, finding, judged } from "./findings.ts";
+import { NoConnection, type TheirSchema, type TheirSchemas } from "./ports.ts";
+
+interface Needs {
+  readonly theirs: TheirSchemas;
+  readonly audit: AuditTrail;
+}
+
+interface Asked {
+  readonly workspace: SealedWorkspace;
+  readonly actor: string;
+  readonly at: Date;
+  /** Only look. */
+  readonly dryRun: boolean;
+}
+
+/** What there is to adopt, table by table, and what speaks against it. */
+export const adoption = z.object({
+  state: z.enum(["absent", "present", "adopted"]),
+  tables: z.array(
+    z.object({
+      table: z.string(),
+      rows: z.number(),
+      triggers: z.array(z.string()),
+      changes: z.object({ new: z.number(), pending: z.number(), failed: z.number() }),
+      kept_types: z.array(z.object({ column: z.string(), type: z.string() })),
+    }),
+  ),
+  findings: z.array(finding),
+});
+type Adoption = z.infer<typeof adoption>;
+
+/**
+ * Makes a schema that Heroku Connect has been writing the workspace's: its log is moved aside, and from then on each of
+ * its tables changes hands when its mapping is provisioned. Asked again it changes nothing. Refuses what is not Heroku
+ * Connect's, and what the connected role may not change.
+ */
+export async function adoptHerokuConnect(needs: Needs, asked: Asked): Promise<Adoption> {
+  const connection = (await asked.workspace.open()).postgres;
+  if (connection === null) {
+    throw new Failure("CONFLICT", "this workspace is not connected to a PostgreSQL database yet: connect one first");
+  }
+  const before = await connected(() => needs.theirs.look(connection));
+  const told = tell(before, connection, asked.at);
+  if (asked.dryRun) return told;
+  const inTheWay = told.findings.find(({ check, ok }) => !ok && NECESSARY.has(check));
+  if (inTheWay) throw new Failure("CONFLICT", `${inTheWay.message}; ${inTheWay.remedy}`);
+  if (before.state === "present") await adopt(needs, asked, connection, before);
+  return { ...told, state: "adopted" };
+}
+
+/** Findings without which nothing is adopted; the others are for the operator to weigh. */
+const NECESSARY = new Set(["log", "rights"]);
+
+/** The entry stands before the change: the two are in different databases, and nothing may happen unseen. */
+async function adopt(needs: Needs, asked: Asked, connection: PostgresConnection, { tables }: TheirSchema) {
+  await needs.audit.append({
+    id: newId("aud"),
+    workspaceId: asked.workspace.id,
+    actor: asked.actor,
+    action: "connection.postgres_changed",
+    resourceId: asked.workspace.id,
+    detail: { adopted: "heroku_connect", schema: connection.schema, tables: tables.map(({ table }) => table) },
+    createdAt: asked.at,
+  });
+  await connected(() => needs.theirs.adopt(connection, asked.workspace.id));
+}
+
+async function connected<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof NoConnection)) throw error;
+    throw new Failure("CONFLICT", `${error.message}; ${error.remedy}`);
+  }
+}
+
+function tell(theirs: TheirSchema, { schema }: PostgresConnection, at: Date): Adoption {
+  return {
+    state: theirs.state,
+    tables: theirs.tables.map(({ keptTypes, triggers, ...table }) => ({
+      ...table,
+      triggers: [...triggers],
+      kept_types: [...keptTypes],
+    })),
+    findings: theirs.state === "absent" ? [absent(schema)] : [...judge(theirs, schema, at)],
+  };
+}
+
+const absent = (schema: string): Finding =>
+  judged(
+    "log",
+    false,
+    `schema ${schema} holds nothing of Heroku Connect's`,
+    "connect the database and the schema that it writes to: bridge connect postgres --schema NAME",
+  );
+
+/** Heroku Connect asks its log every two minutes at the most. */
+const QUIET_MILLISECONDS = 5 * 60_000;
+
+function judge({ state, owners, user, lastActiveAt, readers, dependents }: TheirSchema, schema: string, at: Date) {
+  const moved = state === "adopted" ? ", moved aside" : "";
+  const grants = owners.map((owner) => `GRANT ${quoted(owner)} TO ${quoted(user)};`).join(" ");
+  const minutes = lastActiveAt === null ? null : Math.floor((at.getTime() - lastActiveAt.getTime()) / 60_000);
+  const isQuiet = lastActiveAt === null || at.getTime() - lastActiveAt.getTime() > QUIET_MILLISECONDS;
+  return [
+    judged("log", true, `schema ${schema} has Heroku Connect's log${moved}`, ""),
+    judged(
+      "rights",
+      owners.length === 0,
+      owners.length === 0
+        ? `${user} may change what Heroku Connect has made`
+        : `${user} may not change what belongs to ${owners.join(", ")}`,
+      `as those roles or as a superuser run: ${grants}`,
+    ),
+    judged(
+      "paused",
+      isQuiet,
+      minutes === null
+        ? "Heroku Connect has processed nothing lately"
+        : `Heroku Connect last worked ${minutes} minutes ago`,
+      "pause it and wait until it is idle: heroku connect:pause",
+    ),
+    judged(
+      "readers",
+      readers.length === 0,
+      readers.length === 0 ? "nobody else looks at the log" : `the log is looked at by: ${readers.join(", ")}`,
+      "if that is Heroku Connect, pause it; if it is a monitor of yours, it sees the new log from then on",
+    ),
+    judged(
+      "dependents",
+      dependents.length === 0,
+      dependents.length === 0
+        ? "nothing of yours stands on the log"
+        : `these stand on the old log: ${dependents.join(", ")}`,
+      `they stay with it, as ${schema}._hc_trigger_log; make them again on ${schema}._trigger_log`,
+    ),
+  ];
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

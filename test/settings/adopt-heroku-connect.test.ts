@@ -1,0 +1,121 @@
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { handler as adopt } from "../../functions/api/adopt-heroku-connect.ts";
+import { auditLog } from "../../functions/composition.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { call } from "../support/call.ts";
+import { dataOf } from "../support/data-of.ts";
+import { AS_HEROKU_CONNECT, AS_THE_APPLICATION, herokuConnectSchema } from "../support/heroku-connect.ts";
+import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+
+let cloud: BridgeCloud;
+let database: TestDatabase;
+let application: Client;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+  database = await createTestDatabase();
+  application = new Client({ connectionString: database.url, application_name: "heroku-connect" });
+  await application.connect();
+});
+afterAll(async () => {
+  await application.end();
+  await database.close();
+  await cloud.close();
+});
+
+interface Adoption {
+  readonly state: string;
+  readonly tables: readonly object[];
+  readonly findings: readonly { readonly check: string; readonly ok: boolean; readonly remedy: string | null }[];
+}
+
+const ask = (workspace: TestWorkspace, query: Record<string, string> = {}) =>
+  call(adopt, "adopt-heroku-connect", { token: workspace.token, path: { workspace_id: workspace.id }, query });
+const look = async (workspace: TestWorkspace): Promise<Adoption> => dataOf(await ask(workspace, { dry_run: "true" }));
+const worries = ({ findings }: Adoption) => findings.filter(({ ok }) => !ok).map(({ check }) => check);
+
+test("a look tells what there is to adopt, what waits in it, and what speaks against it", async () => {
+  const workspace = await createTestWorkspace({ postgres: { url: database.url, schema: "theirs" } });
+  await application.query(
+    herokuConnectSchema(
+      [{ table: "contact", columns: { lastname: "varchar(80)", amount__c: "double precision" } }],
+      "theirs",
+    ),
+  );
+  await application.query(AS_HEROKU_CONNECT);
+  await application.query("INSERT INTO theirs.contact (sfid, lastname) VALUES ('003000000000001AAA', 'Curie')");
+  await application.query(AS_THE_APPLICATION);
+  await application.query("UPDATE theirs.contact SET lastname = 'C.'");
+  await application.query("INSERT INTO theirs.contact (lastname) VALUES ('New')");
+  await application.query("UPDATE theirs._trigger_log SET state = 'PENDING' WHERE action = 'INSERT'");
+  await application.query(
+    "INSERT INTO theirs._trigger_log_archive (id, state, action, table_name, processed_at) VALUES (90, 'SUCCESS', 'UPDATE', 'contact', now())",
+  );
+  await application.query("CREATE VIEW public.waiting AS SELECT * FROM theirs._trigger_log");
+
+  const found = await look(workspace);
+
+  expect(found).toMatchObject({
+    state: "present",
+    tables: [
+      {
+        table: "contact",
+        triggers: ["hc_contact_logtrigger", "hc_contact_status_trigger"],
+        changes: { new: 1, pending: 1, failed: 0 },
+        kept_types: [
+          { column: "amount__c", type: "double precision" },
+          { column: "systemmodstamp", type: "timestamp without time zone" },
+        ],
+      },
+    ],
+  });
+  expect(worries(found)).toEqual(["paused", "readers", "dependents"]);
+  const { rows } = await application.query("SELECT to_regclass('theirs._bridge_meta') AS ours");
+  expect(rows).toEqual([{ ours: null }]);
+});
+
+test("adopting moves the log aside once, is audited once, and can be asked for again", async () => {
+  const workspace = await createTestWorkspace({ postgres: { url: database.url, schema: "moved" } });
+  await application.query(herokuConnectSchema([{ table: "lead", columns: { lastname: "varchar(80)" } }], "moved"));
+
+  const first: Adoption = dataOf(await ask(workspace));
+  await application.query("INSERT INTO moved.lead (lastname) VALUES ('Captured by theirs')");
+  const second: Adoption = dataOf(await ask(workspace));
+
+  expect([first.state, second.state]).toEqual(["adopted", "adopted"]);
+  expect(second.tables).toMatchObject([{ table: "lead", changes: { new: 1 } }]);
+  const page = await auditLog().page(
+    { workspaceId: workspace.id, actor: null, action: null },
+    { limit: 10, offset: 0 },
+  );
+  const entries = page.entries.filter(({ action }) => action === "connection.postgres_changed");
+  expect(entries.map(({ detail }) => detail)).toEqual([
+    { adopted: "heroku_connect", schema: "moved", tables: ["lead"] },
+  ]);
+});
+
+test("a role that may not change what Heroku Connect has made is told the GRANT, and nothing is touched", async () => {
+  const role = `bridge_${Date.now()}`;
+  await application.query(herokuConnectSchema([{ table: "account", columns: { name: "varchar(80)" } }], "foreign_one"));
+  await application.query(`CREATE ROLE ${role} LOGIN PASSWORD 'p'; GRANT ALL ON SCHEMA foreign_one TO ${role};
+    GRANT ALL ON ALL TABLES IN SCHEMA foreign_one TO ${role}`);
+  const url = Object.assign(new URL(database.url), { username: role, password: "p" }).href;
+  const workspace = await createTestWorkspace({ postgres: { url, schema: "foreign_one" } });
+
+  const told = (await look(workspace)).findings.find(({ check }) => check === "rights");
+  const refused = await ask(workspace);
+  await application.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+
+  expect(told?.remedy).toMatch(new RegExp(`GRANT "\\w+" TO "${role}";`));
+  expect(refused.json?.error?.code).toBe("CONFLICT");
+  const { rows } = await application.query("SELECT to_regclass('foreign_one._hc_trigger_log') AS moved");
+  expect(rows).toEqual([{ moved: null }]);
+});
+
+test("a schema without anything of Heroku Connect's is left alone", async () => {
+  const workspace = await createTestWorkspace({ postgres: { url: database.url, schema: "empty_one" } });
+
+  expect(await look(workspace)).toMatchObject({ state: "absent", tables: [] });
+  expect((await ask(workspace)).json?.error?.message).toContain("nothing of Heroku Connect's");
+});
