@@ -47,7 +47,7 @@ export const workspaceConnections: Connections = {
 
 export const provisionerOf = async (workspaceId: string) => {
   const connection = await postgresOf(workspaceId);
-  return { provisioner: createProvisioner(connection), schema: connection.schema };
+  return { provisioner: createProvisioner(connection, now), schema: connection.schema };
 };
 
 /** The queues that the sync room sends to; a message's group is its workspace, so that a busy one holds up no other. */

@@ -73,7 +73,7 @@ async function main(): Promise<void> {
 }
 
 async function prepare(client: Client, url: string): Promise<void> {
-  const provisioner = createProvisioner({ url, schema: "salesforce" });
+  const provisioner = createProvisioner({ url, schema: "salesforce" }, () => new Date());
   for (const table of TABLES) {
     const shape = shapeOf(table);
     // The table and its indexes are the same; only one of them is captured as Bridge does it.

@@ -93,26 +93,6 @@ test("what ends something asks first, and does nothing when nobody answers", asy
   expect((await world.line.run(["mapping", "delete", "contact", "--yes"])).code).toBe(0);
 });
 
-test("a Heroku Connect export is imported with every mapping paused, after its plan was shown", async () => {
-  const mappings = [{ object_name: "Contact", config: { fields: { Id: {} } } }];
-  const plan = { action: "create", object_name: "Contact", pg_table: "contact", fields_added: ["Email"] };
-  const changes = [{ ...plan, fields_removed: [], settings_changed: [] }];
-  world.answer("POST /config/import", { created: 1, updated: 0, skipped: 0, changes });
-  const file = world.line.file("export.json", JSON.stringify({ version: 1, connection: {}, mappings }));
-
-  const dry = await world.line.run(["migrate", "heroku-connect", file, "--dry-run"]);
-  const real = await world.line.run(["migrate", "heroku-connect", file, "--yes"]);
-
-  expect(world.asked.map(({ call }) => call)).toEqual([
-    "POST /config/import?dry_run=true",
-    "POST /config/import?dry_run=true",
-    "POST /config/import",
-  ]);
-  expect(JSON.parse(world.asked[2]?.body ?? "").mappings[0].config.bridge).toEqual({ active: false });
-  expect(dry.stdout).toContain("Nothing is changed yet");
-  expect(real.stderr).toContain("heroku connect:pause");
-});
-
 test("the browser's return is taken only with the word that began the sign-in", async () => {
   world.answer("POST /connections/salesforce/authorize", { authorize_url: "https://login.example/", state: "st" });
   const connected = { organization_id: "00D1", instance_url: "https://acme.example", username: "ada" };

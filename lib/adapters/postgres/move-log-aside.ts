@@ -92,7 +92,7 @@ function afterwards(schema: string): string {
     );
     COMMENT ON TABLE ${kept} IS 'Triggers of Heroku Connect that Bridge has taken the place of.';
     COMMENT ON TABLE ${theirLog} IS 'The trigger log of Heroku Connect, as it was when Bridge adopted the schema.';
-    CREATE FUNCTION ${refuse}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    CREATE OR REPLACE FUNCTION ${refuse}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
       SET search_path = pg_catalog, pg_temp AS $bridge$ BEGIN
       IF EXISTS (SELECT FROM ${state} s WHERE s.table_name = NEW.table_name) THEN
         RAISE EXCEPTION 'the changes of % are captured by Bridge; nobody sends what is written to this log', NEW.table_name

@@ -20,14 +20,14 @@ import { takeChangesOver } from "./take-changes-over.ts";
 import { dropTheirTriggers, theirTriggers } from "./their-triggers.ts";
 import { asFarAsFollowed, type Narrow, widenColumns } from "./widen-columns.ts";
 
-/** Makes and changes mapped tables in a customer's database. */
-export function createProvisioner(connection: PostgresConnection): Provisioner {
+/** Makes and changes mapped tables in a customer's database. `now` is the service's time. */
+export function createProvisioner(connection: PostgresConnection, now: () => Date): Provisioner {
   return {
     async provision(mapping, shape) {
       checkNames(shape);
       return await withSession(connection, async (session) => {
         await migrate(session, shape.schema, mapping.workspaceId);
-        return await patiently(DDL_ATTEMPTS, isMadeByAnother, () => provisionTable(session, shape));
+        return await patiently(DDL_ATTEMPTS, isMadeByAnother, () => provisionTable(session, shape, now()));
       });
     },
     async retire(mapping) {
@@ -36,12 +36,12 @@ export function createProvisioner(connection: PostgresConnection): Provisioner {
   };
 }
 
-async function provisionTable(session: Session, shape: TableShape) {
+async function provisionTable(session: Session, shape: TableShape, at: Date) {
   const before = await readTable(session, shape.schema, shape.table);
   const key = before ? adoptedKey(shape, before) : "id";
   // What may be refused comes before anything of the table is changed.
   if (before) await buildMissingIndexes(session, shape, before);
-  const changed = await inOneTransaction(session, shape, before, key);
+  const changed = await inOneTransaction(session, shape, before, key, at);
   await buildMissingIndexes(session, shape, await tableOf(session, shape));
   return { created: before === null, ...changed };
 }
@@ -84,6 +84,7 @@ async function inOneTransaction(
   shape: TableShape,
   before: CatalogTable | null,
   key: string,
+  at: Date,
 ): Promise<Changed> {
   const { state } = metadata(shape.schema);
   const first = `SELECT config_version, shape FROM ${state} WHERE mapping_id = ${literal(shape.mappingId)} FOR UPDATE`;
@@ -96,10 +97,10 @@ async function inOneTransaction(
       const known = current ? (current["shape"] as TableShape) : shape;
       const narrow = await widenColumns(session, known, shape, await tableOf(session, shape));
       const layout = layoutOf(await tableOf(session, shape), key);
-      if (theirs.length > 0 && pushes(shape.direction)) await takeChangesOver(session, { shape, layout });
+      if (theirs.length > 0 && pushes(shape.direction)) await takeChangesOver(session, { shape, layout }, at);
       await session.script(`${captureStatements({ shape, layout })}\n${serveTheirColumns({ shape, layout })}`);
       await keepState(session, asFarAsFollowed(known, shape, narrow), layout);
-      if (theirs.length > 0) await startFromTheirs(session, { shape, layout }, addedColumns);
+      if (theirs.length > 0) await startFromTheirs(session, { shape, layout }, addedColumns, at);
       if (asksForMore(known, shape)) await oweReading(session, shape);
       return { addedColumns, narrow };
     }),

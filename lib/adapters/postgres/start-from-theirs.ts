@@ -20,6 +20,7 @@ export async function startFromTheirs(
   session: Session,
   { shape }: MappedTable,
   addedColumns: readonly string[],
+  at: Date,
 ): Promise<void> {
   if (!pulls(shape.direction) || shape.filter !== null) return;
   const { state, loads } = metadata(shape.schema);
@@ -30,12 +31,12 @@ export async function startFromTheirs(
        FROM ${qualified(shape.schema, shape.table)} WHERE sfid IS NOT NULL
      ), started AS (
        UPDATE ${state} s SET position = newest.stamp,
-         deleted = greatest(newest.stamp, now() - make_interval(days => $3))
+         deleted = greatest(newest.stamp, $5::timestamptz - make_interval(days => $3))
        FROM newest WHERE s.mapping_id = $1 AND s.position IS NULL AND newest.stamp IS NOT NULL
        RETURNING s.mapping_id
      )
      UPDATE ${loads} l SET load = $4::jsonb FROM started WHERE l.mapping_id = started.mapping_id`,
-    [shape.mappingId, OVERLAP_SECONDS, DELETIONS_DAYS, mark],
+    [shape.mappingId, OVERLAP_SECONDS, DELETIONS_DAYS, mark, at],
   );
 }
 

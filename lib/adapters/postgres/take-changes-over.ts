@@ -12,13 +12,13 @@ import { literal, metadata, name, qualified } from "./sql.ts";
  * NEW ones are sent; PENDING ones were being sent when it stopped, so they are in doubt; of FAILED ones, those that are
  * still the last word on their row can be retried. In the old log they are REQUEUED from then on.
  */
-export async function takeChangesOver(session: Session, mapped: MappedTable): Promise<void> {
+export async function takeChangesOver(session: Session, mapped: MappedTable, at: Date): Promise<void> {
   const { theirLog } = metadata(mapped.shape.schema);
   const [found] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [theirLog]);
   if (!found?.made) return;
   await refuseUnreadable(session, mapped);
   try {
-    await session.query(takeStatement(mapped), [mapped.shape.table, BATCH_OF_ANOTHER]);
+    await session.query(takeStatement(mapped), [mapped.shape.table, BATCH_OF_ANOTHER, at]);
   } catch (error) {
     if (!sqlState(error)?.startsWith(DATA_TROUBLE)) throw error;
     throw unreadable(mapped, error instanceof Error ? error.message : "");
@@ -95,12 +95,12 @@ function takeStatement(mapped: MappedTable): string {
       SELECT txid, created_at, updated_at, CASE WHEN state = 'FAILED' THEN coalesce(processed_at, updated_at, created_at) END,
         state, action, $1::varchar, record_id, sfid, was, becomes, CASE WHEN state = 'FAILED' THEN 0 END, sf_message,
         CASE WHEN state = 'FAILED' THEN 'FAILED' END, CASE WHEN state = 'PENDING' THEN 0 END,
-        CASE WHEN state = 'PENDING' THEN $2::text END, CASE WHEN state = 'PENDING' THEN clock_timestamp() END
+        CASE WHEN state = 'PENDING' THEN $2::text END, CASE WHEN state = 'PENDING' THEN $3::timestamptz END
       FROM meant WHERE action <> 'UPDATE' OR becomes <> '{}' ORDER BY id
       RETURNING state
     ), marked AS (
       UPDATE ${theirLog} l SET state = CASE WHEN m.action = 'UPDATE' AND m.becomes = '{}' THEN 'IGNORED' ELSE 'REQUEUED' END,
-        processed_at = clock_timestamp()
+        processed_at = $3
       FROM meant m WHERE l.id = m.id
     ), marked_too AS (
       UPDATE ${theirArchive} l SET state = 'REQUEUED' FROM meant m WHERE l.id = m.id

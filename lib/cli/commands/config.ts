@@ -17,7 +17,8 @@ export async function exportConfig({ api, out, args }: Context): Promise<void> {
   });
 }
 
-interface ImportResult {
+/** What an import did, or would do. */
+export interface ImportResult {
   readonly created: number;
   readonly updated: number;
   readonly skipped: number;

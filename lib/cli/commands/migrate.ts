@@ -1,58 +1,124 @@
-import { type Context, isSet } from "../context.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { type Context, isSet, segment } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
+import type { MappingState } from "../find.ts";
 import { confirm } from "../secret.ts";
-import { readDocument, tellImport } from "./config.ts";
+import { type ImportResult, readDocument } from "./config.ts";
+import { gatherPlan, isReady, type Plan, tellPlan } from "./migration-plan.ts";
 
 /**
- * Adopts the tables of a Heroku Connect export: the plan first, then the import with every mapping paused, so that
- * Heroku Connect can be stopped before the first change is captured here.
+ * Moves a workspace here from Heroku Connect, by its export: looks at both sides, shows the plan, asks, adopts the
+ * schema, imports the mappings, and waits until each has its table. Broken off anywhere, the same command goes on.
  */
 export async function migrateHerokuConnect(context: Context): Promise<void> {
   const document = await readDocument(context);
-  const api = context.api();
-  const body = pausedDocument(document);
-  const plan = await api.post<Parameters<typeof tellImport>[1]>("/config/import", { body, query: { dry_run: true } });
-  tellImport(context, plan.data, true);
-  if (isSet(context, "dryRun")) return tellSteps(context);
+  const objects = objectsOf(document);
+  const plan = await gatherPlan(context, document);
+  if (!context.out.json) tellPlan(context, plan);
+  if (isSet(context, "dryRun")) return endDryRun(context, plan);
+  if (!isReady(plan)) throw new CommandFailure("conflict", "nothing was changed: mend what is marked ✗ above first");
 
-  const question = "Import these mappings, paused? Tables are adopted as they are; nothing is dropped or rewritten.";
+  const question = "Adopt these tables now? Heroku Connect must be paused, and stay so.";
   if (!isSet(context, "yes") && !(await confirm(context.terminal, question))) {
     throw new CommandFailure("usage", "not confirmed: say --yes to do it without questions");
   }
-  const imported = await api.post<Parameters<typeof tellImport>[1]>("/config/import", { body });
-  tellImport(context, imported.data, false);
-  tellSteps(context);
+  const api = context.api();
+  await api.post("/connections/postgres/adopt-heroku-connect");
+  context.out.note("The schema is adopted: Heroku Connect's log stands aside as _hc_trigger_log.");
+  const { data: imported } = await api.post<ImportResult>("/config/import", { body: document });
+  context.out.note(`The mappings are imported: ${countsOf(imported)}.`);
+  await makeAgain(context, objects);
+  const mappings = await untilSettled(context, objects);
+  tellEnd(context, plan, imported, mappings);
 }
 
-function tellSteps({ out }: Context): void {
-  for (const step of STEPS) out.note(step);
-}
+const countsOf = ({ created, updated, skipped }: ImportResult) =>
+  `${created} created, ${updated} updated, ${skipped} as they were`;
 
-const STEPS = [
-  "",
-  "What is left to do:",
-  "  1. heroku connect:pause              stop Heroku Connect; let its log run empty first",
-  "  2. bridge doctor                     rights, tables and fields of both sides",
-  "  3. bridge mapping activate OBJECT    for each mapping: capture begins, records are matched with your rows",
-  "  4. bridge mapping show OBJECT --wait until its load is done",
-  "  5. bridge mapping push-existing OBJECT, if rows without a record are to be sent",
-  "  6. remove Heroku Connect",
-];
-
-/** The same document with every mapping paused. */
-function pausedDocument(document: unknown): unknown {
-  if (!isThing(document) || !Array.isArray(document["mappings"])) {
+/** The objects that a document names. */
+function objectsOf(document: unknown): ReadonlySet<string> {
+  const mappings = isThing(document) ? document["mappings"] : null;
+  if (!Array.isArray(mappings)) {
     throw new CommandFailure("invalid", "this is no Heroku Connect export: it has no list of mappings");
   }
-  const mappings = document["mappings"].map((mapping: unknown) => {
-    if (!isThing(mapping) || !isThing(mapping["config"])) return mapping;
-    const { config } = mapping;
-    const bridge = isThing(config["bridge"]) ? config["bridge"] : {};
-    return { ...mapping, config: { ...config, bridge: { ...bridge, active: false } } };
-  });
-  return { version: document["version"], mappings };
+  return new Set(mappings.flatMap((one: unknown) => (isThing(one) ? [String(one["object_name"]).toLowerCase()] : [])));
 }
 
 function isThing(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+function endDryRun(context: Context, plan: Plan): void {
+  if (context.out.json) context.out.record({ ...plan });
+  context.out.note("Nothing was changed. Without --dry-run the same command carries this out.");
+  if (!isReady(plan)) context.endAs("unwell");
+}
+
+/** An import leaves mappings as they are that it need not change; activated anew, one that failed before is made again. */
+async function makeAgain(context: Context, objects: ReadonlySet<string>): Promise<void> {
+  const api = context.api();
+  const mappings = await mappingsOf(context, objects);
+  for (const { id } of mappings.filter(({ state, active }) => state === "provisioning_failed" && active)) {
+    await api.post(`/mappings/${segment(id)}/deactivate`);
+    await api.post(`/mappings/${segment(id)}/activate`);
+  }
+}
+
+async function mappingsOf(context: Context, objects: ReadonlySet<string>): Promise<readonly MappingState[]> {
+  const { data } = await context.api().get<readonly MappingState[]>("/monitoring/mappings");
+  return data.filter(({ sf_object }) => objects.has(sf_object.toLowerCase()));
+}
+
+/** States that a mapping passes by itself. */
+const ON_THEIR_WAY = new Set(["provisioning", "loading", "unknown"]);
+
+async function untilSettled(context: Context, objects: ReadonlySet<string>): Promise<readonly MappingState[]> {
+  for (;;) {
+    const ours = await mappingsOf(context, objects);
+    const open = ours.filter(({ state }) => ON_THEIR_WAY.has(state));
+    context.out.progress(open.length === 0 ? "" : progressText(ours, open));
+    if (open.length === 0) return ours;
+    await pause(1000, undefined, { signal: context.terminal.interrupted });
+  }
+}
+
+const progressText = (all: readonly MappingState[], open: readonly MappingState[]) =>
+  `${all.length - open.length} of ${all.length} mappings are ready; ${open.map(({ sf_object, state }) => `${sf_object} is ${state}`).join(", ")}`;
+
+function tellEnd(context: Context, plan: Plan, imported: ImportResult, mappings: readonly MappingState[]): void {
+  const { out } = context;
+  if (out.json) out.record({ ...plan, imported, mappings });
+  else {
+    out.list(
+      mappings,
+      [
+        { name: "OBJECT", of: ({ sf_object }) => sf_object },
+        { name: "TABLE", of: ({ pg_table }) => pg_table },
+        { name: "STATE", of: ({ state }) => state },
+        { name: "WAITING", of: ({ waiting }) => waiting, right: true },
+        { name: "FAILED", of: ({ failed }) => failed, right: true },
+        { name: "REASON", of: ({ reason }) => reason },
+      ],
+      "The export names no mapping.",
+    );
+  }
+  const stuck = mappings.filter(({ state }) => state === "provisioning_failed" || state === "broken");
+  for (const { sf_object, reason } of stuck) {
+    out.note(
+      `${sf_object} is not adopted: ${reason ?? "see bridge mapping show"}. Mend that, then run this command again.`,
+    );
+  }
+  if (stuck.length > 0) context.endAs("unwell");
+  else for (const line of TO_CHECK) out.note(line);
+}
+
+const TO_CHECK = [
+  "",
+  "What to check now:",
+  "  bridge doctor                       both sides, rights and triggers",
+  "  bridge activity                     the changes that were taken over, and what became of them",
+  "  bridge errors                       what Heroku Connect could not send; bridge errors --retry sends it again",
+  "  bridge mapping show OBJECT          when it last read Salesforce, how long a change takes",
+  "  bridge mapping push-existing OBJECT sends rows that never had a record, if there are any",
+  "Keep Heroku Connect paused until you are content, then remove it: resumed, it would write beside Bridge.",
+];

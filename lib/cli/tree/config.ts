@@ -27,8 +27,21 @@ export function addConfigCommands(program: Command, does: Does): void {
     .command("migrate")
     .description("move here from another product")
     .command("heroku-connect <file>")
-    .description("adopt the tables of a Heroku Connect export (`heroku connect:export`)")
-    .option("--dry-run", "show the steps and what they would change, and change nothing")
-    .option("-y, --yes", "do not ask between the steps")
+    .description(
+      "adopt what Heroku Connect has been writing, by its export (`heroku connect:export`); - reads standard input",
+    )
+    .option("--dry-run", "look at both sides and show the plan, and change nothing")
+    .option("-y, --yes", "do not ask before the tables are adopted")
+    .addHelpText("after", MIGRATE_HELP)
     .action(does(async () => (await import("../commands/migrate.ts")).migrateHerokuConnect));
 }
+
+const MIGRATE_HELP = `
+Before: connect both sides (bridge connect postgres --schema NAME, bridge connect salesforce), and pause Heroku Connect
+(heroku connect:pause). What the command does, in this order:
+  1. looks at both connections, at rights, at what Heroku Connect left, and at the export; shows the plan
+  2. asks
+  3. moves Heroku Connect's log aside; its triggers go on capturing
+  4. imports the mappings; with each table its triggers end, ours begin, and the changes that wait become ours
+  5. waits until every mapping has its table, and says what to check
+Broken off anywhere, the same command goes on from there. The way back: lib/adapters/postgres/HEROKU-CONNECT.md`;

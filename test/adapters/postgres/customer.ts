@@ -70,7 +70,7 @@ export async function createCustomer({
     return client;
   };
   const application = await connect();
-  const provisioner = createProvisioner(connection);
+  const provisioner = createProvisioner(connection, () => customer.now);
 
   const customer: Customer = {
     url: database.url,

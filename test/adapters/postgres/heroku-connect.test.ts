@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { migrate } from "../../../lib/adapters/postgres/migrate.ts";
 import { openSession } from "../../../lib/adapters/postgres/session.ts";
@@ -437,4 +438,23 @@ test("somebody in the middle of a write keeps it, and the schema waits for him",
   await customer.provision();
 
   expect((await log()).map(({ values }) => values)).toEqual([{ email: "in time" }, { email: "and again" }]);
+});
+
+test("going back is as documented: Heroku Connect's triggers capture to its log again, and it can be left once more", async () => {
+  customer = await theirDatabase();
+  await adoptSchema();
+  await customer.provision();
+  await customer.sql("UPDATE salesforce.contact SET email = 'ours' WHERE id = 1");
+  const page = readFileSync(new URL("../../../lib/adapters/postgres/HEROKU-CONNECT.md", import.meta.url), "utf8");
+
+  await customer.sql(/```sql\n([^`]+)```/.exec(page)?.[1] ?? "");
+  await customer.sql("UPDATE salesforce.contact SET email = 'theirs' WHERE id = 2");
+
+  expect(await customer.sql('SELECT record_id, state, "values" FROM salesforce._trigger_log')).toEqual([
+    { record_id: 2, state: "NEW", values: '"email"=>"theirs"' },
+  ]);
+  expect(await customer.sql("SELECT count(*)::int AS kept FROM salesforce._bridge_trigger_log")).toEqual([{ kept: 1 }]);
+  await adoptSchema();
+  await customer.provision();
+  expect((await log()).map(({ values }) => values)).toEqual([{ email: "theirs" }]);
 });

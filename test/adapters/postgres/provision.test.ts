@@ -180,7 +180,7 @@ test("names are quoted, whatever they hold, and refused when PostgreSQL would cu
 
 test("a second workspace is refused the schema of the first", async () => {
   customer = await createCustomer();
-  const other = createProvisioner({ url: customer.url, schema: "salesforce" });
+  const other = createProvisioner({ url: customer.url, schema: "salesforce" }, () => customer.now);
 
   const refused = other.provision(mappingOf(customer.shape, "w_2"), customer.shape);
 

@@ -1,0 +1,95 @@
+import type { Context } from "../context.ts";
+import { CommandFailure } from "../failure.ts";
+import { type ImportResult, tellImport } from "./config.ts";
+import type { Checked } from "./connect.ts";
+
+type Finding = Checked["findings"][number];
+
+/** A table that Heroku Connect captures, as the service tells it. */
+interface TheirTable {
+  readonly table: string;
+  readonly rows: number;
+  readonly triggers: readonly string[];
+  readonly changes: { readonly new: number; readonly pending: number; readonly failed: number };
+  readonly kept_types: readonly { readonly column: string; readonly type: string }[];
+}
+
+interface Adoption {
+  readonly state: string;
+  readonly tables: readonly TheirTable[];
+  readonly findings: readonly Finding[];
+}
+
+/** What a move would do, and what speaks against it. */
+export interface Plan {
+  readonly connections: readonly Finding[];
+  readonly adoption: Adoption;
+  readonly import: ImportResult;
+}
+
+/** Asks the service for all of it; changes nothing. */
+export async function gatherPlan(context: Context, document: unknown): Promise<Plan> {
+  const api = context.api();
+  const sides = ["postgres", "salesforce"] as const;
+  const looks = await Promise.all(
+    sides.map((side) =>
+      connected(side, api.post<Checked>(`/connections/${side}/test`)).then(({ data }) => data.findings),
+    ),
+  );
+  const path = "/connections/postgres/adopt-heroku-connect";
+  const { data: adoption } = await api.post<Adoption>(path, { query: { dry_run: true } });
+  const { data: planned } = await api.post<ImportResult>("/config/import", {
+    body: document,
+    query: { dry_run: true },
+  });
+  return { connections: looks.flat(), adoption, import: planned };
+}
+
+async function connected<Answer>(side: string, asked: Promise<Answer>): Promise<Answer> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof CommandFailure) || error.kind !== "conflict") throw error;
+    throw new CommandFailure("conflict", `${error.message}: bridge connect ${side}`, { cause: error });
+  }
+}
+
+/** What an operator may decide to live with. */
+const WARNINGS = new Set(["paused", "readers", "dependents"]);
+
+/** Whether nothing necessary is missing. */
+export const isReady = ({ connections, adoption }: Plan): boolean =>
+  [...connections, ...adoption.findings].every(({ ok, check }) => ok || WARNINGS.has(check));
+
+/** The plan for people. */
+export function tellPlan(context: Context, plan: Plan): void {
+  const { out } = context;
+  for (const found of [...plan.connections, ...plan.adoption.findings]) out.done(findingText(context, found), null);
+  out.done("", null);
+  tellImport(context, plan.import, true);
+  out.done("", null);
+  out.list(
+    plan.adoption.tables,
+    [
+      { name: "TABLE", of: ({ table }) => table },
+      { name: "ROWS", of: ({ rows }) => rows, right: true },
+      { name: "NEW", of: ({ changes }) => changes.new, right: true },
+      { name: "IN DOUBT", of: ({ changes }) => changes.pending, right: true },
+      { name: "FAILED", of: ({ changes }) => changes.failed, right: true },
+      { name: "TRIGGERS TO DROP", of: ({ triggers }) => triggers.join(" ") },
+      {
+        name: "TYPES THAT STAY",
+        of: ({ kept_types }) => kept_types.map(({ column, type }) => `${column} ${type}`).join(", "),
+      },
+    ],
+    "No table is captured by Heroku Connect any more.",
+  );
+  out.note(
+    "Rows are neither read again nor rewritten; NEW changes are sent, those in doubt are looked up first, FAILED ones wait for a retry.",
+  );
+}
+
+function findingText({ out }: Context, { ok, check, message, remedy }: Finding): string {
+  const mark = ok ? out.paint("green", "✓") : WARNINGS.has(check) ? out.paint("yellow", "!") : out.paint("red", "✗");
+  return `${mark} ${message}${ok || remedy === null ? "" : `\n    ${remedy}`}`;
+}

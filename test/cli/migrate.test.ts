@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type CliWorld, startCliWorld } from "./world.ts";
+
+let world: CliWorld;
+let file: string;
+beforeEach(async () => {
+  world = await startCliWorld();
+  const mappings = [{ object_name: "Contact", config: { fields: { Id: {} } } }];
+  file = world.line.file("export.json", JSON.stringify({ version: 1, connection: {}, mappings }));
+  world.answer("POST /connections/postgres/test", { ok: true, findings: [finding("connection", true)] });
+  world.answer("POST /connections/salesforce/test", { ok: true, findings: [] });
+  adoptable([finding("log", true), finding("paused", false, "pause it: heroku connect:pause")]);
+  world.answer("POST /config/import", { created: 1, updated: 0, skipped: 0, changes: [PLANNED] });
+  mappingIs("running", null);
+});
+afterEach(() => world.close());
+
+const finding = (check: string, ok: boolean, remedy: string | null = null) => ({
+  check,
+  ok,
+  message: `${check} is ${ok ? "well" : "not well"}`,
+  remedy,
+});
+const PLANNED = {
+  action: "create",
+  object_name: "Contact",
+  pg_table: "contact",
+  fields_added: ["Email"],
+  fields_removed: [],
+  settings_changed: [],
+};
+const TABLE = {
+  table: "contact",
+  rows: 12_000,
+  triggers: ["hc_contact_logtrigger", "hc_contact_status_trigger"],
+  changes: { new: 7, pending: 1, failed: 2 },
+  kept_types: [{ column: "amount__c", type: "double precision" }],
+};
+
+function adoptable(findings: readonly object[]): void {
+  world.answer("POST /connections/postgres/adopt-heroku-connect", { state: "present", tables: [TABLE], findings });
+}
+
+function mappingIs(state: string, reason: string | null): void {
+  const mapping = {
+    id: "map_1",
+    active: true,
+    sf_object: "Contact",
+    pg_table: "contact",
+    state,
+    reason,
+    waiting: 8,
+    failed: 2,
+  };
+  world.answer("GET /monitoring/mappings", [mapping, { ...mapping, sf_object: "Lead", state: "loading" }]);
+}
+
+const migrate = (...options: readonly string[]) => world.line.run(["migrate", "heroku-connect", file, ...options]);
+const changes = () =>
+  world.asked.map(({ call }) => call).filter((call) => /adopt|import/.test(call) && !call.endsWith("?dry_run=true"));
+
+test("a dry run shows both sides, the mappings, what is taken over and what is dropped, and changes nothing", async () => {
+  const { code, stdout, stderr } = await migrate("--dry-run");
+
+  expect(code).toBe(0);
+  expect(stdout).toContain("✓ connection is well");
+  expect(stdout).toContain("! paused is not well\n    pause it: heroku connect:pause");
+  expect(stdout).toMatch(/create +Contact +contact/);
+  expect(stdout).toMatch(
+    /contact +12000 +7 +1 +2 +hc_contact_logtrigger hc_contact_status_trigger +amount__c double precision/,
+  );
+  expect(stderr).toContain("Nothing was changed");
+  expect(changes()).toEqual([]);
+});
+
+test("for programs the plan is one JSON document", async () => {
+  const { stdout } = await migrate("--dry-run", "--json");
+
+  expect(JSON.parse(stdout)).toMatchObject({
+    connections: [{ check: "connection" }],
+    adoption: { tables: [{ changes: { new: 7 } }] },
+    import: { created: 1 },
+  });
+});
+
+test("nothing is adopted before somebody says yes", async () => {
+  const { code, stderr } = await migrate();
+
+  expect(code).toBe(2);
+  expect(stderr).toContain("not confirmed");
+  expect(changes()).toEqual([]);
+});
+
+test("the schema is adopted before the mappings are imported, and it ends with what to check", async () => {
+  const { code, stdout, stderr } = await migrate("--yes");
+
+  expect(code).toBe(0);
+  expect(changes()).toEqual(["POST /connections/postgres/adopt-heroku-connect", "POST /config/import"]);
+  expect(JSON.parse(world.asked.find(({ call }) => call === "POST /config/import")?.body ?? "")).toMatchObject({
+    mappings: [{ object_name: "Contact", config: { fields: { Id: {} } } }],
+  });
+  expect(stdout).toMatch(/Contact +contact +running +8 +2/);
+  expect(stdout).not.toContain("Lead");
+  expect(stderr).toContain("Keep Heroku Connect paused");
+});
+
+test("what must be mended first is marked, and nothing is changed, whatever was confirmed", async () => {
+  adoptable([finding("rights", false, 'GRANT "theirs" TO "bridge";')]);
+
+  const real = await migrate("--yes");
+  const dry = await migrate("--dry-run");
+
+  expect([real.code, dry.code]).toEqual([7, 10]);
+  expect(real.stdout).toContain('✗ rights is not well\n    GRANT "theirs" TO "bridge";');
+  expect(changes()).toEqual([]);
+});
+
+test("a side that is not connected is named with the command that connects it", async () => {
+  world.refuse("POST /connections/salesforce/test", 409, "CONFLICT");
+
+  const { code, stderr } = await migrate("--yes");
+
+  expect(code).toBe(7);
+  expect(stderr).toContain("bridge connect salesforce");
+  expect(changes()).toEqual([]);
+});
+
+test("a table that could not be adopted is named with the reason, and the same command goes on", async () => {
+  mappingIs("provisioning_failed", "contact belongs to u_heroku");
+  world.answer("POST /mappings/map_1/deactivate", {});
+  world.answer("POST /mappings/map_1/activate", {});
+  const failed = await migrate("--yes");
+  const asked = world.asked.map(({ call }) => call);
+  mappingIs("running", null);
+  const again = await migrate("--yes");
+
+  expect([failed.code, again.code]).toEqual([10, 0]);
+  expect(asked.slice(-3)).toEqual([
+    "POST /mappings/map_1/deactivate",
+    "POST /mappings/map_1/activate",
+    "GET /monitoring/mappings",
+  ]);
+  expect(failed.stderr).toContain("Contact is not adopted: contact belongs to u_heroku");
+});

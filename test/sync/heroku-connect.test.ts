@@ -1,0 +1,166 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { workspaces } from "../../functions/composition.ts";
+import { theirSchemas } from "../../functions/database-services.ts";
+import type { Mapping } from "../../lib/model/mapping.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { AS_HEROKU_CONNECT, AS_THE_APPLICATION, herokuConnectSchema } from "../support/heroku-connect.ts";
+import { createSyncWorld, type Row, type SyncWorld } from "../support/sync-world.ts";
+
+let cloud: BridgeCloud;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+});
+afterAll(() => cloud.close());
+
+let world: SyncWorld;
+beforeEach(async () => {
+  world = await createSyncWorld(cloud);
+});
+afterEach(() => world.close());
+
+const ELEVEN_MINUTES = 11 * 60;
+const CONTACT = {
+  table: "contact",
+  columns: { email: "varchar(80)", external_id__c: "varchar(64)", lastname: "varchar(80)", createddate: "timestamp" },
+};
+
+/** An org with some contacts, and a database into which Heroku Connect has read them, its zone not UTC. */
+async function theirDatabase(keyed: boolean): Promise<void> {
+  const names = ["Ada", "Emmy", "Grace", "Marie"];
+  await world.createRecords(
+    "Contact",
+    names.map((LastName) => ({ LastName, External_Id__c: `K-${LastName}` })),
+  );
+  await world.pass(3600);
+  const [last] = await world.soql("SELECT Id FROM Contact WHERE LastName = 'Ada'");
+  await world.rest("PATCH", `/sobjects/Contact/${last?.["Id"]}`, { LastName: "Ada" });
+  await world.sql("SET timezone = 'America/New_York'");
+  await world.sql(herokuConnectSchema([{ ...CONTACT, ...(keyed && { upsertColumn: "external_id__c" }) }]));
+  await world.sql(AS_HEROKU_CONNECT);
+  for (const record of await world.soql(
+    "SELECT Id, LastName, External_Id__c, SystemModstamp, CreatedDate FROM Contact",
+  )) {
+    await world.sql(
+      `INSERT INTO salesforce.contact (sfid, lastname, external_id__c, systemmodstamp, createddate, isdeleted)
+       VALUES ($1, $2, $3, $4::timestamptz AT TIME ZONE 'UTC', $5::timestamptz AT TIME ZONE 'UTC', false)`,
+      [record["Id"], record["LastName"], record["External_Id__c"], record["SystemModstamp"], record["CreatedDate"]],
+    );
+  }
+  await world.sql(AS_THE_APPLICATION);
+}
+
+async function adopt(keyed: boolean): Promise<Mapping> {
+  const { postgres } = (await (await workspaces().find(world.workspaceId))?.open()) ?? {};
+  if (!postgres) throw new Error("the test's workspace is not connected");
+  await theirSchemas.adopt(postgres, world.workspaceId);
+  const fields = ["Id", "SystemModstamp", "IsDeleted", "CreatedDate", "Email", "External_Id__c", "LastName"];
+  const [mapping] = await world.map({ object: "Contact", fields, ...(keyed && { upsertField: "External_Id__c" }) });
+  if (!mapping) throw new Error("the mapping was not made");
+  return mapping;
+}
+
+const row = async (name: string): Promise<Row | undefined> =>
+  (await world.sql("SELECT * FROM salesforce.contact WHERE lastname = $1", [name]))[0];
+/** Changes with every write of the row. */
+const versionOf = async (name: string) =>
+  (await world.sql("SELECT xmin::text, ctid::text FROM salesforce.contact WHERE lastname = $1", [name]))[0];
+const idOf = async (name: string) => (await row(name))?.["sfid"];
+const namesThere = async () =>
+  (await world.soql("SELECT LastName FROM Contact ORDER BY LastName")).map(({ LastName }) => LastName);
+const requestsSince = async (before: number) =>
+  ((await world.control("GET", "/requests")) as { api: string; request: string }[])
+    .slice(before)
+    .filter(({ api }) => api !== "OAUTH")
+    .map(({ request }) => request);
+
+test("a table is adopted without a reload: what changed meanwhile comes, what waited goes once, and no record is read anew", async () => {
+  await theirDatabase(true);
+  await world.pass(3600);
+  await world.rest("PATCH", `/sobjects/Contact/${await idOf("Ada")}`, { LastName: "Ada changed there" });
+  await world.rest("DELETE", `/sobjects/Contact/${await idOf("Emmy")}`);
+  await world.rest("POST", "/sobjects/Contact", { LastName: "New there", External_Id__c: "K-there" });
+  await world.sql("UPDATE salesforce.contact SET email = 'grace@example.com' WHERE lastname = 'Grace'");
+  await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('New here', 'K-here')");
+  const before = (await requestsSince(0)).length;
+  const untouched = await versionOf("Marie");
+
+  const contact = await adopt(true);
+  const adoption = (await requestsSince(0)).slice(before);
+  await world.cycle(contact);
+  await world.cycle(contact);
+
+  // The import looks at the object, provisioning describes it, and one call looks up all rows' ids.
+  expect(adoption).toEqual([
+    "GET /services/data/v66.0/sobjects",
+    "GET /services/data/v66.0/sobjects/Contact/describe",
+    "GET /services/data/v66.0/sobjects/Contact/describe",
+    "POST /services/data/v66.0/composite",
+  ]);
+  expect(await versionOf("Marie")).toEqual(untouched);
+  expect(await world.sql("SELECT lastname FROM salesforce.contact ORDER BY 1")).toEqual(
+    ["Ada changed there", "Grace", "Marie", "New here", "New there"].map((lastname) => ({ lastname })),
+  );
+  expect(await namesThere()).toEqual(["Ada changed there", "Grace", "Marie", "New here", "New there"]);
+  expect(await world.sql("SELECT action, state FROM salesforce._trigger_log ORDER BY id")).toEqual([
+    { action: "UPDATE", state: "SUCCESS" },
+    { action: "INSERT", state: "SUCCESS" },
+  ]);
+  expect(await row("Grace")).toMatchObject({ _hc_lastop: "UPDATED", _ab_lastop: "UPDATED", _hc_err: null });
+});
+
+test.each([
+  ["that has arrived is attached to its record", true],
+  ["that has not arrived is sent", false],
+])("an insert that Heroku Connect had under way and %s, whoever sent it", async (_, arrived) => {
+  await theirDatabase(false);
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('In doubt')");
+  await world.sql("UPDATE salesforce._trigger_log SET state = 'PENDING', created_at = $1", [
+    new Date(cloud.clock.now()).toISOString(),
+  ]);
+  if (arrived) await world.rest("POST", "/sobjects/Contact", { LastName: "In doubt" });
+  await world.pass(600);
+
+  const contact = await adopt(false);
+  await world.cycle(contact);
+  const atFirst = (await row("In doubt"))?.["sfid"];
+  await world.pass(ELEVEN_MINUTES);
+  await world.cycle(contact);
+  await world.cycle(contact);
+
+  expect(atFirst).toBeNull();
+  expect((await namesThere()).filter((name) => name === "In doubt")).toHaveLength(1);
+  expect(
+    await world.sql(
+      "SELECT count(*)::int AS rows, count(sfid)::int AS owned FROM salesforce.contact WHERE lastname = 'In doubt'",
+    ),
+  ).toEqual([{ rows: 1, owned: 1 }]);
+  expect(await world.sql("SELECT state FROM salesforce._trigger_log")).toEqual([{ state: "SUCCESS" }]);
+});
+
+test("what Heroku Connect could not send can be retried, and then its row says so in both products' words", async () => {
+  await theirDatabase(true);
+  await world.sql("UPDATE salesforce.contact SET email = 'not an address' WHERE lastname = 'Marie'");
+  await world.sql(
+    `UPDATE salesforce._trigger_log SET state = 'FAILED', processed_at = now(), sf_message = 'INVALID_EMAIL_ADDRESS: no'`,
+  );
+  await world.sql(AS_HEROKU_CONNECT);
+  await world.sql("UPDATE salesforce.contact SET _hc_lastop = 'FAILED', _hc_err = '{}' WHERE lastname = 'Marie'");
+  await world.sql(AS_THE_APPLICATION);
+
+  const contact = await adopt(true);
+  await world.cycle(contact);
+  const before = await row("Marie");
+  await world.sql("UPDATE salesforce.contact SET email = 'marie@example.com' WHERE lastname = 'Marie'");
+  await world.cycle(contact);
+
+  expect(before).toMatchObject({ _ab_lastop: "FAILED", _ab_err: "INVALID_EMAIL_ADDRESS: no", _hc_lastop: "FAILED" });
+  expect(await row("Marie")).toMatchObject({
+    _ab_lastop: "UPDATED",
+    _ab_err: null,
+    _hc_lastop: "UPDATED",
+    _hc_err: null,
+  });
+  expect(await world.soql("SELECT Email FROM Contact WHERE LastName = 'Marie'")).toEqual([
+    { Email: "marie@example.com" },
+  ]);
+});
