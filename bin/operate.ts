@@ -1,9 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { CommandFailure } from "../lib/cli/failure.ts";
+import type { Vault } from "../lib/access/vault.ts";
+import type { Database } from "../lib/adapters/dynamodb/client.ts";
+import { CommandFailure, type ExitKind } from "../lib/cli/failure.ts";
 import type { OpenOperator } from "../lib/cli/operator.ts";
 import { nameIn } from "../lib/infra/settings.ts";
-import { Failure } from "../lib/model/failure.ts";
+import { Failure, type FailureCode } from "../lib/model/failure.ts";
 import { TABLES, type TableName, tableVariable } from "../lib/model/resources.ts";
 
 /**
@@ -12,7 +14,7 @@ import { TABLES, type TableName, tableVariable } from "../lib/model/resources.ts
  */
 export const openOperator: OpenOperator = async ({ stage, dataDir }) => {
   Object.assign(process.env, stage === null ? localEnvironment(dataDir) : stageEnvironment(stage));
-  const { now, pepper, tokens, workspaces } = await import("../functions/composition.ts");
+  const { database, now, pepper, tokens, vault, workspaces } = await import("../functions/composition.ts");
   const { createWorkspace } = await import("../lib/access/bootstrap.ts");
   const needs = { workspaces: workspaces(), tokens: tokens(), pepper: pepper() };
   return {
@@ -30,13 +32,69 @@ export const openOperator: OpenOperator = async ({ stage, dataDir }) => {
         name,
         created_at: createdAt.toISOString(),
       })),
+    describeRemoval: async (workspaceId) => {
+      const { describeRemoval } = await import("../lib/access/remove-workspace.ts");
+      const removal = await removalNeeds(database(), vault());
+      return told(describeRemoval(removal, workspaceId));
+    },
+    removeWorkspace: async ({ workspaceId, actor, leaveDatabase }) => {
+      const { removeWorkspace } = await import("../lib/access/remove-workspace.ts");
+      const removal = await removalNeeds(database(), vault());
+      return told(removeWorkspace(removal, { workspaceId, actor, leaveDatabase, at: now() }));
+    },
   };
 };
+
+/** What a room refuses, and a database that cannot be reached, in the command line's own kinds. */
+async function told<Answer>(work: Promise<Answer>): Promise<Answer> {
+  try {
+    return await work;
+  } catch (cause) {
+    if (cause instanceof Failure) {
+      throw new CommandFailure(KINDS[cause.code] ?? "invalid", cause.message, { code: cause.code, cause });
+    }
+    if (!(cause instanceof Error && "code" in cause && UNREACHABLE.has(String(cause.code)))) throw cause;
+    const remedy = "repeat the command when it is back, or leave it as it is with --leave-database";
+    throw new CommandFailure("unreachable", `the workspace's database cannot be reached (${cause.code}): ${remedy}`, {
+      cause,
+    });
+  }
+}
+
+const KINDS: Partial<Record<FailureCode, ExitKind>> = { WORKSPACE_NOT_FOUND: "notFound", CONFLICT: "conflict" };
+
+/** Of the network, and PostgreSQL's own for roles and databases that are gone. */
+const UNREACHABLE = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOTFOUND",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "28P01",
+  "28000",
+  "3D000",
+]);
+
+async function removalNeeds(database: Database, vault: Vault) {
+  const { workspaceRemoval } = await import("../lib/adapters/dynamodb/workspace-removal.ts");
+  const { customerSchema } = await import("../lib/adapters/postgres/clear-schema.ts");
+  const { scheduleRemoval } = await import("../lib/adapters/scheduler/schedules.ts");
+  return {
+    removal: workspaceRemoval(database, vault),
+    schedules: scheduleRemoval(process.env["SCHEDULE_GROUP"] ?? ""),
+    schema: customerSchema,
+  };
+}
 
 function stageEnvironment(stage: string): Readonly<Record<string, string>> {
   if (stage !== "dev" && stage !== "prod") throw new CommandFailure("usage", "--stage must be dev or prod");
   const tables = (Object.keys(TABLES) as TableName[]).map((name) => [tableVariable(name), nameIn(stage, name)]);
-  return { ...Object.fromEntries(tables), KEY_ID: `alias/bridge-${stage}`, STAGE: stage };
+  return {
+    ...Object.fromEntries(tables),
+    KEY_ID: `alias/bridge-${stage}`,
+    STAGE: stage,
+    SCHEDULE_GROUP: `bridge-${stage}`,
+  };
 }
 
 function localEnvironment(dataDir: string): Readonly<Record<string, string>> {

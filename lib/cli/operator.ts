@@ -7,6 +7,29 @@ export interface Operator {
   }): Promise<{ readonly workspaceId: string; readonly token: string }>;
   /** Every workspace of the deployment. */
   listWorkspaces(): Promise<readonly OperatedWorkspace[]>;
+  /** What there is to lose; `waiting` counts changes that Salesforce has not answered, null where nobody can say. */
+  describeRemoval(workspaceId: string): Promise<{
+    readonly name: string;
+    readonly isGone: boolean;
+    readonly mappings: number;
+    readonly webhooks: number;
+    readonly tokens: number;
+    readonly waiting: number | null;
+  }>;
+  /** Removes a workspace and what Bridge put into its database; once begun, the same call ends it. */
+  removeWorkspace(asked: {
+    readonly workspaceId: string;
+    readonly actor: string;
+    readonly leaveDatabase: boolean;
+  }): Promise<{ readonly name: string; readonly cleared: ClearedDatabase | null }>;
+}
+
+/** What was taken out of a database, by name. */
+export interface ClearedDatabase {
+  readonly schema: string;
+  readonly triggers: readonly string[];
+  readonly functions: readonly string[];
+  readonly tables: readonly string[];
 }
 
 export interface OperatedWorkspace {

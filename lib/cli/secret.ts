@@ -48,6 +48,17 @@ export async function confirm(terminal: Terminal, question: string): Promise<boo
   }
 }
 
+/** Asks for a word to be typed as it is, before something that cannot be undone; nobody at the terminal types none. */
+export async function typesWord(terminal: Terminal, question: string, word: string): Promise<boolean> {
+  if (!terminal.stdin.isTTY) return false;
+  const asking = createInterface({ input: terminal.stdin, output: sink(terminal), terminal: false });
+  try {
+    return (await asking.question(question)).trim() === word;
+  } finally {
+    asking.close();
+  }
+}
+
 async function readAll({ stdin }: Terminal): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of stdin) chunks.push(Buffer.from(chunk));

@@ -8,7 +8,13 @@ export function operatorEnvironment(cloud: Readonly<Record<string, string>>): Re
   const tables = (Object.keys(TABLES) as TableName[]).map(
     (name) => [tableVariable(name), nameIn("dev", name)] as const,
   );
-  return { ...cloud, ...Object.fromEntries(tables), KEY_ID: "alias/bridge-dev", STAGE: "dev" };
+  return {
+    ...cloud,
+    ...Object.fromEntries(tables),
+    KEY_ID: "alias/bridge-dev",
+    STAGE: "dev",
+    SCHEDULE_GROUP: "bridge-dev",
+  };
 }
 
 /** Tells it to the command line; it opens everything, so only its owner reads it. */

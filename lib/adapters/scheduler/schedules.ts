@@ -15,6 +15,12 @@ export interface ScheduleSettings {
   readonly fanOutQueueArn: string;
 }
 
+/** Ends schedules of a group, for whoever makes none. */
+export function scheduleRemoval(group: string): Pick<Schedules, "remove"> {
+  const client = new SchedulerClient({ maxAttempts: 5 });
+  return { remove: (mappingId) => removeSchedule(client, group, mappingId) };
+}
+
 /** The scheduler that the environment names; region, endpoint and credentials are the SDK's to find. */
 export function schedulesIn(settings: ScheduleSettings): Schedules {
   const client = new SchedulerClient({ maxAttempts: 5 });
@@ -26,16 +32,18 @@ export function schedulesIn(settings: ScheduleSettings): Schedules {
         client.send(new CreateScheduleCommand(schedule(settings, workspaceId, mappingId))),
       );
     },
-    remove: async (mappingId) => {
-      const command = new DeleteScheduleCommand({ GroupName: group, Name: mappingId });
-      await unless("ResourceNotFoundException", client.send(command));
-    },
+    remove: (mappingId) => removeSchedule(client, group, mappingId),
     list: async function* () {
       for await (const { Schedules: found } of paginateListSchedules({ client }, { GroupName: group })) {
         yield* (found ?? []).flatMap(({ Name }) => Name ?? []);
       }
     },
   };
+}
+
+async function removeSchedule(client: SchedulerClient, group: string, mappingId: string): Promise<void> {
+  const command = new DeleteScheduleCommand({ GroupName: group, Name: mappingId });
+  await unless("ResourceNotFoundException", client.send(command));
 }
 
 function schedule({ group, roleArn, fanOutQueueArn }: ScheduleSettings, workspaceId: string, mappingId: string) {

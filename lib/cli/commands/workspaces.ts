@@ -78,7 +78,8 @@ async function listProfiles({ terminal, out }: Context): Promise<void> {
   );
 }
 
-function operatorOf({ terminal, options, machine }: Context): Promise<Operator> {
+/** The deployment that `--stage` names, or the instance on this machine. */
+export function operatorOf({ terminal, options, machine }: Context): Promise<Operator> {
   const stage = typeof options["stage"] === "string" ? options["stage"] : null;
   return machine.openOperator({ stage, dataDir: dirname(instanceFile(terminal.env, terminal.folder)) });
 }

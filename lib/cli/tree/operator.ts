@@ -44,6 +44,16 @@ export function addOperatorCommands(program: Command, does: Does): void {
     .option("--all", "ask the deployment")
     .option("--stage <stage>", "stage of the deployment in AWS (default: the instance on this machine)")
     .action(does(async () => (await workspaces()).listWorkspaces));
+  workspace
+    .command("delete <id>")
+    .description(
+      "remove a workspace for good, with what Bridge put into its database; tables and rows stay. Repeat it if it was interrupted",
+    )
+    .option("--stage <stage>", "stage of the deployment in AWS (default: the instance on this machine)")
+    .option("--by <email>", "who removes it, for the audit log (default: system)")
+    .option("--leave-database", "leave the database as it is, because it is gone or out of reach")
+    .option("-y, --yes", "do not ask for the name")
+    .action(does(async () => (await import("../commands/delete-workspace.ts")).deleteWorkspace));
   program
     .command("doctor")
     .description("look at both sides and say what to do for each finding; exit code 10 when something is wrong")

@@ -1,7 +1,7 @@
 import type { Node } from "constructs";
 
 /** An option as text; null when it was left out. The command line hands over text, cdk.json may hold other things. */
-export function textOf(node: Node, name: string): string | null {
+function textOf(node: Node, name: string): string | null {
   const asked: unknown = node.tryGetContext(name);
   return asked === undefined ? null : String(asked).trim();
 }

@@ -1,0 +1,142 @@
+import { Failure } from "../model/failure.ts";
+import { newId } from "../model/id.ts";
+import type { PostgresConnection } from "../model/workspace.ts";
+
+/** A workspace that is to go, or is on its way: what is left of it can still be found by its id. */
+export interface LeavingWorkspace {
+  readonly id: string;
+  readonly name: string;
+  /** Refused to everybody already; null: nobody has begun to remove it. */
+  readonly deletedAt: Date | null;
+  /** Nothing is left to remove. */
+  readonly isGone: boolean;
+  /** Decrypts where its rows are; null when no database was connected. */
+  openPostgres(): Promise<PostgresConnection | null>;
+}
+
+/** What a workspace has in the service's own stores. */
+export interface Belongings {
+  readonly mappings: number;
+  readonly webhooks: number;
+  readonly tokens: number;
+}
+
+/** Where workspaces are taken apart. */
+export interface WorkspaceRemoval {
+  /** Finds one that is being removed, too; null: there never was one. */
+  find(workspaceId: string): Promise<LeavingWorkspace | null>;
+  count(workspaceId: string): Promise<Belongings>;
+  /** From now on it is refused to everybody. Harmless when it was before. */
+  condemn(workspaceId: string, entry: RemovalEntry): Promise<void>;
+  /** The ids of its mappings, of deleted ones too. */
+  mappingIds(workspaceId: string): Promise<readonly string[]>;
+  /** Removes all that belongs to it except the audit log and what expires by itself. */
+  clear(workspaceId: string): Promise<void>;
+  /** Forgets its credentials; its id and name stay, so that the id is never used again. */
+  forget(workspaceId: string, at: Date): Promise<void>;
+}
+
+/** The audit entry of a removal. */
+export interface RemovalEntry {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly actor: string;
+  readonly action: "workspace.deleted";
+  readonly resourceId: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+  readonly createdAt: Date;
+}
+
+/** A customer's schema, as far as a removal cares. */
+export interface CustomerSchema {
+  /** Captured changes that Salesforce has not answered yet; null when the schema is not this workspace's. */
+  waiting(connection: PostgresConnection, workspaceId: string): Promise<number | null>;
+  /** Takes triggers, functions and metadata tables away; tables and their rows stay. Harmless when they are gone. */
+  clear(connection: PostgresConnection, workspaceId: string): Promise<ClearedSchema>;
+}
+
+/** What was taken out of a schema, by name. */
+export interface ClearedSchema {
+  readonly schema: string;
+  readonly triggers: readonly string[];
+  readonly functions: readonly string[];
+  readonly tables: readonly string[];
+}
+
+interface Needs {
+  readonly removal: WorkspaceRemoval;
+  readonly schedules: { remove(mappingId: string): Promise<void> };
+  readonly schema: CustomerSchema;
+}
+
+interface Asked {
+  readonly workspaceId: string;
+  /** Who removes it: an e-mail address, or `system`. */
+  readonly actor: string;
+  readonly at: Date;
+  /** The database is gone or out of reach: what is in it stays. */
+  readonly leaveDatabase: boolean;
+}
+
+/** What removing a workspace came to. */
+export interface Removed {
+  readonly workspaceId: string;
+  readonly name: string;
+  /** Null: nothing was connected, or it was left as it is. */
+  readonly cleared: ClearedSchema | null;
+}
+
+/**
+ * Removes a workspace for good. It is refused to everybody first; then its beat ends, its database is cleaned, and what
+ * the service keeps of it is removed, its credentials last. Interrupted at any point it is taken up again by the same call.
+ */
+export async function removeWorkspace({ removal, schedules, schema }: Needs, asked: Asked): Promise<Removed> {
+  const { workspaceId, at } = asked;
+  const workspace = await findLeaving(removal, workspaceId);
+  const { name } = workspace;
+  if (workspace.isGone) return { workspaceId, name, cleared: null };
+  const belongings = await removal.count(workspaceId);
+  await removal.condemn(workspaceId, entryOf(asked, { name, ...belongings }));
+  const mappingIds = await removal.mappingIds(workspaceId);
+  for (const mappingId of mappingIds) await schedules.remove(mappingId);
+  const postgres = asked.leaveDatabase ? null : await workspace.openPostgres();
+  const cleared = postgres && (await schema.clear(postgres, workspaceId));
+  await removal.clear(workspaceId);
+  // The minute sweeper may have made one again while the mapping was still there.
+  for (const mappingId of mappingIds) await schedules.remove(mappingId);
+  await removal.forget(workspaceId, at);
+  return { workspaceId, name, cleared };
+}
+
+/** What is there to lose, for whoever is asked whether to go on. `waiting` is null where the database says nothing. */
+export async function describeRemoval(
+  { removal, schema }: Pick<Needs, "removal" | "schema">,
+  workspaceId: string,
+): Promise<Belongings & { readonly name: string; readonly isGone: boolean; readonly waiting: number | null }> {
+  const workspace = await findLeaving(removal, workspaceId);
+  const { name, isGone } = workspace;
+  const postgres = isGone ? null : await workspace.openPostgres();
+  const waiting = postgres && (await schema.waiting(postgres, workspaceId).catch(() => null));
+  return { name, isGone, waiting, ...(await removal.count(workspaceId)) };
+}
+
+async function findLeaving(removal: WorkspaceRemoval, workspaceId: string): Promise<LeavingWorkspace> {
+  const workspace = await removal.find(workspaceId);
+  if (workspace) return workspace;
+  throw new Failure(
+    "WORKSPACE_NOT_FOUND",
+    `no workspace ${workspaceId}: bridge workspace list --all names those there are`,
+  );
+}
+
+function entryOf({ workspaceId, actor, at }: Asked, detail: RemovalEntry["detail"]): RemovalEntry {
+  return {
+    id: newId("aud"),
+    workspaceId,
+    actor,
+    action: "workspace.deleted",
+    resourceId: workspaceId,
+    detail,
+    createdAt: at,
+  };
+}

@@ -1,0 +1,130 @@
+import { GetCommand, paginateQuery, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import type { WorkspaceRemoval } from "../../access/remove-workspace.ts";
+import type { Vault } from "../../access/vault.ts";
+import { TABLES, type TableName } from "../../model/resources.ts";
+import { writeItems } from "./batch.ts";
+import type { Database } from "./client.ts";
+import { commit } from "./commit.ts";
+import { readPostgres } from "./connection-text.ts";
+import { mappingKey } from "./mapping-item.ts";
+import { ConditionFailed } from "./transact.ts";
+import { WEBHOOK_PREFIX } from "./webhook-item.ts";
+import { workspaceKey } from "./workspace-key.ts";
+
+type Item = Record<string, unknown>;
+
+/** Tables in which a workspace has a partition of its own; deliveries and events of the past expire by themselves. */
+const PARTITIONED: readonly TableName[] = ["mappings", "webhooks", "engine", "counters", "baselines", "events"];
+
+/** Takes workspaces apart in DynamoDB. */
+export function workspaceRemoval(database: Database, vault: Vault): WorkspaceRemoval {
+  const TableName = database.table("workspaces");
+  return {
+    find: async (workspaceId) => {
+      const { Item: stored } = await database.client.send(
+        new GetCommand({ TableName, Key: workspaceKey(workspaceId), ConsistentRead: true }),
+      );
+      if (stored === undefined) return null;
+      const { name, deleted_at, gone_at, postgres } = item.parse(stored);
+      return {
+        id: workspaceId,
+        name,
+        deletedAt: deleted_at === undefined ? null : new Date(deleted_at),
+        isGone: gone_at !== undefined,
+        openPostgres: async () =>
+          postgres === undefined ? null : readPostgres(await vault.open(workspaceId, postgres)),
+      };
+    },
+
+    count: async (workspaceId) => ({
+      mappings: (await keysOf(database, "mappings", workspaceId, mappingKey(""))).length,
+      webhooks: (await keysOf(database, "webhooks", workspaceId, WEBHOOK_PREFIX)).length,
+      tokens: (await tokensOf(database, workspaceId)).length,
+    }),
+
+    condemn: async (workspaceId, entry) => {
+      const Update = {
+        TableName,
+        Key: workspaceKey(workspaceId),
+        UpdateExpression: "SET deleted_at = :at",
+        ConditionExpression: "attribute_exists(pk) AND attribute_not_exists(deleted_at)",
+        ExpressionAttributeValues: { ":at": entry.createdAt.toISOString() },
+      };
+      try {
+        await commit(database, { writes: [{ Update }], audit: [entry], events: [] });
+      } catch (error) {
+        if (!(error instanceof ConditionFailed)) throw error; // condemned before
+      }
+    },
+
+    mappingIds: async (workspaceId) => {
+      const keys = await keysOf(database, "mappings", workspaceId, mappingKey(""));
+      return keys.map(({ sk }) => String(sk).slice(mappingKey("").length));
+    },
+
+    clear: async (workspaceId) => {
+      for (const table of PARTITIONED) await remove(database, table, await keysOf(database, table, workspaceId));
+      const others = await keysOf(database, "workspaces", workspaceId);
+      await remove(
+        database,
+        "workspaces",
+        others.filter(({ sk }) => sk !== workspaceKey(workspaceId).sk),
+      );
+      await remove(database, "tokens", await tokensOf(database, workspaceId));
+    },
+
+    forget: async (workspaceId, at) => {
+      await database.client.send(
+        new UpdateCommand({
+          TableName,
+          Key: workspaceKey(workspaceId),
+          UpdateExpression: "SET gone_at = :at REMOVE postgres, salesforce, renewal_until",
+          ConditionExpression: "attribute_exists(deleted_at)",
+          ExpressionAttributeValues: { ":at": at.toISOString() },
+        }),
+      );
+    },
+  };
+}
+
+const item = z.object({
+  name: z.string(),
+  deleted_at: z.optional(z.string()),
+  gone_at: z.optional(z.string()),
+  postgres: z.optional(z.string()),
+});
+
+/** The keys of a workspace's items in a table, of those that begin so. */
+async function keysOf(database: Database, table: TableName, pk: string, prefix = ""): Promise<readonly Item[]> {
+  const isAll = prefix === "";
+  return query(database, {
+    TableName: database.table(table),
+    KeyConditionExpression: isAll ? "pk = :pk" : "pk = :pk AND begins_with(sk, :prefix)",
+    ExpressionAttributeValues: isAll ? { ":pk": pk } : { ":pk": pk, ":prefix": prefix },
+    ProjectionExpression: "pk, sk",
+    ConsistentRead: true,
+  });
+}
+
+const tokensOf = (database: Database, workspaceId: string): Promise<readonly Item[]> =>
+  query(database, {
+    TableName: database.table("tokens"),
+    IndexName: TABLES.tokens.indexes[0].name,
+    KeyConditionExpression: "workspace_id = :workspace",
+    ExpressionAttributeValues: { ":workspace": workspaceId },
+    ProjectionExpression: "pk",
+  });
+
+async function query(database: Database, asked: Parameters<typeof paginateQuery>[1]): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  for await (const { Items } of paginateQuery({ client: database.client }, asked)) found.push(...(Items ?? []));
+  return found;
+}
+
+const remove = (database: Database, table: TableName, keys: readonly Item[]): Promise<void> =>
+  writeItems(
+    database,
+    table,
+    keys.map((Key) => ({ DeleteRequest: { Key } })),
+  );
