@@ -58,8 +58,14 @@ export interface Mappings {
     version: number,
     provisioning: Provisioning,
   ): Promise<boolean>;
-  /** Every active mapping of every workspace, for the sweeper. */
-  active(): AsyncIterable<Mapping>;
+  /** Every active mapping and every import that is not carried out, of every workspace, in one reading. */
+  everywhere(): AsyncIterable<{ readonly mapping: Mapping } | { readonly openImport: OpenImport }>;
+}
+
+/** An import that is committed and not yet carried out. */
+export interface OpenImport {
+  readonly workspaceId: string;
+  readonly id: string;
 }
 
 /** An import's plan from its commit to its end. */

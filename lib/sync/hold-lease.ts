@@ -1,7 +1,10 @@
 import type { Clock } from "./clock.ts";
 import { type CycleStore, type Lease, LeaseLost } from "./ports.ts";
 
-/** A lease that is not renewed ends after this long. */
+/**
+ * A lease that is not renewed ends after this long, also when its holder is dead: nobody can know that sooner, because a
+ * frozen invocation keeps its connection to the database, and a pooler keeps that of a dead one.
+ */
 export const LEASE_SECONDS = 30;
 
 const RENEW_EVERY_MILLISECONDS = 10_000;

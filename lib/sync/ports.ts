@@ -79,7 +79,7 @@ export type Begun =
       /** Records to read again by Id, because their rows were held when they were to be written; at most 200. */
       readonly rereads: readonly string[];
     }
-  | { readonly held: false; readonly why: "slot taken" | "running" | "config changed" | "not provisioned" | "paused" };
+  | { readonly held: false; readonly why: "slot taken" | "running" | "config changed" | "not provisioned" };
 
 /** One record's write that was sent by a cycle that never told its end. */
 export interface Doubt {

@@ -8,8 +8,17 @@ import type { Delayed, Log, Queues } from "./service-ports.ts";
 /** A change that is not carried out after this long has lost its message. */
 const OVERDUE_MILLISECONDS = 2 * 60_000;
 
+/** An import that is committed and not yet carried out. */
+interface OpenImport {
+  readonly workspaceId: string;
+  readonly id: string;
+}
+
 export interface SweepNeeds {
-  readonly mappings: { active(): AsyncIterable<Mapping> };
+  readonly mappings: {
+    /** Every active mapping and every import that is not carried out, of every workspace. */
+    everywhere(): AsyncIterable<{ readonly mapping: Mapping } | { readonly openImport: OpenImport }>;
+  };
   readonly schedules: Schedules;
   readonly queues: Pick<Queues, "sendLoads"> & {
     sendProvisioning(messages: readonly Delayed<ProvisioningMessage>[]): Promise<void>;
@@ -19,7 +28,8 @@ export interface SweepNeeds {
 }
 
 /**
- * Repairs what a lost message left behind: active mappings without a schedule, schedules without one, tables not made.
+ * Repairs what a lost message left behind: active mappings without a schedule, schedules without one, tables not
+ * made, imports not carried out.
  * Once a day, each mapping at its own minute, both sides are compared whole, and fields that changed in Salesforce are
  * followed.
  */
@@ -30,7 +40,13 @@ export async function sweep({ mappings, schedules, queues, clock, log }: SweepNe
   const late: Mapping[] = [];
   const due: Mapping[] = [];
   const repaired = { ensured: 0, removed: 0 };
-  for await (const mapping of mappings.active()) {
+  const open: ProvisioningMessage[] = [];
+  for await (const found of mappings.everywhere()) {
+    if ("openImport" in found) {
+      open.push(carryingOut(found.openImport));
+      continue;
+    }
+    const { mapping } = found;
     if (isLate(mapping, clock.now())) late.push(mapping);
     if (hash(mapping.id) % MINUTES_OF_DAY === minute) due.push(mapping);
     if (!scheduled.delete(mapping.id) && mapping.provisioning.state === "ready") {
@@ -43,12 +59,12 @@ export async function sweep({ mappings, schedules, queues, clock, log }: SweepNe
     repaired.removed += 1;
   }
   const looks = due.map((mapping) => ({ ...wakeUp(mapping), describe: true }));
-  const messages = [...late.map(wakeUp), ...looks].map((message) => ({ message, delaySeconds: 0 }));
+  const messages = [...late.map(wakeUp), ...looks, ...open].map((message) => ({ message, delaySeconds: 0 }));
   await queues.sendProvisioning(messages);
   const compared = due.filter(({ syncDirection }) => pulls(syncDirection));
   await queues.sendLoads(compared.map((mapping) => ({ message: comparison(mapping), delaySeconds: 0 })));
-  if (late.length + repaired.ensured + repaired.removed === 0) return;
-  log({ level: "warn", event: "sweep", provisioning_overdue: late.length, ...repaired });
+  if (late.length + open.length + repaired.ensured + repaired.removed === 0) return;
+  log({ level: "warn", event: "sweep", provisioning_overdue: late.length, imports_open: open.length, ...repaired });
 }
 
 const MINUTES_OF_DAY = 24 * 60;
@@ -59,6 +75,11 @@ function isLate({ provisioning, updatedAt }: Mapping, now: number): boolean {
 
 function wakeUp({ workspaceId, id }: Mapping): ProvisioningMessage {
   return { workspace_id: workspaceId, mapping_id: id, import_id: null };
+}
+
+/** One that is being carried out at this moment is carried out by two, which comes to the same. */
+function carryingOut({ workspaceId, id }: OpenImport): ProvisioningMessage {
+  return { workspace_id: workspaceId, mapping_id: null, import_id: id };
 }
 
 function comparison({ workspaceId, id }: Mapping): LoadMessage {

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { mappings as kept } from "../../functions/composition.ts";
+import { importPlans, mappings as kept } from "../../functions/composition.ts";
 import { outgoing } from "../../functions/cycle-services.ts";
-import { schedules, sendProvisioning } from "../../functions/provisioning-services.ts";
+import { provisioningServices, schedules, sendProvisioning } from "../../functions/provisioning-services.ts";
 import { phaseOf } from "../../lib/model/beat.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import type { CycleMessage, TickMessage } from "../../lib/model/messages.ts";
+import type { CycleMessage, ProvisioningMessage, TickMessage } from "../../lib/model/messages.ts";
 import { fanOut } from "../../lib/sync/fan-out.ts";
+import { provisionMapping } from "../../lib/sync/provision-mapping.ts";
 import { sweep } from "../../lib/sync/sweep.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
@@ -87,3 +88,28 @@ test("once a day, and not more often, both sides are compared whole", async () =
     { workspace_id: world.workspaceId, mapping_id: contact.id, kind: "sweep" },
   ]);
 }, 300_000);
+
+test("an import whose message was lost is found by the minute sweep, and carried out once", async () => {
+  await cloud.take("provisioning");
+  const { generation, mappings } = await kept().list(world.workspaceId);
+  const before = mappings.find(({ id }) => id === contact.id);
+  if (!before) throw new Error("the mapping is gone");
+  const after = { ...before, pollingSeconds: 77, configVersion: before.configVersion + 1 };
+  const at = new Date(cloud.clock.now());
+  const made = { workspaceId: world.workspaceId, actor: "owner@example.com" };
+  const entry = { ...made, id: "aud_lost", action: "config.imported", resourceId: "imp_lost", detail: {} } as const;
+  const plan = { ...made, id: "imp_lost", at, changes: [{ before, after }] };
+  expect(await importPlans().commit(plan, generation, { ...entry, createdAt: at })).toBe(true);
+
+  await sweepNow();
+  const asked = (await cloud.take("provisioning")) as ProvisioningMessage[];
+  for (const message of asked.filter(({ import_id }) => import_id !== null)) {
+    await provisionMapping({ ...provisioningServices(cloud.clock.now() + 300_000), log: () => undefined }, message);
+  }
+
+  expect(asked).toContainEqual({ workspace_id: world.workspaceId, mapping_id: null, import_id: "imp_lost" });
+  expect(await importPlans().open(world.workspaceId)).toBeNull();
+  expect((await cloud.take("provisioning")) as ProvisioningMessage[]).toMatchObject([{ mapping_id: contact.id }]);
+  await sweepNow();
+  expect(((await cloud.take("provisioning")) as ProvisioningMessage[]).filter((one) => one.import_id)).toEqual([]);
+});

@@ -69,16 +69,23 @@ export function mappings(database: Database): Mappings {
       }
     },
 
-    active: async function* () {
+    everywhere: async function* () {
       const pages = paginateScan(
         { client: database.client },
         {
           TableName: database.table("mappings"),
-          FilterExpression: "begins_with(sk, :mapping) AND active = :true AND deleted_at = :none",
+          FilterExpression:
+            "(begins_with(sk, :mapping) AND active = :true AND deleted_at = :none) OR attribute_exists(plan_id)",
           ExpressionAttributeValues: { ":mapping": mappingKey(""), ":true": true, ":none": null },
         },
       );
-      for await (const { Items } of pages) yield* (Items ?? []).map(readMapping);
+      for await (const { Items } of pages) {
+        for (const item of Items ?? []) {
+          const plan = item["sk"] === HEAD ? readHead(item).plan : null;
+          if (item["sk"] !== HEAD) yield { mapping: readMapping(item) };
+          else if (plan) yield { openImport: { workspaceId: String(item["pk"]), id: plan.id } };
+        }
+      }
     },
   };
 }
