@@ -8,7 +8,8 @@ import { send } from "../lib/adapters/sqs/send.ts";
 import { Failure } from "../lib/model/failure.ts";
 import type { PostgresConnection } from "../lib/model/workspace.ts";
 import type { Clock } from "../lib/sync/clock.ts";
-import type { Connections, Log, MessageNeeds, Queues } from "../lib/sync/service-ports.ts";
+import type { ConnectedOrg, Connections, Log, MessageNeeds, Queues } from "../lib/sync/service-ports.ts";
+import type { Sessions } from "../lib/sync/sessions.ts";
 import { connections, counters, database, events, mappings, now, queues, workspaces } from "./composition.ts";
 
 /** What the workers of the sync room need, beyond what they share with the API. */
@@ -39,11 +40,34 @@ const openCycleStore = /* @__PURE__ */ createCycleStores(now);
 /** One workspace's database and org, each opened for one cycle. */
 export const workspaceConnections: Connections = {
   openStore: async (workspaceId) => openCycleStore(await postgresOf(workspaceId)),
-  connectOrg: async (workspaceId, signal) => {
-    const sessions = sessionsOf({ connections: connections(), now }, workspaceId);
-    return { salesforce: connectOrg(sessions, signal), userId: async () => (await sessions.current()).userId };
-  },
+  connectOrg: async (workspaceId, signal) =>
+    connectedBy(sessionsOf({ connections: connections(), now }, workspaceId), signal),
 };
+
+/** The same for the cycles of one invocation, which read a workspace's settings once and share its session. */
+export function connectionsOf(): Connections {
+  const databases = new Map<string, Promise<PostgresConnection>>();
+  const orgs = new Map<string, Sessions>();
+  return {
+    openStore: async (workspaceId) => openCycleStore(await kept(databases, workspaceId, postgresOf)),
+    connectOrg: async (workspaceId, signal) =>
+      connectedBy(
+        kept(orgs, workspaceId, (id) => sessionsOf({ connections: connections(), now }, id)),
+        signal,
+      ),
+  };
+}
+
+const connectedBy = (sessions: Sessions, signal: AbortSignal): ConnectedOrg => ({
+  salesforce: connectOrg(sessions, signal),
+  userId: async () => (await sessions.current()).userId,
+});
+
+function kept<Thing>(things: Map<string, Thing>, name: string, make: (name: string) => Thing): Thing {
+  const thing = things.get(name) ?? make(name);
+  things.set(name, thing);
+  return thing;
+}
 
 export const provisionerOf = async (workspaceId: string) => {
   const connection = await postgresOf(workspaceId);

@@ -1,21 +1,41 @@
 import { randomUUID } from "node:crypto";
+import pLimit from "p-limit";
 import * as z from "zod/mini";
+import { type CycleMessage, type CyclesMessage, cyclesIn, MAPPINGS_PER_MESSAGE } from "../../lib/model/messages.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
 import { answerMessage } from "../../lib/sync/answer-message.ts";
-import { clock, cycleServices } from "../cycle-services.ts";
+import { clock } from "../cycle-services.ts";
+import { invocationServices } from "../invocation-services.ts";
 import { each, onQueue } from "../on-queue.ts";
 
-const cycleMessage = z.object({
+const cyclesMessage = z.object({
   workspace_id: z.string(),
   mapping_id: z.string(),
+  also: z.optional(z.array(z.string())),
   kind: z.enum(["beat", "poll", "pull"]),
   slot: z.nullable(z.int()),
 });
 
-/** Runs the cycles of a batch at once, each for itself. */
-export const handler = onQueue(cycleMessage, (messages) => {
+/** Cycles at work at once: what the function's memory bears, and of one workspace what its database is to bear. */
+const MOST_AT_ONCE = 30;
+const MOST_OF_A_WORKSPACE = MAPPINGS_PER_MESSAGE;
+
+/** Runs the cycles of a batch at once, each for itself; a workspace whose database hangs leaves room for the others. */
+export const handler = onQueue(cyclesMessage, (messages) => {
   const deadline = clock.now() + (WORKERS["run-cycle"].timeoutSeconds - 2) * 1000;
   const invocation = { owner: `run-cycle ${randomUUID()}`, deadline };
-  const services = cycleServices();
-  return each((message: (typeof messages)[number]) => answerMessage(services, message, invocation))(messages);
+  const services = invocationServices(messages.flatMap(cyclesIn));
+  const all = pLimit(MOST_AT_ONCE);
+  const limits = new Map(messages.map(({ workspace_id }) => [workspace_id, pLimit(MOST_OF_A_WORKSPACE)]));
+  const answer = (cycle: CycleMessage) => all(() => answerMessage(services, cycle, invocation));
+  const run = (message: CyclesMessage) => {
+    const ofWorkspace = limits.get(message.workspace_id) ?? all;
+    return endAll(cyclesIn(message).map((cycle) => ofWorkspace(() => answer(cycle))));
+  };
+  return each(run)(messages);
 });
+
+/** Lets every cycle come to its end before one's failure is told. */
+async function endAll(cycles: readonly Promise<void>[]): Promise<void> {
+  for (const end of await Promise.allSettled(cycles)) if (end.status === "rejected") throw end.reason;
+}

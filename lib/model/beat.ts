@@ -1,8 +1,11 @@
 /** Seconds between two slots of the beat. */
 const BEAT_SECONDS = 10;
 
-/** A tick stands for the minute after it: its slots are this many seconds away from it. */
-const FIRST_SLOT_SECONDS = 60;
+/**
+ * A tick stands for a minute of slots that begins this many seconds after it: a schedule fires up to 60 s late, and then
+ * the fan-out gathers ticks for some seconds.
+ */
+const FIRST_SLOT_SECONDS = 80;
 const SLOTS_PER_TICK = 6;
 
 /** SQS holds a message back for at most this long. */
@@ -30,10 +33,10 @@ export function slotsOf(tick: Date, phase: number, now: Date): Slot[] {
     );
 }
 
-/** The slots from now to the end of the minute that the next tick stands for, for a mapping that has just become active. */
+/** The slots from now to those that the next tick stands for, for a mapping that has just become active. */
 export function firstSlots(phase: number, now: Date): Slot[] {
   const thisMinute = Math.floor(now.getTime() / 60_000) * 60_000;
-  const ticks = [new Date(thisMinute - 60_000), new Date(thisMinute)];
+  const ticks = [-120_000, -60_000, 0].map((away) => new Date(thisMinute + away));
   return ticks.flatMap((tick) => slotsOf(tick, phase, now)).filter(({ slot }) => slot * 1000 >= now.getTime());
 }
 

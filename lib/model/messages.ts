@@ -22,6 +22,20 @@ export interface CycleMessage {
   readonly slot: number | null;
 }
 
+/** Cycles of one workspace in one message: `also` (default none) names mappings whose cycles are asked for as well. */
+export interface CyclesMessage extends CycleMessage {
+  readonly also?: readonly string[] | undefined;
+}
+
+/** Mappings that one message of the beat asks for at most: what one invocation works on at once. */
+export const MAPPINGS_PER_MESSAGE = 10;
+
+/** The cycles that a message asks for, each as a message of its own. */
+export const cyclesIn = ({ also = [], ...first }: CyclesMessage): readonly CycleMessage[] => [
+  first,
+  ...also.map((mapping_id) => ({ ...first, mapping_id })),
+];
+
 /** Long work of one mapping, resumable by any later invocation. */
 export interface LoadMessage {
   readonly workspace_id: string;

@@ -149,8 +149,9 @@ const CYCLE_TABLES = ["workspaces", "mappings"] as const;
 export const WORKERS = {
   "fan-out-cycles": {
     queue: "fanOut",
-    batchSize: 10,
-    batchWindowSeconds: 0,
+    // Ticks are gathered, so that mappings of one workspace share their messages, calls and readings (`beat.ts`).
+    batchSize: 100,
+    batchWindowSeconds: 15,
     maxConcurrency: 10,
     timeoutSeconds: 30,
     memoryMegabytes: 256,

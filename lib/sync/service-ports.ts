@@ -2,7 +2,7 @@ import type { Budget, Usage } from "../model/budget.ts";
 import type { EngineState } from "../model/engine.ts";
 import type { Event } from "../model/event.ts";
 import type { Mapping } from "../model/mapping.ts";
-import type { CycleMessage, LoadMessage } from "../model/messages.ts";
+import type { CyclesMessage, LoadMessage } from "../model/messages.ts";
 import type { Clock } from "./clock.ts";
 import type { CycleStore, Salesforce } from "./ports.ts";
 
@@ -84,7 +84,7 @@ export interface Delayed<Message> {
 }
 
 export interface Queues {
-  sendCycles(messages: readonly Delayed<CycleMessage>[]): Promise<void>;
+  sendCycles(messages: readonly Delayed<CyclesMessage>[]): Promise<void>;
   sendLoads(messages: readonly Delayed<LoadMessage>[]): Promise<void>;
 }
 

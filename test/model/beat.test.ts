@@ -5,13 +5,13 @@ import { firstSlots, phaseOf, slotsOf } from "../../lib/model/beat.ts";
 const TICK = new Date("2026-02-03T10:00:00Z");
 const seconds = (at: Date) => at.getTime() / 1000;
 
-test("a tick makes the six beats of the minute after it, each with the delay that is left", () => {
+test("a tick makes the six beats of a minute that begins 80 seconds after it, each with the delay that is left", () => {
   const late = new Date(TICK.getTime() + 3_500);
 
   const slots = slotsOf(TICK, 4, late);
 
-  expect(slots.map(({ slot }) => slot - seconds(TICK))).toEqual([64, 74, 84, 94, 104, 114]);
-  expect(slots.map(({ delaySeconds }) => delaySeconds)).toEqual([61, 71, 81, 91, 101, 111]);
+  expect(slots.map(({ slot }) => slot - seconds(TICK))).toEqual([84, 94, 104, 114, 124, 134]);
+  expect(slots.map(({ delaySeconds }) => delaySeconds)).toEqual([81, 91, 101, 111, 121, 131]);
 });
 
 test("a tick that comes minutes late makes no beats of the past", () => {

@@ -1,15 +1,32 @@
 import diagnostics from "node:diagnostics_channel";
 import type { ClientRequest } from "node:http";
 
+type Counts = Readonly<Record<string, number>>;
+
 /** Items that the functions of this process ask DynamoDB to write while `work` runs, by table. */
-export async function countWrites(work: () => Promise<unknown>): Promise<Readonly<Record<string, number>>> {
+export const countWrites = (work: () => Promise<unknown>): Promise<Counts> => countNames(work, tablesWritten);
+
+/** Calls of DynamoDB by this process while `work` runs, as `Query engine`; the table is told without its stage. */
+export const countCalls = (work: () => Promise<unknown>): Promise<Counts> =>
+  countNames(work, (action, body) => {
+    if (action === "" || (typeof body !== "string" && !(body instanceof Uint8Array))) return [];
+    const { TableName, RequestItems = {}, TransactItems } = JSON.parse(Buffer.from(body).toString()) as WriteInput;
+    const table = TableName ?? Object.keys(RequestItems)[0] ?? (TransactItems ? "several" : "");
+    return [`${action} ${table.split("-").at(-1)}`];
+  });
+
+async function countNames(
+  work: () => Promise<unknown>,
+  namesOf: (action: string, body: unknown) => readonly string[],
+): Promise<Counts> {
   const counts: Record<string, number> = {};
   const look = (message: unknown) => {
     const { request } = message as { request: ClientRequest };
-    const action = String(request.getHeader("x-amz-target") ?? "").replace("DynamoDB_20120810.", "");
+    const target = String(request.getHeader("x-amz-target") ?? "");
+    const action = target.startsWith("DynamoDB_") ? target.replace("DynamoDB_20120810.", "") : "";
     const end = request.end.bind(request) as (...given: unknown[]) => ClientRequest;
     request.end = ((...given: unknown[]) => {
-      for (const table of tablesWritten(action, given[0])) counts[table] = (counts[table] ?? 0) + 1;
+      for (const name of namesOf(action, given[0])) counts[name] = (counts[name] ?? 0) + 1;
       return end(...given);
     }) as ClientRequest["end"];
   };

@@ -1,9 +1,9 @@
-import { BatchGetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchGetCommand, paginateQuery, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import { type Budget, FRESH_BUDGET, type Usage } from "../../model/budget.ts";
 import { type CycleFailure, type EngineState, type FailureReason, HEALTHY } from "../../model/engine.ts";
 import type { Event } from "../../model/event.ts";
-import type { EngineMemory, KeptEngine } from "../../sync/service-ports.ts";
+import type { EngineMemory, KeptEngine, Remembered } from "../../sync/service-ports.ts";
 import type { Database } from "./client.ts";
 import { putEvent } from "./event-item.ts";
 import { ConditionFailed, transact, type Write } from "./transact.ts";
@@ -12,6 +12,28 @@ import { ConditionFailed, transact, type Write } from "./transact.ts";
 const SHARED = "workspace";
 
 const mappingKey = (mappingId: string) => `mapping#${mappingId}`;
+
+/**
+ * What the engine remembers of a workspace's mappings, by mapping id, in one eventually consistent reading: who saves
+ * over a state that has moved on is told so.
+ */
+export async function readRemembered(
+  database: Database,
+  workspaceId: string,
+): Promise<(mappingId: string) => Remembered> {
+  const items = new Map<string, Record<string, unknown>>();
+  const pages = paginateQuery(
+    { client: database.client },
+    {
+      TableName: database.table("engine"),
+      KeyConditionExpression: "pk = :pk",
+      ExpressionAttributeValues: { ":pk": workspaceId },
+    },
+  );
+  for await (const { Items = [] } of pages) for (const item of Items) items.set(String(item["sk"]), item);
+  const budget = readBudget(items.get(SHARED));
+  return (mappingId) => ({ engine: readEngine(items.get(mappingKey(mappingId))), budget });
+}
 
 /** The engine's memory as items: one per mapping that ever failed, one per workspace. */
 export function engineMemory(database: Database): EngineMemory {

@@ -1,0 +1,116 @@
+import DataLoader from "dataloader";
+import { readRemembered } from "../lib/adapters/dynamodb/engine.ts";
+import { readMappings } from "../lib/adapters/dynamodb/read-mappings.ts";
+import type { Mapping } from "../lib/model/mapping.ts";
+import type { CycleMessage } from "../lib/model/messages.ts";
+import type { Counters, EngineMemory, MessageNeeds, Remembered } from "../lib/sync/service-ports.ts";
+import { database } from "./composition.ts";
+import { clock, connectionsOf, cycleServices } from "./cycle-services.ts";
+
+/** Mappings and workspaces whose last telling one process remembers. */
+const MOST_REMEMBERED = 10_000;
+
+/** DynamoDB gives a hundred items in one reading; one is the workspace's head. */
+const MAPPINGS_IN_ONE_READING = 99;
+
+/**
+ * What the cycles of one invocation need. They ask for it each for themselves; here it is read for all of them together
+ * as they are about to begin, and what is the workspace's own is read, claimed and told once. Ends with the invocation.
+ */
+export function invocationServices(cycles: readonly CycleMessage[]): MessageNeeds {
+  const services = cycleServices();
+  const mappings = readTogether(cycles, mappingsOf);
+  const remembered = readTogether(cycles, rememberedOf);
+  return {
+    ...services,
+    connections: connectionsOf(),
+    mappings: { ...services.mappings, find: mappings },
+    engine: { ...services.engine, read: remembered, claimProbe: oneClaim(services.engine) },
+    counters: tellsNews(services.counters),
+  };
+}
+
+/** Reads for all cycles at once; each takes what was read for it, and whoever asks once more reads anew. */
+function readTogether<Read>(
+  cycles: readonly CycleMessage[],
+  readAll: (asked: readonly Asked[]) => Promise<(Read | Error)[]>,
+): (workspaceId: string, mappingId: string) => Promise<Read> {
+  const loader = new DataLoader<Asked, Read, string>(readAll, {
+    cacheKeyFn: ({ workspaceId, mappingId }) => `${workspaceId} ${mappingId}`,
+    maxBatchSize: MAPPINGS_IN_ONE_READING,
+  });
+  loader.loadMany(cycles.map(({ workspace_id, mapping_id }) => ({ workspaceId: workspace_id, mappingId: mapping_id })));
+  return (workspaceId, mappingId) => {
+    const read = loader.load({ workspaceId, mappingId });
+    loader.clear({ workspaceId, mappingId });
+    return read;
+  };
+}
+
+interface Asked {
+  readonly workspaceId: string;
+  readonly mappingId: string;
+}
+
+async function mappingsOf(asked: readonly Asked[]): Promise<(Mapping | null)[]> {
+  const found = await perWorkspace(asked, (workspaceId, ids) => readMappings(database(), workspaceId, ids));
+  return asked.map(({ workspaceId, mappingId }) => found.get(workspaceId)?.get(mappingId) ?? null);
+}
+
+async function rememberedOf(asked: readonly Asked[]): Promise<(Remembered | Error)[]> {
+  const found = await perWorkspace(asked, (workspaceId) => readRemembered(database(), workspaceId));
+  return asked.map(
+    ({ workspaceId, mappingId }) =>
+      found.get(workspaceId)?.(mappingId) ?? new Error(`nothing was read of workspace ${workspaceId}`),
+  );
+}
+
+async function perWorkspace<Read>(
+  asked: readonly Asked[],
+  read: (workspaceId: string, mappingIds: readonly string[]) => Promise<Read>,
+): Promise<ReadonlyMap<string, Read>> {
+  const groups = Map.groupBy(asked, ({ workspaceId }) => workspaceId);
+  const readings = [...groups].map(async ([workspaceId, some]) => {
+    const ids = [...new Set(some.map(({ mappingId }) => mappingId))];
+    return [workspaceId, await read(workspaceId, ids)] as const;
+  });
+  return new Map(await Promise.all(readings));
+}
+
+/** The first cycle of a workspace and slot asks for the probe; those beside it know that it is claimed. */
+function oneClaim({ claimProbe }: EngineMemory): EngineMemory["claimProbe"] {
+  const asked = new Set<string>();
+  return async (workspaceId, slot) => {
+    const name = `${workspaceId} ${slot}`;
+    if (asked.has(name)) return false;
+    asked.add(name);
+    return claimProbe(workspaceId, slot);
+  };
+}
+
+/** What this process told last, by what it is about, and when (epoch milliseconds). */
+const told = new Map<string, { readonly text: string; readonly at: number }>();
+
+/** Totals that stand are told again this often, in case another process has told an older depth in between. */
+const TELL_AGAIN_MILLISECONDS = 600_000;
+const DEPTH_AGAIN_MILLISECONDS = 30_000;
+
+/** Writes no total and no depth that this process has written already: idle mappings cost nothing. */
+function tellsNews(counters: Counters): Counters {
+  const tell = async (name: string, news: unknown, again: number, write: () => Promise<void>) => {
+    const text = JSON.stringify(news);
+    const last = told.get(name);
+    if (last?.text === text && clock.now() - last.at < again) return;
+    if (told.size >= MOST_REMEMBERED) told.clear();
+    told.set(name, { text, at: clock.now() });
+    await write().catch((error: unknown) => {
+      told.delete(name);
+      throw error;
+    });
+  };
+  return {
+    set: (totals) => tell(totals.mappingId, totals, TELL_AGAIN_MILLISECONDS, () => counters.set(totals)),
+    setQueueDepth: (depth) =>
+      tell(depth.workspaceId, depth.rows, DEPTH_AGAIN_MILLISECONDS, () => counters.setQueueDepth(depth)),
+  };
+}

@@ -1,0 +1,42 @@
+import { BatchGetCommand } from "@aws-sdk/lib-dynamodb";
+import type { Mapping } from "../../model/mapping.ts";
+import type { Database } from "./client.ts";
+import { HEAD, overlaid, readHead, readPlan } from "./mapping-head.ts";
+import { mappingKey, readMapping } from "./mapping-item.ts";
+
+/**
+ * Some mappings of a workspace by their ids, at most 99, deleted ones left out, in one eventually consistent reading: a
+ * cycle checks the config version in the customer's database, so an old reading only lets it end without work.
+ */
+export async function readMappings(
+  database: Database,
+  workspaceId: string,
+  mappingIds: readonly string[],
+): Promise<ReadonlyMap<string, Mapping>> {
+  const items = await readItems(database, workspaceId, [HEAD, ...mappingIds.map(mappingKey)]);
+  const kept = items.filter(({ sk }) => sk !== HEAD).map(readMapping);
+  const found = new Map(kept.map((mapping) => [mapping.id, mapping]));
+  const head = readHead(items.find(({ sk }) => sk === HEAD));
+  const plan = await readPlan(database, workspaceId, head);
+  for (const change of plan?.changes ?? []) {
+    const { id } = change.after;
+    if (mappingIds.includes(id)) found.set(id, overlaid(found.get(id) ?? null, change));
+  }
+  return new Map([...found].filter(([, { deletedAt }]) => deletedAt === null));
+}
+
+async function readItems(
+  database: Database,
+  workspaceId: string,
+  sortKeys: readonly string[],
+): Promise<Record<string, unknown>[]> {
+  const table = database.table("mappings");
+  const items: Record<string, unknown>[] = [];
+  let Keys: Record<string, unknown>[] = sortKeys.map((sk) => ({ pk: workspaceId, sk }));
+  while (Keys.length > 0) {
+    const answer = await database.client.send(new BatchGetCommand({ RequestItems: { [table]: { Keys } } }));
+    items.push(...(answer.Responses?.[table] ?? []));
+    Keys = answer.UnprocessedKeys?.[table]?.Keys ?? [];
+  }
+  return items;
+}
