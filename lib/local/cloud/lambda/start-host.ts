@@ -35,6 +35,8 @@ export interface HostSettings {
   /** Counts how long functions and requests to them may take. What time it is, is the cloud's clock to say. */
   readonly clock?: Clock;
   readonly log?: Log;
+  /** Stands between the host and the functions, to measure their calls. */
+  readonly around?: (runner: Runner) => Runner;
   /** How long `close` waits for functions at work. */
   readonly drainSeconds?: number;
 }
@@ -66,7 +68,8 @@ export async function startHost(settings: HostSettings): Promise<Host> {
   await provision(cloud, assembly, resolve);
   const functions = readFunctions(assembly, resolve);
   const callers = settings.isolate ? readPolicies(assembly, resolve, functions) : null;
-  const runner = await startRunner(settings, functions, callers, clock, log);
+  const { around = (runner) => runner } = settings;
+  const runner = around(await startRunner(settings, functions, callers, clock, log));
   const invoker = createInvoker({ runner, clock, log });
   const gateway = serve(assembly, resolve, { functions, invoker, clock, log, accountId: cloud.accountId });
   const url = urlOf(assembly, resolve, functions);
