@@ -13,6 +13,13 @@ export const pageOffset = () =>
     0,
   );
 
+/** How many minutes to look back, an hour unless said otherwise; clamped to `most`. */
+export const minutesBack = (most: number) =>
+  z._default(
+    wholeNumber("minutes", 1, (value) => Math.min(value, most)),
+    60,
+  );
+
 function wholeNumber(name: string, least: number, read: (value: number) => number) {
   const rule = `${name} must be a whole number, at least ${least}`;
   const isRight = (text: string) => /^\d{1,15}$/.test(text) && Number(text) >= least;

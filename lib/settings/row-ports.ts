@@ -1,4 +1,4 @@
-import type { Action } from "../model/change.ts";
+import type { Action, State } from "../model/change.ts";
 import type { PostgresConnection } from "../model/workspace.ts";
 import type { Page } from "../monitoring/ports.ts";
 
@@ -13,6 +13,10 @@ export interface RowDesk extends AsyncDisposable {
   progress(): Promise<readonly MappingProgress[]>;
   /** Seconds from a change's capture to Salesforce's word, over the mapping's last 1,000; null before the first. */
   lag(mappingId: string): Promise<Lag | null>;
+  /** What Salesforce said of changes since then, in steps of so many seconds, oldest first; among the latest 100,000 changes. */
+  throughput(since: Date, stepSeconds: number): Promise<Throughput>;
+  /** One change of the trigger log with all that is known of it; null: there is none, or not any more. */
+  change(id: number): Promise<ChangeStory | null>;
   /** Rows of the mapping's table, counted up to a million. */
   countRows(mappingId: string): Promise<number>;
   /** Failed changes by kind, the most frequent first, among the latest 100,000; null is every table. */
@@ -46,6 +50,8 @@ export interface MappingProgress {
   readonly apiCalls: Readonly<Record<string, number>>;
   /** Changes that wait or are being sent. */
   readonly waiting: number;
+  /** When the oldest of them was captured; null: none waits. */
+  readonly oldestWaitingAt: Date | null;
   /** Changes that Salesforce refused, as the totals have them. */
   readonly failed: number;
   readonly heldDeletes: number;
@@ -55,6 +61,45 @@ export interface MappingProgress {
 export interface Lag {
   readonly p50: number;
   readonly p95: number;
+}
+
+/** Answered changes by mapping and step. */
+export interface Throughput {
+  readonly steps: readonly {
+    readonly mappingId: string;
+    readonly at: Date;
+    readonly accepted: number;
+    readonly refused: number;
+  }[];
+  /** From a change's capture to Salesforce's word, by mapping. */
+  readonly lags: ReadonlyMap<string, Lag>;
+  /** Older changes of the time were not looked at, for there are more than 100,000 later ones. */
+  readonly isCut: boolean;
+}
+
+/** A change as the trigger log has it: what was captured, and what became of it. */
+export interface ChangeStory {
+  readonly id: number;
+  readonly tableName: string;
+  readonly recordId: number;
+  readonly sfid: string | null;
+  readonly action: Action;
+  readonly state: State;
+  /** The columns' values before, those that changed; null for an insert. */
+  readonly old: Readonly<Record<string, string | null>> | null;
+  readonly values: Readonly<Record<string, string | null>> | null;
+  readonly createdAt: Date;
+  readonly sentAt: Date | null;
+  readonly processedAt: Date | null;
+  /** Attempts that counted; a change is given up after five. */
+  readonly attempts: number;
+  /** Not sent before; null: as soon as can be. */
+  readonly dueAt: Date | null;
+  readonly message: string | null;
+  /** Held back by the delete breaker. */
+  readonly isHeld: boolean;
+  /** A newer state of its row has overruled it: it is not tried again. */
+  readonly isSuperseded: boolean;
 }
 
 /** Failed changes of one table and action whose errors differ in nothing but names, numbers and ids. */

@@ -10,7 +10,9 @@ import { handler as listInboundErrors } from "../../functions/api/list-inbound-e
 import { handler as listMappingStates } from "../../functions/api/list-mapping-states.ts";
 import { handler as pushExisting } from "../../functions/api/push-existing.ts";
 import { handler as readBudget } from "../../functions/api/read-budget.ts";
+import { handler as readChange } from "../../functions/api/read-change.ts";
 import { handler as readMapping } from "../../functions/api/read-mapping.ts";
+import { handler as readThroughput } from "../../functions/api/read-throughput.ts";
 import { handler as reloadMapping } from "../../functions/api/reload-mapping.ts";
 import { handler as restoreMapping } from "../../functions/api/restore-mapping.ts";
 import { handler as retryRow } from "../../functions/api/retry-row.ts";
@@ -79,6 +81,80 @@ test("a mapping tells what it does: rows synced, waiting and failed, its lag and
   expect(listed).toMatchObject(expected);
   const budget = await ask(readBudget, "read-budget");
   expect(budget.json?.data).toMatchObject({ calls_limit: 15_000, forecast_calls_per_day: 9216, pace: "normal" });
+});
+
+test("what became of changes over the last minutes is told by mapping and step, with the lag and the oldest that waits", async () => {
+  const contact = await mapOne(CONTACT);
+  await world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('A', NULL), ('B', NULL), ('C', 'wrong')");
+  await world.cycle(contact);
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('D')");
+
+  const answer = await ask(readThroughput, "read-throughput", { query: { minutes: "1440" } });
+  const [listed] = dataOf<readonly { oldest_waiting_at: string }[]>(
+    await ask(listMappingStates, "list-mapping-states"),
+  );
+  const [waiting] = await world.sql(
+    "SELECT to_json(created_at AT TIME ZONE 'UTC') AS at FROM salesforce._trigger_log WHERE state = 'NEW'",
+  );
+
+  const told = dataOf<{ step_seconds: number; from: string; to: string; mappings: readonly object[] }>(answer);
+  expect(told).toMatchObject({ step_seconds: 1440, cut: false });
+  expect(new Date(told.from).getTime()).toBeGreaterThanOrEqual(new Date(told.to).getTime() - 86_400_000);
+  expect(told.mappings).toEqual([
+    {
+      mapping_id: contact.id,
+      sf_object: "Contact",
+      accepted: 2,
+      refused: 1,
+      lag_seconds: { p50: expect.any(Number), p95: expect.any(Number) },
+      steps: [{ at: expect.stringMatching(/Z$/), accepted: 2, refused: 1 }],
+    },
+  ]);
+  expect(new Date(listed?.oldest_waiting_at ?? 0).getTime()).toBe(
+    Math.floor(new Date(`${waiting?.["at"]}Z`).getTime()),
+  );
+});
+
+test("a throughput says of every mapping that nothing was answered, and refuses minutes that are none", async () => {
+  await mapOne(CONTACT);
+
+  const nothing = await ask(readThroughput, "read-throughput");
+  const refused = await ask(readThroughput, "read-throughput", { query: { minutes: "soon" } });
+
+  expect(dataOf<{ mappings: readonly object[] }>(nothing).mappings).toMatchObject([
+    { accepted: 0, refused: 0, lag_seconds: null, steps: [] },
+  ]);
+  expect(refused.json?.error?.details).toEqual([{ path: "minutes", message: expect.stringContaining("whole number") }]);
+});
+
+test("one change tells its story: before and after, when it was sent, what Salesforce said, how often it was tried", async () => {
+  const contact = await mapOne(CONTACT);
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Lovelace')");
+  await world.cycle(contact);
+  await world.sql("UPDATE salesforce.contact SET email = 'nowhere'");
+  await world.cycle(contact);
+  const [{ id } = { id: 0 }] = dataOf<readonly { id: number }[]>(await ask(listErrors, "list-errors"));
+
+  const story = await ask(readChange, "read-change", { path: { change_id: String(id) } });
+  const gone = await ask(readChange, "read-change", { path: { change_id: "999999" } });
+  const odd = await ask(readChange, "read-change", { path: { change_id: "1;DROP" } });
+
+  expect(story.json?.data).toMatchObject({
+    id,
+    table_name: "contact",
+    record_id: 1,
+    sfid: expect.stringMatching(/^003/),
+    action: "UPDATE",
+    state: "FAILED",
+    old: { email: null },
+    values: { email: "nowhere" },
+    sent_at: expect.stringMatching(/Z$/),
+    synced_at: expect.stringMatching(/Z$/),
+    _ab_err: expect.stringContaining("INVALID_EMAIL_ADDRESS"),
+    held: false,
+    superseded: false,
+  });
+  expect([gone.status, odd.status]).toEqual([404, 404]);
 });
 
 test("failed rows are told by kind, and a kind is tried again with one request", async () => {

@@ -7,6 +7,7 @@ import { handler as listDeliveries } from "../../functions/api/list-deliveries.t
 import { handler as listWebhooks } from "../../functions/api/list-webhooks.ts";
 import { handler as readDelivery } from "../../functions/api/read-delivery.ts";
 import { handler as readWebhook } from "../../functions/api/read-webhook.ts";
+import { handler as readWebhookSuccess } from "../../functions/api/read-webhook-success.ts";
 import { handler as retryDelivery } from "../../functions/api/retry-delivery.ts";
 import { handler as rotateSecret } from "../../functions/api/rotate-webhook-secret.ts";
 import { handler as testWebhook } from "../../functions/api/test-webhook.ts";
@@ -14,6 +15,7 @@ import { addressPolicy, auditLog, database, webhooks } from "../../functions/com
 import type { RouteName } from "../../lib/http/routes.ts";
 import { judgeUrl } from "../../lib/model/address.ts";
 import { TABLES, type TableName } from "../../lib/model/resources.ts";
+import { dataOf } from "../support/data-of.ts";
 import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/webhook-world.ts";
 import { createTestWorkspace } from "../support/workspace.ts";
 
@@ -83,6 +85,31 @@ describe("a webhook", () => {
     expect(answer.status).toBe(400);
     expect(answer.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path }] });
     expect(answer.json?.error?.details?.[0]?.message).not.toBe("Invalid input");
+  });
+
+  test("tells what came of its deliveries over the last minutes, step by step", async () => {
+    const good = await world.webhook({ answers: 200, events: ["sync.broken"] });
+    const bad = await world.webhook({ answers: 500, events: ["sync.broken"] });
+    const success = async (webhook: WorldWebhook, minutes: string) => {
+      const request = { ...at(webhook), query: { minutes } };
+      return dataOf<object>(await world.call(readWebhookSuccess, "read-webhook-success", request));
+    };
+    await world.publish("sync.broken");
+    await world.work();
+    await world.pass({ minutes: 90 });
+    await world.publish("sync.broken");
+    await world.work();
+
+    const [ofBoth, ofTheLast, failing] = await Promise.all([
+      success(good, "120"),
+      success(good, "60"),
+      success(bad, "120"),
+    ]);
+
+    expect(ofBoth).toMatchObject({ step_seconds: 120, cut: false, successful: 2, failed: 0, pending: 0 });
+    expect(ofBoth).toMatchObject({ steps: [{ successful: 1 }, { successful: 1 }] });
+    expect(ofTheLast).toMatchObject({ step_seconds: 60, successful: 1, steps: [{ successful: 1 }] });
+    expect(failing).toMatchObject({ successful: 0, failed: 2 });
   });
 
   test("can't be this API itself, neither at first nor later", async () => {

@@ -2,6 +2,7 @@ import type { Action } from "../../model/change.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
 import type { Conflict, InboundError, MappingProgress, RowDesk, RowDesks } from "../../settings/row-ports.ts";
 import { captureExisting } from "./capture-existing.ts";
+import { readChange, readThroughput } from "./change-history.ts";
 import { failureKinds, findFailed } from "./failed-changes.ts";
 import { instant, iso } from "./fence.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "./kept-sessions.ts";
@@ -32,6 +33,9 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
       const [p50, p95] = Array.isArray(row?.["seconds"]) ? (row["seconds"] as number[]) : [];
       return p50 === undefined || p95 === undefined ? null : { p50, p95 };
     },
+
+    throughput: (since, stepSeconds) => readThroughput(ask, tables, since, stepSeconds),
+    change: (id) => readChange(ask, tables, id),
 
     countRows: async (mappingId) => {
       const [state] = await ask(`SELECT table_name FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
@@ -76,11 +80,15 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
 const progressOf = (tables: Metadata): string => `
   SELECT s.mapping_id, s.position IS NOT NULL AS loaded, ${iso("s.last_pull_at")} AS last_pull_at,
     ${iso("s.last_run_at")} AS last_run_at, s.rows_synced, s.api_calls,
-    (SELECT count(*) FROM ${tables.log} l WHERE l.table_name = s.table_name AND l.processed_at IS NULL) AS waiting,
+    waiting.count AS waiting,
+    (SELECT ${iso("l.created_at")} FROM ${tables.log} l WHERE l.id = waiting.oldest) AS oldest_waiting_at,
     coalesce((SELECT failed FROM ${tables.totals} t WHERE t.table_name = s.table_name), 0) AS failed,
     (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed) AS held_deletes,
     (SELECT count(*) FROM ${tables.inboundErrors} e WHERE e.mapping_id = s.mapping_id) AS inbound_errors
-  FROM ${tables.state} s`;
+  FROM ${tables.state} s CROSS JOIN LATERAL (
+    SELECT count(*) AS count, min(l.id) AS oldest FROM ${tables.log} l
+    WHERE l.table_name = s.table_name AND l.processed_at IS NULL
+  ) AS waiting`;
 
 function readProgress(row: Row): MappingProgress {
   return {
@@ -91,6 +99,7 @@ function readProgress(row: Row): MappingProgress {
     rowsSynced: Number(row["rows_synced"]),
     apiCalls: row["api_calls"] as Record<string, number>,
     waiting: Number(row["waiting"]),
+    oldestWaitingAt: instant(row, "oldest_waiting_at"),
     failed: Number(row["failed"]),
     heldDeletes: Number(row["held_deletes"]),
     inboundErrors: Number(row["inbound_errors"]),

@@ -155,7 +155,7 @@ function inputOf(name: RouteName, input: z.ZodMiniType | undefined) {
 }
 
 /** Query parameters that hold numbers; a query is text, so their schemas cannot say so. */
-const NUMBERS = new Set(["limit", "offset", "overlap_seconds"]);
+const NUMBERS = new Set(["limit", "offset", "overlap_seconds", "minutes"]);
 
 function schemaOf(schema: z.ZodMiniType, io: "input" | "output"): JsonSchema {
   const { $schema: _, "~standard": __, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" }) as JsonSchema;

@@ -353,6 +353,7 @@ export type ListMappingStatesData = readonly {
   readonly last_pull_at: string | null;
   readonly rows_synced: number | null;
   readonly waiting: number | null;
+  readonly oldest_waiting_at: string | null;
   readonly failed: number | null;
   readonly held_deletes: number | null;
   readonly inbound_errors: number | null;
@@ -426,6 +427,25 @@ export type ReadBudgetData = {
   readonly counted_at: string | null;
   readonly forecast_calls_per_day: number;
   readonly pace: "normal" | "stretched" | "pushes_only" | "waiting";
+};
+
+export type ReadChangeData = {
+  readonly id: number;
+  readonly table_name: string;
+  readonly record_id: number;
+  readonly sfid: string | null;
+  readonly action: "INSERT" | "UPDATE" | "DELETE";
+  readonly state: "NEW" | "PENDING" | "SUCCESS" | "FAILED";
+  readonly old: Readonly<Record<string, string | null>> | null;
+  readonly values: Readonly<Record<string, string | null>> | null;
+  readonly created_at: string;
+  readonly sent_at: string | null;
+  readonly synced_at: string | null;
+  readonly attempts: number;
+  readonly due_at: string | null;
+  readonly _ab_err: string | null;
+  readonly held: boolean;
+  readonly superseded: boolean;
 };
 
 export type ReadConnectionsData = {
@@ -521,6 +541,7 @@ export type ReadMappingData = {
   readonly last_pull_at: string | null;
   readonly rows_synced: number | null;
   readonly waiting: number | null;
+  readonly oldest_waiting_at: string | null;
   readonly failed: number | null;
   readonly held_deletes: number | null;
   readonly inbound_errors: number | null;
@@ -572,6 +593,28 @@ export type ReadOwnTokenData = {
   readonly last_used_at: string | null;
 };
 
+export type ReadThroughputData = {
+  readonly from: string;
+  readonly to: string;
+  readonly step_seconds: number;
+  readonly cut: boolean;
+  readonly mappings: readonly {
+    readonly mapping_id: string;
+    readonly sf_object: string;
+    readonly accepted: number;
+    readonly refused: number;
+    readonly lag_seconds: {
+      readonly p50: number;
+      readonly p95: number;
+    } | null;
+    readonly steps: readonly {
+      readonly at: string;
+      readonly accepted: number;
+      readonly refused: number;
+    }[];
+  }[];
+};
+
 export type ReadWebhookData = {
   readonly id: string;
   readonly url: string;
@@ -582,6 +625,22 @@ export type ReadWebhookData = {
   readonly previous_secret_valid_until: string | null;
   readonly created_at: string;
   readonly updated_at: string;
+};
+
+export type ReadWebhookSuccessData = {
+  readonly from: string;
+  readonly to: string;
+  readonly step_seconds: number;
+  readonly cut: boolean;
+  readonly successful: number;
+  readonly failed: number;
+  readonly pending: number;
+  readonly steps: readonly {
+    readonly at: string;
+    readonly successful: number;
+    readonly failed: number;
+    readonly pending: number;
+  }[];
 };
 
 export type ReadWorkspaceData = {

@@ -1,0 +1,24 @@
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { Failure } from "../../lib/model/failure.ts";
+import { withDatabase } from "../../lib/monitoring/with-database.ts";
+import { changeView, viewChange } from "../../lib/settings/change-story.ts";
+import { rowDesks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** One change: what was captured, and what became of it. */
+export const readChange = endpoint({
+  route: "read-change",
+  summary: "One change of a row: what it was before and after, when it was sent, and what Salesforce said.",
+  output: changeView,
+  services: () => ({ desks: rowDesks() }),
+  run: async ({ path, workspace, services }) => {
+    const id = /^\d{1,15}$/.test(path.change_id) ? Number(path.change_id) : 0;
+    const story = await withDatabase(services.desks, workspace, (desk) => desk.change(id));
+    if (story === null) {
+      throw new Failure("NOT_FOUND", "the trigger log has no change with this id; settled ones are kept for 31 days");
+    }
+    return viewChange(story);
+  },
+});
+
+export const handler = onLambda(readChange);

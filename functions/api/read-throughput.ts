@@ -1,0 +1,28 @@
+import * as z from "zod/mini";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { minutesBack } from "../../lib/http/input.ts";
+import { lastMinutes, MAX_MINUTES } from "../../lib/model/span.ts";
+import { withDatabase } from "../../lib/monitoring/with-database.ts";
+import { throughputView, viewThroughput } from "../../lib/settings/throughput.ts";
+import { mappings, rowDesks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** What became of changes over the last minutes, by mapping and step. */
+export const readThroughput = endpoint({
+  route: "read-throughput",
+  summary:
+    "Changes of rows that Salesforce accepted and refused over the last minutes (60, at most a week), and their lag.",
+  input: z.object({ minutes: minutesBack(MAX_MINUTES) }),
+  output: throughputView,
+  services: () => ({ mappings: mappings(), desks: rowDesks() }),
+  run: async ({ input, workspace, services, at }) => {
+    const span = lastMinutes(input.minutes, at);
+    const [known, found] = await Promise.all([
+      services.mappings.list(workspace.id),
+      withDatabase(services.desks, workspace, (desk) => desk.throughput(span.from, span.stepSeconds)),
+    ]);
+    return viewThroughput(found, known.mappings, span);
+  },
+});
+
+export const handler = onLambda(readThroughput);

@@ -1,0 +1,22 @@
+import * as z from "zod/mini";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { minutesBack } from "../../lib/http/input.ts";
+import { lastMinutes, MAX_MINUTES } from "../../lib/model/span.ts";
+import { findWebhook } from "../../lib/webhooks/settings.ts";
+import { successOver, successView } from "../../lib/webhooks/success.ts";
+import { deliveries, webhooks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** What came of a webhook's deliveries over the last minutes. */
+export const readWebhookSuccess = endpoint({
+  route: "read-webhook-success",
+  summary: "What came of a webhook's deliveries over the last minutes (60, at most a week), step by step.",
+  input: z.object({ minutes: minutesBack(MAX_MINUTES) }),
+  output: successView,
+  services: () => ({ webhooks: webhooks(), deliveries: deliveries() }),
+  find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
+  run: ({ input, resource, services, at }) =>
+    successOver(services.deliveries, resource.id, lastMinutes(input.minutes, at)),
+});
+
+export const handler = onLambda(readWebhookSuccess);

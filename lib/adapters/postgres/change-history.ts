@@ -1,0 +1,79 @@
+import type { Action, State } from "../../model/change.ts";
+import type { ChangeStory, Throughput } from "../../settings/row-ports.ts";
+import { instant, iso } from "./fence.ts";
+import type { Ask } from "./row-desk.ts";
+import type { Row } from "./session.ts";
+import type { Metadata } from "./sql.ts";
+
+/** Changes that are looked at for a throughput, the latest ones. */
+const LOOKED_AT = 100_000;
+
+/** What became of changes since then, by mapping and step. */
+export async function readThroughput(
+  ask: Ask,
+  tables: Metadata,
+  since: Date,
+  stepSeconds: number,
+): Promise<Throughput> {
+  const [row] = await ask(throughputOf(tables), [since.toISOString(), stepSeconds]);
+  const steps = (row?.["steps"] ?? []) as { mapping_id: string; at: string; accepted: number; refused: number }[];
+  const lags = (row?.["lags"] ?? []) as { mapping_id: string; lag: [number, number] }[];
+  return {
+    steps: steps.map(({ mapping_id, at, ...counts }) => ({ mappingId: mapping_id, at: new Date(at), ...counts })),
+    lags: new Map(lags.map(({ mapping_id, lag: [p50, p95] }) => [mapping_id, { p50, p95 }])),
+    isCut: row?.["is_cut"] === true,
+  };
+}
+
+/** Read from the newest change backwards by the key, so that a long log costs no more than a busy hour. */
+function throughputOf({ log, state }: Metadata): string {
+  return `
+    WITH latest AS MATERIALIZED (
+      SELECT table_name, state, created_at, processed_at FROM ${log} ORDER BY id DESC LIMIT ${LOOKED_AT}
+    ), answered AS (
+      SELECT s.mapping_id, l.state, l.processed_at, extract(epoch FROM l.processed_at - l.created_at)::float8 AS lag
+      FROM latest l JOIN ${state} s ON s.table_name = l.table_name WHERE l.processed_at >= $1::timestamptz
+    ), steps AS (
+      SELECT mapping_id, to_timestamp(floor(extract(epoch FROM processed_at) / $2::int) * $2::int) AS at,
+        count(*) FILTER (WHERE state = 'SUCCESS') AS accepted, count(*) FILTER (WHERE state = 'FAILED') AS refused
+      FROM answered GROUP BY 1, 2
+    ), lags AS (
+      SELECT mapping_id, percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY lag) AS lag
+      FROM answered WHERE state = 'SUCCESS' GROUP BY 1
+    )
+    SELECT (SELECT json_agg(steps ORDER BY mapping_id, at) FROM steps) AS steps, (SELECT json_agg(lags) FROM lags) AS lags,
+      (SELECT count(*) = ${LOOKED_AT} AND min(created_at) > $1::timestamptz FROM latest) AS is_cut`;
+}
+
+/** One change; null: there is none of this id, or it was settled more than 31 days ago. */
+export async function readChange(ask: Ask, tables: Metadata, id: number): Promise<ChangeStory | null> {
+  const [row] = await ask(
+    `SELECT id, table_name, record_id, sfid, action, state, old, "values", attempts, sf_message, held, superseded,
+       ${iso("created_at")} AS created_at, ${iso("sent_at")} AS sent_at, ${iso("processed_at")} AS processed_at,
+       ${iso("due_at")} AS due_at
+     FROM ${tables.log} WHERE id = $1`,
+    [id],
+  );
+  return row ? storyOf(row) : null;
+}
+
+function storyOf(row: Row): ChangeStory {
+  return {
+    id: Number(row["id"]),
+    tableName: String(row["table_name"]),
+    recordId: Number(row["record_id"]),
+    sfid: row["sfid"] === null ? null : String(row["sfid"]),
+    action: row["action"] as Action,
+    state: row["state"] as State,
+    old: row["old"] as ChangeStory["old"],
+    values: row["values"] as ChangeStory["values"],
+    createdAt: new Date(String(row["created_at"])),
+    sentAt: instant(row, "sent_at"),
+    processedAt: instant(row, "processed_at"),
+    attempts: Number(row["attempts"]),
+    dueAt: instant(row, "due_at"),
+    message: row["sf_message"] === null ? null : String(row["sf_message"]),
+    isHeld: row["held"] === true,
+    isSuperseded: row["superseded"] === true,
+  };
+}

@@ -1,0 +1,46 @@
+import * as z from "zod/mini";
+import type { Delivery } from "../model/delivery.ts";
+import { type Span, stepOf } from "../model/span.ts";
+import type { Deliveries } from "./ports.ts";
+
+/** Deliveries that are looked at, the latest ones: a page of a busy day, and not more than one request should read. */
+const LOOKED_AT = 500;
+
+const counts = { successful: z.int(), failed: z.int(), pending: z.int() };
+
+/** What came of a webhook's deliveries over some time, by when they became due; steps without any are left out. */
+export const successView = z.object({
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  step_seconds: z.int(),
+  /** Only the latest 500 deliveries were looked at, and they do not reach back to `from`. */
+  cut: z.boolean(),
+  ...counts,
+  steps: z.array(z.object({ at: z.iso.datetime(), ...counts })),
+});
+
+/** Counts the deliveries of a time by what has come of them so far. */
+export async function successOver(
+  deliveries: Pick<Deliveries, "list">,
+  webhookId: string,
+  { from, to, stepSeconds }: Span,
+): Promise<z.infer<typeof successView>> {
+  const { deliveries: latest, total } = await deliveries.list(webhookId, { limit: LOOKED_AT, offset: 0 });
+  const within = latest.filter(({ createdAt }) => createdAt >= from && createdAt <= to);
+  const steps = Map.groupBy(within, ({ createdAt }) => stepOf(createdAt, stepSeconds).toISOString());
+  return {
+    from: from.toISOString(),
+    to: to.toISOString(),
+    step_seconds: stepSeconds,
+    cut: total > latest.length && within.length === latest.length,
+    ...countsOf(within),
+    steps: [...steps]
+      .map(([at, some]) => ({ at, ...countsOf(some) }))
+      .toSorted((one, other) => (one.at < other.at ? -1 : 1)),
+  };
+}
+
+function countsOf(deliveries: readonly Delivery[]) {
+  const count = (wanted: Delivery["status"]) => deliveries.filter(({ status }) => status === wanted).length;
+  return { successful: count("successful"), failed: count("failed"), pending: count("pending") };
+}
