@@ -9,7 +9,7 @@ import { clearInboundErrors, writeInboundErrors } from "./inbound-errors.ts";
 import type { MappedTable } from "./layout.ts";
 import { movesPulls, writeMarks } from "./marks.ts";
 import { type Judged, mergeRows, returningRows } from "./merge-rows.ts";
-import { type LockedRow, lockByUpsertField, lockRows, readAround } from "./page-rows.ts";
+import { isUntouched, type LockedRow, lockByUpsertField, lockRows, readAround } from "./page-rows.ts";
 import { refuseChanges } from "./refuse-changes.ts";
 import { insertRows, rowOf, updateRows } from "./write-rows.ts";
 
@@ -66,6 +66,8 @@ async function applyAll(bench: Workbench, lease: Lease, page: Page, skipsLocked:
     { ...page, images },
     [...rows, ...byUpsert.values()].map(({ key }) => key),
   );
+  if (rows.length + busy.size + byUpsert.size === 0 && isUntouched(around))
+    return await insertAll(bench, mapped, images);
 
   const rowOf = (sfid: string): LockedRow | null =>
     bySfid.get(sfid) ?? (around.deletionBySfid.has(sfid) ? null : (byUpsert.get(sfid) ?? null));
@@ -102,8 +104,20 @@ async function applyAll(bench: Workbench, lease: Lease, page: Page, skipsLocked:
   return { ...applied, rejected: busy.size };
 }
 
+/** What most pages of a first load are: no record has a row, and nothing is known of any. Each judgement would be the same. */
+async function insertAll(bench: Workbench, mapped: MappedTable, images: readonly Image[]): Promise<Applied> {
+  const living = images.filter(({ isDeleted }) => !isDeleted);
+  await insertRows(
+    bench,
+    mapped,
+    living.map((image) => rowOf(image, { key: null })),
+  );
+  return { ...NOTHING, inserted: living.length, unchanged: images.length - living.length };
+}
+
 /** A page may hold a record twice when it changed between two of Salesforce's pages. */
-function newestOfEach(images: readonly Image[]): Image[] {
+function newestOfEach(images: readonly Image[]): readonly Image[] {
+  if (new Set(images.map(({ sfid }) => sfid)).size === images.length) return images;
   const newest = new Map<string, Image>();
   for (const image of images) {
     const other = newest.get(image.sfid);

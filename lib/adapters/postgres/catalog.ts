@@ -9,6 +9,8 @@ export interface CatalogTable {
   readonly isOwned: boolean;
   readonly owner: string;
   readonly rows: number;
+  /** Whether COPY may write it: COPY knows no row security, and leaves rules out. */
+  readonly takesCopies: boolean;
   readonly columns: readonly CatalogColumn[];
   /** Columns of the primary key, in order. */
   readonly primaryKey: readonly string[];
@@ -39,6 +41,7 @@ const READ_TABLE = `
     'isOwned', pg_has_role(current_user, c.relowner, 'USAGE'),
     'owner', pg_get_userbyid(c.relowner),
     'rows', greatest(c.reltuples, 0),
+    'takesCopies', NOT c.relrowsecurity AND NOT c.relhasrules,
     'columns', coalesce((
       SELECT jsonb_agg(jsonb_build_object('column', a.attname, 'type', format_type(a.atttypid, -1),
         'exactType', format_type(a.atttypid, a.atttypmod), 'generated', a.attgenerated <> '') ORDER BY a.attnum)

@@ -11,6 +11,8 @@ export interface Layout {
   readonly exactTypes: Readonly<Record<string, string>>;
   /** Columns that PostgreSQL computes: read and captured, never written. */
   readonly generated: readonly string[];
+  /** Whether rows may come by COPY. */
+  readonly takesCopies: boolean;
 }
 
 /** A mapped table as a cycle sees it. */

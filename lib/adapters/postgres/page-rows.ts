@@ -32,6 +32,12 @@ export interface Around {
   readonly hasSentInserts: boolean;
 }
 
+/** Whether nothing at all is known beside the rows. */
+export const isUntouched = (around: Around): boolean =>
+  !around.hasSentInserts &&
+  [around.waitingByKey, around.deletionBySfid, around.pushedLater, around.tombstones].every(({ size }) => size === 0) &&
+  around.inboundErrors.length + around.heldDeletes.length === 0;
+
 /**
  * Locks the rows that have the page's sfids, in their order. With `skipsLocked` rows that a transaction of the customer
  * holds are left out and told apart.
@@ -110,21 +116,23 @@ export async function readAround(
     held: string[];
     sent_inserts: boolean;
   }>(
-    `SELECT
+    // The planner would weigh each of some thousand values, for every part; what comes from a subquery it takes as it is.
+    `WITH asked AS MATERIALIZED (SELECT $2::bigint[] AS keys, $3::text[] AS sfids)
+     SELECT
        (SELECT coalesce(jsonb_agg(to_jsonb(w) ORDER BY w.id), '[]') FROM
-         (SELECT ${columns} FROM ${log} AND l.record_id = ANY ($2::bigint[])) w) AS waiting,
+         (SELECT ${columns} FROM ${log} AND l.record_id = ANY (${ASKED_KEYS})) w) AS waiting,
        (SELECT coalesce(jsonb_agg(to_jsonb(d) ORDER BY d.id), '[]') FROM
          (SELECT ${columns}, (SELECT p.answered_at FROM ${tables.pushed} p WHERE p.mapping_id = $4 AND p.sfid = l.sfid) AS last_push_at
-          FROM ${log} AND l.action = 'DELETE' AND l.sfid = ANY ($3::text[])) d) AS deletions,
+          FROM ${log} AND l.action = 'DELETE' AND l.sfid = ANY (${ASKED_SFIDS})) d) AS deletions,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', p.sfid, 'at', p.answered_at)), '[]') FROM ${tables.pushed} p
-         WHERE p.mapping_id = $4 AND p.sfid = ANY ($3::text[]) AND p.answered_at >= $5) AS pushed,
+         WHERE p.mapping_id = $4 AND p.sfid = ANY (${ASKED_SFIDS}) AND p.answered_at >= $5) AS pushed,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', t.sfid, 'at', t.at)), '[]') FROM
-         (SELECT sfid, max(stamp) AS at FROM ${tables.tombstones} WHERE mapping_id = $4 AND sfid = ANY ($3::text[])
+         (SELECT sfid, max(stamp) AS at FROM ${tables.tombstones} WHERE mapping_id = $4 AND sfid = ANY (${ASKED_SFIDS})
           GROUP BY sfid) t WHERE t.at IS NOT NULL) AS tombstones,
        (SELECT coalesce(jsonb_agg(e.sfid), '[]') FROM ${tables.inboundErrors} e
-         WHERE e.mapping_id = $4 AND e.sfid = ANY ($3::text[])) AS errors,
+         WHERE e.mapping_id = $4 AND e.sfid = ANY (${ASKED_SFIDS})) AS errors,
        (SELECT coalesce(jsonb_agg(h.sfid), '[]') FROM ${tables.heldDeletes} h
-         WHERE h.mapping_id = $4 AND h.sfid = ANY ($3::text[])) AS held,
+         WHERE h.mapping_id = $4 AND h.sfid = ANY (${ASKED_SFIDS})) AS held,
        EXISTS (SELECT FROM ${log} AND l.state = 'PENDING' AND l.action = 'INSERT' AND l.sent_at IS NOT NULL) AS sent_inserts`,
     [shape.table, keys, page.images.map(({ sfid }) => sfid), shape.mappingId, page.readAt],
   );
@@ -139,6 +147,9 @@ export async function readAround(
     hasSentInserts: row.sent_inserts,
   };
 }
+
+const ASKED_KEYS = "(SELECT keys FROM asked)::bigint[]";
+const ASKED_SFIDS = "(SELECT sfids FROM asked)::text[]";
 
 function deletionOf(row: Row): Deletion {
   const lastPushAt = row["last_push_at"];

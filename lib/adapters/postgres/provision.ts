@@ -160,12 +160,13 @@ async function tableOf(session: Session, shape: TableShape): Promise<CatalogTabl
   return table;
 }
 
-function layoutOf({ columns }: CatalogTable, key: string): Layout {
+function layoutOf({ columns, takesCopies }: CatalogTable, key: string): Layout {
   return {
     key,
     types: Object.fromEntries(columns.map(({ column, type }) => [column, type])),
     exactTypes: Object.fromEntries(columns.map(({ column, exactType }) => [column, exactType])),
     generated: columns.filter(({ generated }) => generated).map(({ column }) => column),
+    takesCopies,
   };
 }
 

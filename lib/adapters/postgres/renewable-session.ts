@@ -23,6 +23,7 @@ export function renewable(kept: Session, open: () => Promise<Session>): Session 
   return {
     query,
     script: (text) => session.script(text),
+    copy: (text, pieces) => session.copy(text, pieces),
     transaction: (settings, first, work) => session.transaction(settings, first, work),
     get isAlive() {
       return session.isAlive;

@@ -1,5 +1,7 @@
 import { Socket } from "node:net";
+import { pipeline } from "node:stream/promises";
 import pg from "pg";
+import { from as copyFrom } from "pg-copy-streams";
 import type { PostgresConnection } from "../../model/workspace.ts";
 import { connectionOptions } from "./connection-options.ts";
 import { literal } from "./sql.ts";
@@ -18,6 +20,8 @@ export interface Session {
   query<R extends object = Row>(text: string, values?: readonly unknown[]): Promise<readonly R[]>;
   /** Several statements without parameters, one round trip; the rows of each. */
   script(text: string): Promise<readonly (readonly Row[])[]>;
+  /** Rows by `COPY … FROM STDIN`, in pieces of its text format. */
+  copy(text: string, pieces: Iterable<string>): Promise<void>;
   /**
    * A READ COMMITTED transaction whose settings end with it. `first` is sent in the opening round trip, and its rows
    * go to `work`. Rolled back when `work` throws.
@@ -106,6 +110,7 @@ export async function openSession(
   return {
     query,
     script,
+    copy: (text, pieces) => ask(pipeline(pieces, client.query(copyFrom(text)))),
     get isAlive() {
       return alive;
     },

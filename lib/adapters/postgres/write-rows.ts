@@ -1,5 +1,6 @@
 import type { Image } from "../../model/record.ts";
 import type { ColumnValues } from "../../model/shape.ts";
+import { copyRows } from "./copy-rows.ts";
 import type { Workbench } from "./fence.ts";
 import { comparable, type MappedTable, typed } from "./layout.ts";
 import { name, qualified } from "./sql.ts";
@@ -18,8 +19,11 @@ export interface RowToWrite {
 }
 
 /** The row that a record is to be. */
-export function rowOf(image: Image, more: Partial<RowToWrite> & { readonly key: number | null }): RowToWrite {
-  return { sfid: image.sfid, stamp: image.systemModstamp, values: image.values, isSure: true, waits: false, ...more };
+export function rowOf(
+  { sfid, systemModstamp: stamp, values }: Image,
+  more: Partial<RowToWrite> & { readonly key: number | null },
+): RowToWrite {
+  return { sfid, stamp, values, isSure: true, waits: false, ...more };
 }
 
 /** Writes what differs and the stamps of the rest, in bulk; answers the keys of the rows that differed. */
@@ -74,15 +78,12 @@ function updateStatement(log: string, mapped: MappedTable, columns: readonly str
 }
 
 /** Inserts rows in bulk; a row that comes back gets the key that it had. */
-export async function insertRows(
-  { session }: Workbench,
-  mapped: MappedTable,
-  rows: readonly RowToWrite[],
-): Promise<void> {
+export async function insertRows(bench: Workbench, mapped: MappedTable, rows: readonly RowToWrite[]): Promise<void> {
   for (const keyed of [false, true]) {
     const alike = rows.filter(({ key }) => (key !== null) === keyed);
     for (const [columns, group] of byColumns(mapped, alike)) {
-      await session.query(insertStatement(mapped, columns, keyed), inputs(group, columns));
+      if (mapped.layout.takesCopies) await copyRows(bench, mapped, columns, group, keyed);
+      else await bench.session.query(insertStatement(mapped, columns, keyed), inputs(group, columns));
     }
   }
 }
@@ -122,6 +123,11 @@ function inputs(rows: readonly RowToWrite[], columns: readonly string[]): unknow
 /** Rows that write the same columns go together; a page nearly always is one group. */
 function byColumns({ shape, layout }: MappedTable, rows: readonly RowToWrite[]): [string[], RowToWrite[]][] {
   const writable = shape.columns.map(({ column }) => column).filter((column) => !layout.generated.includes(column));
-  const groups = Map.groupBy(rows, ({ values }) => writable.filter((column) => column in values).join("\n"));
-  return [...groups].map(([columns, group]) => [columns === "" ? [] : columns.split("\n"), group]);
+  const groups: { readonly has: readonly boolean[]; readonly rows: RowToWrite[] }[] = [];
+  for (const row of rows) {
+    const group = groups.find(({ has }) => writable.every((column, index) => column in row.values === has[index]));
+    if (group) group.rows.push(row);
+    else groups.push({ has: writable.map((column) => column in row.values), rows: [row] });
+  }
+  return groups.map((group) => [writable.filter((_, index) => group.has[index]), group.rows]);
 }

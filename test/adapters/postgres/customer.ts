@@ -87,6 +87,10 @@ export async function createCustomer({
           await before(text);
           return await session.query(text, values);
         },
+        copy: async (text, pieces) => {
+          await before(text);
+          await session.copy(text, pieces);
+        },
       };
       const store = cycleStoreOn(stepwise, shape.schema, () => customer.now);
       stores.push(store);
