@@ -8,13 +8,14 @@ import type { Column, TableShape } from "./shape.ts";
 export function imageOf(shape: TableShape, record: Readonly<Record<string, unknown>>): Image {
   const values: Record<string, string | null> = {};
   for (const column of shape.columns) values[column.column] = columnText(column, valueIn(column, record));
-  return {
-    sfid: sfidOf(record),
-    systemModstamp: stampOf(record),
-    isDeleted: record["IsDeleted"] === true || record["IsDeleted"] === "true",
-    values,
-  };
+  return { ...identityOf(record), values };
 }
+
+const identityOf = (record: Readonly<Record<string, unknown>>) => ({
+  sfid: sfidOf(record),
+  systemModstamp: stampOf(record),
+  isDeleted: record["IsDeleted"] === true || record["IsDeleted"] === "true",
+});
 
 /** The record's id of 18 characters. */
 export const sfidOf = (record: Readonly<Record<string, unknown>>): string => String(record["Id"]);

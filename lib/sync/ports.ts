@@ -265,7 +265,7 @@ export interface DeletedRecords {
 
 /** A part of a Bulk query's results. */
 export interface BulkPart {
-  readonly batches: AsyncIterable<readonly Readonly<Record<string, unknown>>[]>;
+  readonly pieces: AsyncIterable<BulkPiece>;
   /** Where the next part begins; null: this is the last. */
   readonly next: string | null;
 }
@@ -294,8 +294,14 @@ export interface BulkSaves {
   startBulkSave(jobId: string): Promise<void>;
   abortBulkSave(jobId: string): Promise<void>;
   lookAtBulkSave(jobId: string): Promise<BulkSave>;
-  /** One file of results, in no order, in batches of at most 2,000 as they arrive. */
-  bulkSaved(jobId: string, kind: SavedKind): Promise<BulkPart["batches"]>;
+  /** One file of results, in no order, in batches of some thousand as they arrive. */
+  bulkSaved(jobId: string, kind: SavedKind): Promise<AsyncIterable<BulkPiece["records"]>>;
+}
+
+/** The records of one piece of an answer, and how long the piece was. */
+export interface BulkPiece {
+  readonly records: readonly Readonly<Record<string, unknown>>[];
+  readonly characters: number;
 }
 
 /** The connected org. Every HTTP request is counted once under its label; refusals are thrown as `SalesforceRefusal`. */
@@ -317,7 +323,7 @@ export interface Salesforce extends BulkSaves {
   startBulkQuery(soql: string): Promise<{ readonly jobId: string; readonly readAt: Date }>;
   /** Whether its results are there yet; refusals of the query itself are thrown. */
   isBulkQueryDone(jobId: string): Promise<boolean>;
-  /** One part of its results, in batches of at most 2,000 records as they arrive; values are text, empty ones null. */
+  /** One part of its results, as its pieces arrive; values are text, empty ones null. */
   bulkResults(jobId: string, locator: string | null): Promise<BulkPart>;
   /** The object's description (describeSObject), as Salesforce tells it. */
   describe(object: string): Promise<DescribedObject>;

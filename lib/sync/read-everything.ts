@@ -1,14 +1,19 @@
-import { sfidOf } from "../model/incoming.ts";
+import { imageOf, sfidOf } from "../model/incoming.ts";
 import { OVERLAP_SECONDS } from "../model/position.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
+import type { TableShape } from "../model/shape.ts";
 import { allAfter, countOf, everything } from "../model/soql.ts";
 import type { Clock } from "./clock.ts";
 import type { Cycle, Moved } from "./cycle.ts";
-import type { LoadMark } from "./ports.ts";
-import { applyPage, readPage } from "./read-page.ts";
+import type { BulkPart, Image, LoadMark, Page } from "./ports.ts";
+import { applyImages, applyPage, readPage } from "./read-page.ts";
 
 /** Up to so many records, pages of REST take fewer calls and less time than a job of the Bulk API. */
 const BULK_ABOVE_RECORDS = 10_000;
+
+/** A page of a Bulk job's results ends with the piece in which it reaches so many records, or characters. */
+const BULK_PAGE_RECORDS = 4_000;
+const BULK_PAGE_CHARACTERS = 4_000_000;
 
 /** How soon a Bulk job is first looked after, and how far apart the looks become. */
 const FIRST_LOOK_MILLISECONDS = 500;
@@ -66,20 +71,55 @@ async function readByRest(cycle: Cycle, mark: LoadMark): Promise<void> {
   }
 }
 
+/** One page is written while the next one is read: what waits for the org and what waits for the database go together. */
 async function readByBulk(cycle: Cycle, mark: LoadMark, bulk: NonNullable<LoadMark["bulk"]>): Promise<void> {
   await untilDone(cycle, bulk.jobId);
-  for (let locator = bulk.locator; ; ) {
+  const pages = bulkPages(cycle, mark, bulk);
+  const read = () => {
+    const page = pages.next();
+    // Whoever awaits it meets its failure; nobody does when the cycle ends before.
+    page.catch(() => undefined);
+    return page;
+  };
+  for (let next = read(); ; ) {
     await cycle.hold.mayRead();
-    const part = await cycle.salesforce.bulkResults(bulk.jobId, locator);
-    for await (const records of part.batches) {
-      // What the job read is as old as the job.
-      await applyPage(cycle, { records, complete: true, readAt: mark.startedAt }, laneOf(mark), {});
-      await cycle.hold.mayRead();
-    }
-    if (part.next === null) return;
-    locator = part.next;
-    await commit(cycle, { load: { ...mark, bulk: { ...bulk, locator } } });
+    const { done, value } = await cycle.hold.during(() => next);
+    if (done) return;
+    next = read();
+    // What the job read is as old as the job.
+    await applyImages(cycle, { ...value, readAt: mark.startedAt, lane: laneOf(mark) });
   }
+}
+
+/** Pages of a job's results, the first page of each part with the mark that all before that part is written. */
+async function* bulkPages(
+  { salesforce, shape }: Cycle,
+  mark: LoadMark,
+  bulk: NonNullable<LoadMark["bulk"]>,
+): AsyncGenerator<Pick<Page, "images" | "marks">> {
+  for (let locator = bulk.locator; ; ) {
+    const { pieces, next } = await salesforce.bulkResults(bulk.jobId, locator);
+    let marks: Moved = { load: { ...mark, bulk: { ...bulk, locator } } };
+    for await (const images of pagesOf(shape, pieces)) {
+      yield { images, marks };
+      marks = {};
+    }
+    if (next === null) return;
+    locator = next;
+  }
+}
+
+async function* pagesOf(shape: TableShape, pieces: BulkPart["pieces"]): AsyncGenerator<Image[]> {
+  let [images, size]: [Image[], number] = [[], 0];
+  for await (const { records, characters } of pieces) {
+    // At once, because records that live on until their page is full are moved about in memory again and again.
+    for (const record of records) images.push(imageOf(shape, record));
+    size += characters;
+    if (images.length < BULK_PAGE_RECORDS && size < BULK_PAGE_CHARACTERS) continue;
+    yield images;
+    [images, size] = [[], 0];
+  }
+  if (images.length > 0) yield images;
 }
 
 async function untilDone({ hold, salesforce, clock }: Cycle, jobId: string): Promise<void> {

@@ -26,10 +26,15 @@ export async function readPage(cycle: Cycle, soql: string): Promise<ReadPage> {
 /** Applies a page, then reads again by id what it shows from before our last push. */
 export async function applyPage(cycle: Cycle, page: QueryPage, lane: Page["lane"], marks: Moved): Promise<void> {
   const images = page.records.map((record) => imageOf(cycle.shape, record));
-  const applied = await cycle.store.apply(cycle.lease, { images, readAt: page.readAt, lane, marks });
-  tallyApplied(cycle.tally, images.length, applied);
+  await applyImages(cycle, { images, readAt: page.readAt, lane, marks });
+}
+
+/** The same with records that are images already. */
+export async function applyImages(cycle: Cycle, page: Page): Promise<void> {
+  const applied = await cycle.store.apply(cycle.lease, page);
+  tallyApplied(cycle.tally, page.images.length, applied);
   // An image read in the second of our push is as old as it can be: the next pull sees the record again.
-  if (lane !== "reread") await readAgain(cycle, applied.reread, "reread");
+  if (page.lane !== "reread") await readAgain(cycle, applied.reread, "reread");
 }
 
 /** Reads records by id, deleted ones too, and applies them. */

@@ -1,18 +1,14 @@
-import { Readable } from "node:stream";
-import { parse } from "csv-parse";
 import * as z from "zod/mini";
 import { refusalOf, SalesforceRefusal } from "../../model/refusal.ts";
 import type { BulkPart, Salesforce } from "../../sync/ports.ts";
 import type { Call } from "./connect-org.ts";
+import { csvRecords } from "./csv-records.ts";
 import { lost } from "./lost-request.ts";
 
 type BulkQueries = Pick<Salesforce, "startBulkQuery" | "isBulkQueryDone" | "bulkResults">;
 
 /** Records of one part of the results: each part is one call, and is read again whole when it breaks off. */
 const PART_RECORDS = 10_000;
-
-/** Records handed on at a time. */
-const BATCH_RECORDS = 2_000;
 
 /** Sends a GET whose answer is read as it arrives. */
 export type Stream = (path: string) => Promise<Response>;
@@ -44,7 +40,7 @@ export function bulkQueries(call: Call, stream: Stream): BulkQueries {
       const place = locator === null ? "" : `&locator=${encodeURIComponent(locator)}`;
       const response = await stream(`/jobs/query/${jobId}/results?maxRecords=${PART_RECORDS}${place}`);
       const next = response.headers.get("sforce-locator");
-      return { batches: batchesOf(response), next: next === null || next === "null" ? null : next };
+      return { pieces: piecesOf(response), next: next === null || next === "null" ? null : next };
     },
   };
 }
@@ -52,19 +48,11 @@ export function bulkQueries(call: Call, stream: Stream): BulkQueries {
 const job = z.object({ id: z.string(), state: z.string(), errorMessage: z.optional(z.nullable(z.string())) });
 
 /** A file of CSV as records by its first line's names; every part of a query's results repeats that line. */
-export async function* batchesOf(response: Response): BulkPart["batches"] {
-  if (response.body === null) return;
-  const rows = Readable.fromWeb(response.body).pipe(parse({ columns: true, bom: true }));
-  let batch: Record<string, unknown>[] = [];
+export async function* piecesOf({ body }: Response): BulkPart["pieces"] {
+  if (body === null) return;
   try {
-    for await (const row of rows) {
-      batch.push(row as Record<string, unknown>);
-      if (batch.length < BATCH_RECORDS) continue;
-      yield batch;
-      batch = [];
-    }
+    yield* csvRecords(body.pipeThrough(new TextDecoderStream()));
   } catch (error) {
     throw lost(error);
   }
-  if (batch.length > 0) yield batch;
 }

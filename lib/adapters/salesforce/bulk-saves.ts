@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 import type { Operation, OutgoingRecord } from "../../model/record.ts";
 import { SalesforceRefusal } from "../../model/refusal.ts";
 import { CLEARS, headerOf } from "../../model/ways.ts";
-import type { BulkSave, BulkSaves, SavedKind } from "../../sync/ports.ts";
-import { batchesOf, type Stream } from "./bulk-queries.ts";
+import type { BulkPiece, BulkSave, BulkSaves, SavedKind } from "../../sync/ports.ts";
+import { piecesOf, type Stream } from "./bulk-queries.ts";
 import type { Call } from "./connect-org.ts";
 
 /** Sends a PUT of text as its lines are made; `lines` is asked again when a session has ended. */
@@ -116,3 +116,17 @@ function cellsOf({ id, values, parents = [] }: OutgoingRecord): Readonly<Record<
 }
 
 const lineOf = (cells: readonly string[]) => `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")}\n`;
+
+/** Records settled together, at least, as long as there are as many. */
+const BATCH_RECORDS = 2_000;
+
+async function* batchesOf(response: Response): AsyncGenerator<BulkPiece["records"]> {
+  let batch: Record<string, unknown>[] = [];
+  for await (const { records } of piecesOf(response)) {
+    for (const record of records) batch.push(record);
+    if (batch.length < BATCH_RECORDS) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

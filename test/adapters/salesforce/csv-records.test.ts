@@ -1,0 +1,47 @@
+import { ReadableStream } from "node:stream/web";
+import { parse } from "csv-parse/sync";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { csvRecords } from "../../../lib/adapters/salesforce/csv-records.ts";
+
+async function read(pieces: readonly string[]): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const records: Readonly<Record<string, unknown>>[] = [];
+  for await (const piece of csvRecords(ReadableStream.from(pieces))) records.push(...piece.records);
+  return records;
+}
+
+const value = fc.string({ unit: fc.constantFrom("a", '"', ",", "\n", "\r", " ", "ü", "😀") });
+
+test("every value arrives as it was written, wherever the answer is cut into pieces", async () => {
+  const file = fc.record({
+    rows: fc.array(fc.tuple(value, value, value), { maxLength: 6 }),
+    end: fc.constantFrom("\n", "\r\n"),
+    size: fc.integer({ min: 1, max: 9 }),
+    isEnded: fc.boolean(),
+  });
+
+  await fc.assert(
+    fc.asyncProperty(file, async ({ rows, end, size, isEnded }) => {
+      const lines = [["Id", "Name", "Note__c"], ...rows].map((row) =>
+        row.map((text) => `"${text.replaceAll('"', '""')}"`).join(","),
+      );
+      const csv = lines.join(end) + (isEnded ? end : "");
+      const pieces = [...csv].flatMap((_, at, all) => (at % size === 0 ? [all.slice(at, at + size).join("")] : []));
+
+      expect(await read(pieces)).toEqual(parse(csv, { columns: true, record_delimiter: end }));
+    }),
+  );
+});
+
+test("values without quotes are read, too", async () => {
+  expect(await read(["Id,Name\n003,Ada\n", '004,"Lovelace, Ada"\n005,'])).toEqual([
+    { Id: "003", Name: "Ada" },
+    { Id: "004", Name: "Lovelace, Ada" },
+    { Id: "005", Name: "" },
+  ]);
+});
+
+test("an answer that breaks off within a value, or within a line, is refused", async () => {
+  await expect(read(['"Id","Name"\n"003","Ad'])).rejects.toThrow("ends within a quoted value");
+  await expect(read(['"Id","Name"\n"003"\n'])).rejects.toThrow("1 values for 2 names");
+});
