@@ -62,7 +62,7 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   const cycle = cycleOf(needs, order, begun);
   const done: Done = { marks: {}, pulledAt: null };
   const end = await untilItEnds(async () => {
-    if (begun.waiting.unfinished) await settleDoubts(cycle);
+    if (begun.waiting.unfinished) await settleDoubts(cycle, maySave(order, needs.clock));
     if (isReading(cycle, order)) await readAgain(cycle, begun.rereads, "reread");
     if (await hasToPull(cycle, order, begun)) Object.assign(done, await pull(cycle, begun.marks));
     if (isPushing(order, begun, needs.clock)) await push(cycle);
@@ -99,9 +99,14 @@ async function hasToPull(cycle: Cycle, { mapping, kind, slot, budget }: CycleOrd
   return areLateLanesDue(marks, now) || probe(cycle, budget, slot);
 }
 
-function isPushing({ mapping, kind, budget }: CycleOrder, { waiting }: Held, clock: Clock): boolean {
+function isPushing(order: CycleOrder, { waiting }: Held, clock: Clock): boolean {
   // What was unfinished may wait again by now.
-  if (!pushes(mapping.syncDirection) || !(waiting.changes || waiting.unfinished)) return false;
+  if (!pushes(order.mapping.syncDirection) || !(waiting.changes || waiting.unfinished)) return false;
+  return maySave(order, clock);
+}
+
+/** Whether the org's calls suffice to save, or to learn what became of a save; who polls by hand is not spared them. */
+function maySave({ mapping, kind, budget }: CycleOrder, clock: Clock): boolean {
   return kind === "poll" || allowance(budget, mapping.pollingSeconds, new Date(clock.now())).pushes;
 }
 

@@ -14,10 +14,16 @@ const DOUBT_MILLISECONDS = 11 * 60_000;
 
 /**
  * Settles the writes that an earlier cycle sent without learning their end (design section 5): upserts and deletes are
- * sent again as they were; updates and plain inserts wait until nothing can commit any more, and are then looked up.
+ * sent again as they were; updates and plain inserts wait until nothing can commit any more, and are then looked up. When
+ * the org's calls are to be spared, they wait as well.
  */
-export async function settleDoubts(cycle: Cycle): Promise<void> {
+export async function settleDoubts(cycle: Cycle, mayCall: boolean): Promise<void> {
   const { doubts, jobs } = await cycle.store.recover(cycle.lease);
+  if (!mayCall) {
+    cycle.tally.doubtsWaiting += doubts.length;
+    cycle.tally.jobsWaiting += jobs.length;
+    return;
+  }
   const sending = startSending([]);
   const writes: Doubtful[] = [];
   const ended: PushOutcome[] = [];

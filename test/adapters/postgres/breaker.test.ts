@@ -86,6 +86,22 @@ test("an application that deletes everything deletes a hundred records, and the 
   expect(new Set([...sent, ...rest].map(({ sfid }) => sfid)).size).toBe(300);
 });
 
+test("deletes that are under way or in doubt count among those of the hour", async () => {
+  const { store, lease } = await withRows(300);
+  await customer.sql("DELETE FROM salesforce.contact WHERE id <= 80");
+  const sent = await store.claim(lease, 1_000);
+  await store.markSent(
+    lease,
+    "bulk delete 7500000000000001AAA",
+    sent.map(({ id }) => id),
+  );
+  await customer.sql("DELETE FROM salesforce.contact WHERE id <= 160");
+
+  const more = await store.claim(lease, 1_000);
+
+  expect([sent.length, more.length]).toEqual([80, 20]);
+});
+
 test("a new row with the upsert value of a held delete waits behind it, other rows do not", async () => {
   const { store, lease } = await withRows(120);
   await customer.sql("DELETE FROM salesforce.contact");
