@@ -85,7 +85,9 @@ export function merge({ policy, image, stamp, row, waiting }: Meeting): Merged {
 function isNews(column: string, salesforce: string | null, touching: readonly WaitingChange[]): boolean {
   const [first] = touching;
   const base = first?.old[column] ?? null;
-  if (first?.action !== "INSERT" && salesforce === base) return false;
+  // An INSERT started from something only if it goes again, after an older save of the same record came late.
+  const hasBase = first?.action !== "INSERT" || column in first.old;
+  if (hasBase && salesforce === base) return false;
   if (first?.action === "INSERT" && salesforce === null) return false;
   return touching.every((change) => (change.values[column] ?? null) !== salesforce);
 }

@@ -113,6 +113,14 @@ export type PushOutcome = { readonly changeIds: readonly number[]; readonly reco
   | { readonly kind: "retry"; readonly afterSeconds: number; readonly counts: boolean; readonly error: string }
 );
 
+/** A save that Salesforce accepted, and that nobody had the right to make any more. */
+export interface LateSave {
+  readonly changeIds: readonly number[];
+  readonly recordId: number;
+  readonly sfid: string | null;
+  readonly answeredAt: Date;
+}
+
 export interface Page {
   readonly images: readonly Image[];
   /** `Date` of the answer that held them (Bulk: of the job's creation). */
@@ -181,6 +189,11 @@ export interface CycleStore {
   markSent(lease: Lease, batchId: string, changeIds: readonly number[]): Promise<void>;
   /** States, sfids, `_ab_lastop`, `_ab_err`, totals and outbox events of a batch, in one transaction. */
   settle(lease: Lease, outcomes: readonly PushOutcome[]): Promise<void>;
+  /**
+   * After `LeaseLost`: what others have sent since of the same fields of these records is NEW again, because these saves
+   * may have undone it. `underWay` is what others are sending just now.
+   */
+  sendAgain(lease: Lease, saves: readonly LateSave[]): Promise<{ readonly again: number; readonly underWay: number }>;
   /** Gives claimed, unsent changes back. */
   release(lease: Lease, changeIds: readonly number[]): Promise<void>;
   /** One page of records becomes rows, in one transaction (design section 5, Pull). */

@@ -1,6 +1,7 @@
 import type { Write } from "../model/fold.ts";
 import type { Cycle } from "./cycle.ts";
-import type { PushOutcome } from "./ports.ts";
+import { LeaseLost, type PushOutcome } from "./ports.ts";
+import { putRight } from "./put-right.ts";
 
 /** What became so far of the changes that were claimed together. */
 export interface Sending {
@@ -39,10 +40,23 @@ export async function settleOwed(cycle: Cycle, sending: Sending): Promise<void> 
 /** Writes down outcomes; their changes are nobody's to give back any more. */
 export async function settle(cycle: Cycle, sending: Sending, outcomes: readonly PushOutcome[]): Promise<void> {
   if (outcomes.length === 0) return;
-  await cycle.store.settle(cycle.lease, outcomes);
+  await settleOrPutRight(cycle, outcomes);
   for (const outcome of outcomes) {
     for (const id of outcome.changeIds) sending.unsent.delete(id);
     cycle.tally[COUNTED_AS[outcome.kind]] += 1;
+  }
+}
+
+async function settleOrPutRight(cycle: Cycle, outcomes: readonly PushOutcome[]): Promise<void> {
+  try {
+    await cycle.store.settle(cycle.lease, outcomes);
+  } catch (error) {
+    if (error instanceof LeaseLost) {
+      await putRight(cycle, outcomes).catch((cause: unknown) => {
+        cycle.tally.notes.push(`saves that came after the lease was lost could not be put right: ${String(cause)}`);
+      });
+    }
+    throw error;
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type Begun,
   type CycleStore,
   type Doubt,
+  type LateSave,
   type Lease,
   LeaseLost,
   type PushOutcome,
@@ -127,6 +128,7 @@ export class ModelStore {
       claim: (lease) => statement("claim", () => this.#claim(lease)),
       markSent: (lease, batchId, ids) => statement("mark", () => this.#mark(lease, batchId, ids)),
       settle: (lease, outcomes) => statement("settle", () => this.#settle(lease, outcomes)),
+      sendAgain: (_, saves) => statement("send again", () => this.#sendAgain(saves)),
       release: (lease, ids) => statement("release", () => this.#release(lease, ids)),
       owned: (_, sfids) =>
         statement("owned", () => sfids.filter((sfid) => [...this.rows.values()].some((row) => row.sfid === sfid))),
@@ -260,6 +262,25 @@ export class ModelStore {
     });
     if (end) end.sfid ??= outcome.sfid;
     else if (row && change.action !== "DELETE") row.sfid = outcome.sfid;
+  }
+
+  /** Names differ with every change, so any later one of the row was undone. */
+  #sendAgain(saves: readonly LateSave[]): { readonly again: number; readonly underWay: number } {
+    const count = { again: 0, underWay: 0 };
+    for (const { changeIds, recordId } of saves) {
+      const last = Math.max(...changeIds);
+      const isSettled = this.log.every(({ id, state }) => !changeIds.includes(id) || state === "SUCCESS");
+      const newer = this.log.filter((change) => change.recordId === recordId && change.id > last);
+      // The row has gone since; here no upsert makes a deleted record anew.
+      if (!isSettled || newer.some(({ action }) => action === "DELETE")) continue;
+      for (const change of newer) {
+        if (change.state === "PENDING") count.underWay += 1;
+        if (change.state !== "SUCCESS") continue;
+        giveBack(change);
+        count.again += 1;
+      }
+    }
+    return count;
   }
 
   #release(lease: Lease, ids: readonly number[]): void {

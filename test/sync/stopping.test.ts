@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { monitoring, workspaces } from "../../functions/composition.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
@@ -117,4 +117,79 @@ test("a mapping that is deactivated starts no cycle, and goes on where it stood 
   await world.cycle(active);
 
   expect([await count("SUCCESS"), await records()]).toEqual([1, 1]);
+});
+
+describe("a save that its cycle was stopped over, past its lease and before it was sent", () => {
+  const keyed = async () => {
+    const [mapping] = await world.map({
+      object: "Contact",
+      fields: ["Email", "External_Id__c", "LastName"],
+      upsertField: "External_Id__c",
+    });
+    if (!mapping) throw new Error("the mapping was not made");
+    return mapping;
+  };
+  /** Stops the next save of a cycle while others do something. */
+  const whileStopped = async (mapping: Mapping, others: () => Promise<void>) => {
+    let isStopped = false;
+    world.interfere(async (call) => {
+      if (call !== "org.write" || isStopped) return;
+      isStopped = true;
+      await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+      await others();
+    });
+    await world.cycle(mapping);
+    world.interfere(null);
+    await world.cycle(mapping);
+    await world.pass(ELEVEN_MINUTES);
+    await world.cycle(mapping);
+  };
+  const ELEVEN_MINUTES = 11 * 60;
+  const names = async () => [
+    (await world.soql("SELECT LastName FROM Contact ORDER BY LastName")).map(({ LastName }) => LastName),
+    (await world.sql("SELECT lastname FROM salesforce.contact ORDER BY lastname")).map(({ lastname }) => lastname),
+  ];
+
+  test("brings an older value, and the newer one that others have sent goes again", async () => {
+    const mapping = await keyed();
+    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Older', 'K-1')");
+
+    await whileStopped(mapping, async () => {
+      await world.cycle(mapping);
+      await world.sql("UPDATE salesforce.contact SET lastname = 'Newer'");
+      await world.cycle(mapping);
+    });
+
+    expect(await names()).toEqual([["Newer"], ["Newer"]]);
+    expect(world.log).toContainEqual(
+      expect.objectContaining({ notes: [expect.stringContaining("1 changes go again")] }),
+    );
+  });
+
+  test("makes a record anew whose row was deleted since, and the record is deleted again", async () => {
+    const mapping = await keyed();
+    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Gone', 'K-1')");
+
+    await whileStopped(mapping, async () => {
+      await world.cycle(mapping);
+      await world.sql("DELETE FROM salesforce.contact");
+      await world.cycle(mapping);
+    });
+
+    expect(await names()).toEqual([[], []]);
+  });
+
+  test("meets another row under the same upsert value, whose values go again", async () => {
+    const mapping = await keyed();
+    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Older', 'K-1')");
+
+    await whileStopped(mapping, async () => {
+      await world.cycle(mapping);
+      await world.sql("DELETE FROM salesforce.contact");
+      await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Newer', 'K-1')");
+      await world.cycle(mapping);
+    });
+
+    expect(await names()).toEqual([["Newer"], ["Newer"]]);
+  });
 });

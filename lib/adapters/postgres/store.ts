@@ -10,6 +10,7 @@ import { isZoneless, type Layout, type MappedTable } from "./layout.ts";
 import { begin, finish, renew, unlessUnprovisioned } from "./lease.ts";
 import { doubtsIn, noteLook, recover } from "./recover.ts";
 import { renewable } from "./renewable-session.ts";
+import { sendAgain } from "./send-again.ts";
 import { openSession, type Session } from "./session.ts";
 import { settle } from "./settle.ts";
 import { metadata, name, qualified } from "./sql.ts";
@@ -77,6 +78,7 @@ export function cycleStoreOn(
       }),
     markSent: (lease, batchId, changeIds) => inTurn(() => markSent(bench, lease, batchId, changeIds)),
     settle: (lease, outcomes) => inTurn(() => settle(bench, lease, outcomes)),
+    sendAgain: (lease, saves) => inTurn(() => sendAgain(bench, lease, saves)),
     release: (lease, changeIds) =>
       inTurn(async () => {
         await release(bench, lease, changeIds);
