@@ -6,7 +6,7 @@ interface IsolatedSettings {
   /** Variables of a function, beside those of its template; nothing of this process's own is handed on. */
   readonly environmentOf: (target: LambdaFunction) => Readonly<Record<string, string>>;
   /** How many environments one function may have; calls beyond wait for a free one. */
-  readonly mostPerFunction?: number;
+  readonly mostPerFunction: number;
 }
 
 /** The environments of one function. */
@@ -21,7 +21,7 @@ interface Fleet {
  * environments on demand, an end at its time-out, and a new one after a crash.
  */
 export function runIsolated(settings: IsolatedSettings): Runner {
-  const most = settings.mostPerFunction ?? 4;
+  const most = settings.mostPerFunction;
   const fleets = new Map<string, Fleet>();
   const all = new Set<Environment>();
   let isClosing = false;

@@ -30,6 +30,8 @@ export interface HostSettings {
   readonly metricsPort?: number;
   /** A process per function instead of this one, each allowed what the policy of its role allows and no more. */
   readonly isolate?: boolean;
+  /** With `isolate`: how many processes one function may have, 4 unless given. */
+  readonly mostPerFunction?: number;
   /** Variables of every function; they win over those of the templates. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Counts how long functions and requests to them may take. What time it is, is the cloud's clock to say. */
@@ -124,13 +126,13 @@ export async function startHost(settings: HostSettings): Promise<Host> {
 }
 
 async function startRunner(
-  { cloud, environment = {} }: HostSettings,
+  { cloud, environment = {}, mostPerFunction = 4 }: HostSettings,
   functions: readonly LambdaFunction[],
   callers: readonly Caller[] | null,
   clock: Clock,
   log: Log,
 ): Promise<Runner> {
-  if (callers) return startIsolated(cloud, environment, callers, log);
+  if (callers) return startIsolated(cloud, { environment, mostPerFunction }, callers, log);
   const onWarning = (message: string) => log({ level: "warning", event: "variables differ", message });
   const given = { ...cloud.environment, ...environment };
   return runInProcess({ functions, environment: given, clock, now: cloud.clock.now, onWarning });
@@ -139,7 +141,7 @@ async function startRunner(
 /** Processes whose only way into the cloud is the guard's door. */
 async function startIsolated(
   cloud: Cloud,
-  environment: Readonly<Record<string, string>>,
+  { environment, mostPerFunction }: Required<Pick<HostSettings, "environment" | "mostPerFunction">>,
   callers: readonly Caller[],
   log: Log,
 ): Promise<Runner> {
@@ -156,7 +158,7 @@ async function startIsolated(
     ...behindGuard(ofTemplate, cloud.endpoints.sqs, guard.address),
     ...environment,
   });
-  const runner = runIsolated({ environmentOf });
+  const runner = runIsolated({ environmentOf, mostPerFunction });
   return {
     ...runner,
     async close() {

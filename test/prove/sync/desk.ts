@@ -1,0 +1,101 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { Client } from "pg";
+import type { Stage } from "./stage.ts";
+
+/** Where the proof itself looks and waits. */
+export interface Desk {
+  query(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** A control of the org. */
+  control(method: string, path: string, body?: unknown): Promise<void>;
+  /** Ids of the mappings by their objects. */
+  mappingIds(): Promise<ReadonlyMap<string, string>>;
+  untilLoaded(mappings: number): Promise<void>;
+  /** Every mapping runs a cycle from beginning to end. */
+  cycles(ids: ReadonlyMap<string, string>): Promise<void>;
+  /** No change waits, and no event. */
+  untilNothingWaits(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const PATIENCE_MILLISECONDS = 180_000;
+const ASK_AGAIN_MILLISECONDS = 4_000;
+
+export function createDesk(stage: Stage): Desk {
+  let client: Client | null = null;
+  const query: Desk["query"] = async (text) => {
+    if (client === null) {
+      client = new Client({ connectionString: stage.databaseUrl, application_name: "proof", query_timeout: 20_000 });
+      client.on("error", () => undefined);
+      await client.connect();
+    }
+    try {
+      return (await client.query<Record<string, unknown>>(text)).rows;
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      client = null;
+      throw error;
+    }
+  };
+  const until = async (what: string, look: () => Promise<string | null>) => {
+    const latest = Date.now() + PATIENCE_MILLISECONDS;
+    for (let missing = await look().catch(String); missing !== null; missing = await look().catch(String)) {
+      if (Date.now() > latest) throw new Error(`waited in vain until ${what}: ${missing}`);
+      await pause(200);
+    }
+  };
+  const missing = async (text: string) => {
+    const rows = await query(text);
+    return rows.length === 0 ? null : JSON.stringify(rows.slice(0, 5));
+  };
+
+  return {
+    query,
+    control: async (method, path, body) => {
+      const answer = await fetch(`${stage.org.url}/_sim${path}`, {
+        method,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      if (!answer.ok) throw new Error(`${method} /_sim${path} answered ${answer.status}: ${await answer.text()}`);
+    },
+    mappingIds: async () => {
+      const mappings = (await stage.api("GET", "/mappings?include=inactive")) as { id: string; sf_object: string }[];
+      return new Map(mappings.map(({ id, sf_object }) => [sf_object, id]));
+    },
+    untilLoaded: (mappings) =>
+      until("all mappings are loaded", async () => {
+        const rows = await query(
+          `SELECT s.mapping_id FROM salesforce._bridge_state s JOIN salesforce._bridge_loads l USING (mapping_id)
+           WHERE s.position IS NOT NULL AND l.load IS NULL`,
+        );
+        return rows.length === mappings ? null : `${rows.length} of ${mappings}`;
+      }),
+    cycles: async (ids) => {
+      const since = new Date(stage.clock.now()).toISOString();
+      let askedAt = 0;
+      await until("every mapping has run a cycle", async () => {
+        const rows = await query(
+          `SELECT mapping_id, last_run_at, lease_owner, lease_until, last_error FROM salesforce._bridge_state
+           WHERE last_run_at IS NULL OR last_run_at <= '${since}' OR last_error IS NOT NULL`,
+        );
+        if (rows.length === 0) return null;
+        if (Date.now() - askedAt > ASK_AGAIN_MILLISECONDS) {
+          askedAt = Date.now();
+          const late = new Set(rows.map((row) => row["mapping_id"]));
+          for (const id of ids.values()) {
+            if (late.has(id))
+              stage.send("cycles", { workspace_id: stage.workspaceId, mapping_id: id, kind: "poll", slot: null });
+          }
+        }
+        return JSON.stringify(rows.slice(0, 3));
+      });
+    },
+    untilNothingWaits: () =>
+      until("nothing waits", () =>
+        missing(`SELECT id::text, state, action, sf_message FROM salesforce._trigger_log WHERE processed_at IS NULL
+          UNION ALL SELECT id::text, 'outbox', event, NULL FROM salesforce._bridge_outbox`),
+      ).catch((error: unknown) => console.error(String(error))),
+    close: async () => {
+      await client?.end().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import type { Evidence, Logged } from "./evidence.ts";
+import type { Complain } from "./judge.ts";
+
+/** Whether the trigger log holds each change of the application once, nothing else, and nothing that is open. */
+export function judgeCapture({ application, log, totals }: Evidence, complain: Complain): void {
+  const captured = Map.groupBy(log, ({ table, recordId, action }) => `${table} ${recordId} ${action.toLowerCase()}`);
+  const done = Map.groupBy(application, ({ table, recordId, action }) => `${table} ${recordId} ${action}`);
+  for (const [key, deeds] of done) {
+    const entries = captured.get(key) ?? [];
+    const [deed] = deeds;
+    if (!deed || entries.length === deeds.length) continue;
+    const name = entries.length < deeds.length ? "uncaptured change" : "change captured twice";
+    complain(
+      name,
+      deed,
+      `row ${deed.recordId}: ${deeds.length} times ${deed.action}, ${entries.length} times in the trigger log`,
+    );
+  }
+  for (const [key, [entry]] of captured) {
+    if (entry && !done.has(key))
+      complain("unexplained change", { table: entry.table, tag: entry.values["tag__c"] ?? "" }, said(entry));
+  }
+  for (const entry of log) {
+    if (entry.state !== "SUCCESS" && entry.state !== "FAILED")
+      complain("open change", { table: entry.table, tag: tagOf(entry, application) }, said(entry));
+  }
+  for (const { table, success, failed } of totals) {
+    const of = (state: string) => log.filter((entry) => entry.table === table && entry.state === state).length;
+    if (of("SUCCESS") !== success || of("FAILED") !== failed)
+      complain(
+        "wrong total",
+        { table, tag: "" },
+        `${success} and ${failed} are counted, ${of("SUCCESS")} SUCCESS and ${of("FAILED")} FAILED are there`,
+      );
+  }
+}
+
+const said = ({ id, action, recordId, state, message }: Logged) =>
+  `change ${id}: ${action} of row ${recordId} is ${state}${message ? ` (${message})` : ""}`;
+
+const tagOf = ({ table, recordId }: Logged, application: Evidence["application"]) =>
+  application.find((deed) => deed.table === table && deed.recordId === recordId)?.tag ?? "";
+
+/** Whether each failed change was told once, and everything that was told has arrived. */
+export function judgeTold({ log, told, waitingToBeTold, heard, application }: Evidence, complain: Complain): void {
+  const tellings = Map.groupBy(
+    told.filter(({ event }) => event === "record.failed"),
+    ({ logId }) => logId,
+  );
+  for (const entry of log) {
+    const times = tellings.get(entry.id)?.length ?? 0;
+    if (times === (entry.state === "FAILED" ? 1 : 0)) continue;
+    const about = { table: entry.table, tag: tagOf(entry, application) };
+    if (entry.state === "FAILED" && times === 0) complain("untold failure", about, said(entry));
+    if (times > 1) complain("failure told twice", about, `${said(entry)} was told ${times} times`);
+  }
+  const nobody = { table: "", tag: "" };
+  if (waitingToBeTold.length > 0) complain("outbox not empty", nobody, `${waitingToBeTold.length} events wait`);
+  const arrived = Map.groupBy(heard, ({ logId }) => logId);
+  for (const [logId, tellings] of tellingsByLog(told)) {
+    const ids = new Set(arrived.get(logId)?.map(({ eventId }) => eventId));
+    if (ids.size < tellings)
+      complain(
+        "lost event",
+        nobody,
+        `change ${logId} was told ${tellings} times, ${ids.size} events reached the webhook`,
+      );
+    if (ids.size > tellings)
+      complain(
+        "event made twice",
+        nobody,
+        `change ${logId} was told ${tellings} times, ${ids.size} events reached the webhook`,
+      );
+  }
+}
+
+/** Whether the engine's count of calls is the org's; after kills some may be missing, none too many. */
+export function judgeCalls({ calls }: Evidence, complain: Complain): void {
+  const nobody = { table: "", tag: "" };
+  const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, one) => all + one, 0);
+  for (const label of new Set([...Object.keys(calls.engine), ...Object.keys(calls.wire)])) {
+    const [engine, wire] = [calls.engine[label] ?? 0, calls.wire[label] ?? 0];
+    if (calls.isQuiet ? engine !== wire : engine > wire)
+      complain("wrong counter", nobody, `${label}: the engine counts ${engine} calls, the wire ${wire}`);
+  }
+  if (calls.isQuiet && sum(calls.engine) !== calls.org)
+    complain("wrong counter", nobody, `the engine counts ${sum(calls.engine)} calls, the org ${calls.org}`);
+}
+
+function tellingsByLog(told: Evidence["told"]): ReadonlyMap<number | null, number> {
+  const ofRows = told.filter(({ event }) => event === "record.failed");
+  return new Map([...Map.groupBy(ofRows, ({ logId }) => logId)].map(([logId, all]) => [logId, all.length]));
+}

@@ -1,0 +1,137 @@
+import type { Deed, Evidence } from "./evidence.ts";
+import type { Complain, Thing } from "./judge.ts";
+
+/** Whether the last value of each field is one that should be the last, and whether older values ever came after newer. */
+export function judgeOrder(thing: Thing, evidence: Evidence, complain: Complain): void {
+  const [record] = thing.records;
+  if (record) {
+    lastOfOneSide(thing, "here__c", thing.application, record.values["here__c"] ?? null, evidence, complain);
+    lastOfOneSide(thing, "there__c", thing.colleagues, record.values["there__c"] ?? null, evidence, complain);
+    lastOfBoth(thing, record.values["both__c"] ?? null, evidence, complain);
+    judgeLife(thing, complain);
+  }
+  staleSaves(thing, complain);
+  staleRows(thing, complain);
+}
+
+/** Deleted by one side while the other side did nothing: then it stays deleted. */
+function judgeLife(thing: Thing, complain: Complain): void {
+  const { application, colleagues } = thing;
+  const [lastHere, lastThere] = [application.at(-1), colleagues.at(-1)];
+  if (lastHere?.action === "delete" && colleagues.length === 0)
+    complain("undead record", thing, "the application deleted it, and nobody else touched it");
+  if (lastThere?.action === "delete" && lastThere.isSure && application.length === 0)
+    complain("undead record", thing, "it was deleted in Salesforce, and nobody else touched it");
+}
+
+/** A field that one side alone writes ends as that side wrote it last. */
+function lastOfOneSide(
+  thing: Thing,
+  column: string,
+  deeds: readonly Deed[],
+  final: string | null,
+  evidence: Evidence,
+  complain: Complain,
+): void {
+  const possible = possibleLast(deeds, column);
+  if (possible.length === 0 ? final === null : possible.includes(final)) return;
+  if (wasRestarted(thing) || isRefused(thing, column, deeds, evidence)) return;
+  complain(
+    "lost value",
+    thing,
+    `${column} ends as ${final}, but ${possible.join(" or ") || "nothing"} was written last`,
+  );
+}
+
+/** A field that both sides write ends as one of them wrote it last, and the other's value was not lost unseen. */
+function lastOfBoth(thing: Thing, final: string | null, evidence: Evidence, complain: Complain): void {
+  const column = "both__c";
+  const here = possibleLast(thing.application, column);
+  const there = possibleLast(thing.colleagues, column);
+  if (here.length + there.length === 0 ? final === null : [...here, ...there].includes(final)) {
+    if (
+      there.includes(final) &&
+      here[0] !== undefined &&
+      !here.includes(final) &&
+      !isExplained(thing, column, here[0], evidence)
+    )
+      complain("lost value", thing, `${column} ends as ${final}; what became of ${here[0]} nobody tells`);
+    return;
+  }
+  if (wasRestarted(thing)) return;
+  complain("lost value", thing, `${column} ends as ${final}, but ${[...here, ...there].join(" or ")} was written last`);
+}
+
+/** A value of the application that Salesforce's overruled: it was there before, or its end is written down. */
+function isExplained(thing: Thing, column: string, value: string | null, { conflicts, log }: Evidence): boolean {
+  if (wasRestarted(thing)) return true;
+  if (thing.saves.some((save) => save.success !== false && save.values[column] === value)) return true;
+  const ids = new Set(thing.application.map(({ recordId }) => recordId));
+  if (conflicts.some((one) => ids.has(one.recordId) && one.column === column && one.postgres === value)) return true;
+  return log.some((one) => ids.has(one.recordId) && one.state === "FAILED" && one.values[column] === value);
+}
+
+function isRefused(thing: Thing, column: string, deeds: readonly Deed[], { log }: Evidence): boolean {
+  const value = possibleLast(deeds, column)[0];
+  return log.some(
+    ({ recordId, state, values }) =>
+      state === "FAILED" && values[column] === value && thing.application.some((deed) => deed.recordId === recordId),
+  );
+}
+
+/** Deleted by somebody at some time: what lived on, or came again, is a merger of both. */
+const wasRestarted = ({ application, colleagues }: Thing) =>
+  [...application, ...colleagues].some(({ action }) => action === "delete");
+
+/** The last value that was surely written, and those after it of which nobody knows; the sure one first. */
+function possibleLast(deeds: readonly Deed[], column: string): (string | null)[] {
+  const unsure: (string | null)[] = [];
+  for (const deed of deeds.toReversed()) {
+    if (!(column in deed.values)) continue;
+    if (deed.isSure) return [deed.values[column] ?? null, ...unsure];
+    unsure.push(deed.values[column] ?? null);
+  }
+  return unsure.length > 0 ? [...unsure, null] : [];
+}
+
+/** A save that brings an older value of the application's than an earlier save had brought. */
+function staleSaves(thing: Thing, complain: Complain): void {
+  for (const column of ["here__c", "both__c"]) {
+    const age = ageOf(thing.application, column);
+    const saves = thing.saves.filter(({ success, values }) => success !== false && age.has(values[column] ?? null));
+    for (const [earlier, later] of pairs(saves.toSorted((one, other) => one.sentAt - other.sentAt))) {
+      const isAfter = earlier.answeredAt !== null && earlier.answeredAt <= later.sentAt;
+      if (!isAfter || (age.get(later.values[column] ?? null) ?? 0) >= (age.get(earlier.values[column] ?? null) ?? 0))
+        continue;
+      if (later.wasHeld) continue; // stopped between check and send: it must have been repaired, which the last values tell
+      complain("stale save", thing, `${column}: ${later.values[column]} was saved after ${earlier.values[column]}`);
+    }
+  }
+}
+
+/** A row that Bridge gives an older value of the colleagues' than it had given it before. */
+function staleRows(thing: Thing, complain: Complain): void {
+  const age = ageOf(thing.colleagues, "there__c");
+  const given = thing.seen
+    .filter(({ by, now, old }) => by === "bridge" && now !== null && now["there__c"] !== old?.["there__c"])
+    .map(({ now }) => now?.["there__c"] ?? null)
+    .filter((value) => age.has(value));
+  for (const [earlier, later] of pairs(given)) {
+    if ((age.get(later) ?? 0) < (age.get(earlier) ?? 0))
+      complain("stale row", thing, `there__c: the row was given ${later} after ${earlier}`);
+  }
+}
+
+/** Each value's place in the order of its side. */
+const ageOf = (deeds: readonly Deed[], column: string) =>
+  new Map(
+    deeds.flatMap(({ values, isSure }, index) =>
+      isSure && column in values ? [[values[column] ?? null, index] as const] : [],
+    ),
+  );
+
+const pairs = <Item>(items: readonly Item[]): (readonly [Item, Item])[] =>
+  items.slice(1).flatMap((later, index) => {
+    const earlier = items[index];
+    return earlier === undefined ? [] : [[earlier, later] as const];
+  });

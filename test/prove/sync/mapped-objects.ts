@@ -1,0 +1,56 @@
+/** A mapping of the proof. */
+export interface Proved {
+  readonly object: string;
+  readonly table: string;
+  readonly hasUpsertField: boolean;
+  readonly policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
+}
+
+const POLICIES = ["salesforce_wins", "postgres_wins", "latest_wins"] as const;
+
+/** Half of them with an upsert field, and of each kind some with every conflict policy. */
+export function mappingsToProve(count: number): Proved[] {
+  return Array.from({ length: count }, (_, at) => {
+    const hasUpsertField = at % 2 === 0;
+    const object = `${hasUpsertField ? "Keyed" : "Plain"}${at + 1}__c`;
+    const policy = POLICIES[Math.floor(at / 2) % POLICIES.length] ?? "salesforce_wins";
+    return { object, table: object.toLowerCase(), hasUpsertField, policy };
+  });
+}
+
+/** Tells records apart, on both sides and for good. */
+const TAG = "Tag__c";
+/** Written by the application alone, by the colleagues alone, by both. */
+export const VALUES = ["Here__c", "There__c", "Both__c"] as const;
+
+/** The org's side of them. */
+export function definitionOf(mappings: readonly Proved[]): object {
+  return {
+    objects: mappings.map(({ object, hasUpsertField }) => ({
+      name: object,
+      nameField: { format: "N-{000000}" },
+      fields: [
+        { name: TAG, type: "text", length: 40, ...(hasUpsertField && { externalId: true, unique: true }) },
+        ...[...VALUES, "Later__c"].map((name) => ({ name, type: "text", length: 40 })),
+      ],
+    })),
+  };
+}
+
+/** The configuration document that maps them; `more` is a field that some of them get later. */
+export function documentOf(mappings: readonly Proved[], more: readonly string[] = []): object {
+  return {
+    version: 1,
+    mappings: mappings.map(({ object, hasUpsertField, policy }) => ({
+      object_name: object,
+      config: {
+        access: "read_write",
+        sf_notify_enabled: false,
+        sf_polling_seconds: 10,
+        fields: Object.fromEntries([TAG, ...VALUES, ...more].map((field) => [field, {}])),
+        ...(hasUpsertField && { upsert_field: TAG }),
+        bridge: { conflict_policy: policy },
+      },
+    })),
+  };
+}

@@ -1,0 +1,187 @@
+import { Client } from "pg";
+import type { Calls, Conflict, Deed, Evidence, Held, Logged, Save, Seen, Values } from "./evidence.ts";
+import type { OrgWrite } from "./passage.ts";
+
+/** Where both sides stand, and what the proof itself has written down. */
+export interface Sources {
+  readonly databaseUrl: string;
+  readonly orgUrl: string;
+  readonly accessToken: string;
+  readonly objects: readonly string[];
+  readonly columns: readonly string[];
+  readonly colleagues: readonly Omit<Deed, "recordId">[];
+  readonly writes: readonly OrgWrite[];
+  readonly heard: Evidence["heard"];
+  readonly wireCalls: Readonly<Record<string, number>>;
+  readonly colleaguesCalls: number;
+  readonly isQuiet: boolean;
+}
+
+/** Reads both sides by SQL and REST of its own. */
+export async function readEvidence(sources: Sources): Promise<Evidence> {
+  const client = new Client({ connectionString: sources.databaseUrl });
+  await client.connect();
+  const ask = async <R>(text: string) => (await client.query(text)).rows as R[];
+  const tables = sources.objects.map((object) => object.toLowerCase());
+  try {
+    const rows: Held[] = [];
+    for (const table of tables)
+      rows.push(
+        ...(await ask<Row>(`SELECT * FROM salesforce.${table}`)).map((row) => heldRow(table, row, sources.columns)),
+      );
+    const totals = await ask<Row>("SELECT table_name, success, failed FROM salesforce._bridge_totals");
+    const told = await ask<Row>("SELECT event_id, event, log_id FROM proof.told ORDER BY seq");
+    const waiting = await ask<Row>("SELECT id FROM salesforce._bridge_outbox");
+    const { used } = (await fromOrg(sources, "/_sim/calls")) as { used: number };
+    const records = await readRecords(sources);
+    return {
+      tables,
+      rows,
+      records,
+      log: (
+        await ask<Row>(
+          "SELECT id, table_name, record_id, action, state, sf_message, values FROM salesforce._trigger_log ORDER BY id",
+        )
+      ).map(logged),
+      totals: totals.map((row) => ({
+        table: String(row["table_name"]),
+        success: Number(row["success"]),
+        failed: Number(row["failed"]),
+      })),
+      conflicts: (await ask<Row>("SELECT * FROM salesforce._bridge_conflicts ORDER BY id")).map(conflict),
+      told: told.map((row) => ({
+        eventId: String(row["event_id"]),
+        event: String(row["event"]),
+        logId: row["log_id"] === null ? null : Number(row["log_id"]),
+      })),
+      waitingToBeTold: waiting.map(({ id }) => String(id)),
+      heard: sources.heard,
+      application: (await ask<Row>("SELECT * FROM proof.deeds ORDER BY seq")).map(deed),
+      colleagues: sources.colleagues.map((one) => ({ ...one, recordId: null })),
+      seen: (await ask<Row>("SELECT * FROM proof.seen ORDER BY seq")).map(seen),
+      saves: sources.writes.flatMap((write) => savesIn(write)),
+      calls: await readCalls(ask, sources, used - sources.colleaguesCalls),
+    };
+  } finally {
+    await client.end();
+  }
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+const textOf = (value: unknown) => (value === null || value === undefined ? null : String(value));
+
+function heldRow(table: string, row: Row, columns: readonly string[]): Held {
+  const values = Object.fromEntries(columns.map((column) => [column.toLowerCase(), textOf(row[column.toLowerCase()])]));
+  return { table, id: String(row["id"]), sfid: textOf(row["sfid"]), tag: String(row["tag__c"]), values };
+}
+
+const logged = (row: Row): Logged => ({
+  id: Number(row["id"]),
+  table: String(row["table_name"]),
+  recordId: Number(row["record_id"]),
+  action: String(row["action"]),
+  state: String(row["state"]),
+  message: textOf(row["sf_message"]),
+  values: (row["values"] ?? {}) as Values,
+});
+
+const conflict = (row: Row): Conflict => ({
+  sfid: String(row["sfid"]),
+  recordId: Number(row["record_id"]),
+  column: textOf(row["field"]),
+  postgres: textOf(row["postgres"]),
+  salesforce: textOf(row["salesforce"]),
+  winner: String(row["winner"]),
+});
+
+function deed(row: Row): Deed {
+  const at = (row["at"] as Date).getTime();
+  return {
+    table: String(row["table_name"]),
+    tag: String(row["tag"]),
+    recordId: Number(row["record_id"]),
+    action: row["action"] as Deed["action"],
+    values: row["vals"] as Values,
+    begunAt: at,
+    endedAt: at,
+    isSure: true,
+  };
+}
+
+const seen = (row: Row): Seen => ({
+  table: String(row["table_name"]),
+  by: row["by"] === "bridge" ? "bridge" : "application",
+  recordId: Number(row["record_id"]),
+  old: row["old"] as Values | null,
+  now: row["new"] as Values | null,
+  at: (row["at"] as Date).getTime(),
+});
+
+/** A save by record. Names of fields are put in lower case, as columns are. */
+function savesIn({ operation, object, records, results, sentAt, answeredAt, wasHeld }: OrgWrite): Save[] {
+  return records.map((record, index) => {
+    const result = results?.[index];
+    const { Id, type: _, Tag__c: tag, ...fields } = record;
+    return {
+      table: object.toLowerCase(),
+      operation,
+      sfid: result?.id || Id || null,
+      tag: tag ?? null,
+      values: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value])),
+      sentAt,
+      answeredAt,
+      success: result ? result.success : null,
+      wasHeld,
+    };
+  });
+}
+
+async function readCalls(
+  ask: <R>(text: string) => Promise<R[]>,
+  { wireCalls, isQuiet }: Sources,
+  org: number,
+): Promise<Calls> {
+  const rows = await ask<{ label: string; calls: string }>(
+    "SELECT key AS label, sum(value::bigint) AS calls FROM salesforce._bridge_state, jsonb_each_text(api_calls) GROUP BY key",
+  );
+  return {
+    engine: Object.fromEntries(rows.map(({ label, calls }) => [label, Number(calls)])),
+    wire: wireCalls,
+    org,
+    isQuiet,
+  };
+}
+
+async function fromOrg({ orgUrl, accessToken }: Sources, path: string): Promise<unknown> {
+  const answer = await fetch(`${orgUrl}${path}`, { headers: { authorization: `Bearer ${accessToken}` } });
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+  return answer.json();
+}
+
+async function readRecords(sources: Sources): Promise<Evidence["records"]> {
+  const records: Evidence["records"][number][] = [];
+  for (const object of sources.objects) {
+    const soql = `SELECT Id, IsDeleted, Tag__c, ${sources.columns.join(", ")} FROM ${object}`;
+    let path: string | null = `/services/data/v66.0/queryAll?q=${encodeURIComponent(soql)}`;
+    while (path !== null) {
+      const page = (await fromOrg(sources, path)) as { records: Row[]; nextRecordsUrl?: string };
+      for (const record of page.records) {
+        const values = Object.fromEntries(
+          sources.columns.map((column) => [column.toLowerCase(), textOf(record[column])]),
+        );
+        const id = String(record["Id"]);
+        records.push({
+          table: object.toLowerCase(),
+          id,
+          sfid: id,
+          tag: String(record["Tag__c"]),
+          values,
+          isDeleted: record["IsDeleted"] === true,
+        });
+      }
+      path = page.nextRecordsUrl ?? null;
+    }
+  }
+  return records;
+}
