@@ -13,8 +13,10 @@ import {
   X,
 } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { questions } from "./api/questions.ts";
 import { useScopes } from "./api/scopes.ts";
 import { useCredentials, useSession } from "./api/session.tsx";
+import { useAnswer } from "./api/use.ts";
 import mark from "./mark.svg";
 import { Button } from "./parts/button.tsx";
 import { ThemeSwitch } from "./parts/theme.tsx";
@@ -130,12 +132,15 @@ function Who() {
   const { workspaceId } = useCredentials();
   const { signOut } = useSession();
   const { token } = useScopes();
+  const { data: workspace } = useAnswer(questions.workspace);
   return (
     <div className="who">
       <div>
-        <div className="breaks">{token?.owner ?? " "}</div>
-        <div className="breaks mono">{workspaceId}</div>
-        {token && <div>may {token.scopes.join(", ")}</div>}
+        <div className="breaks who-name" title={workspaceId}>
+          {workspace?.data.name ?? workspaceId}
+        </div>
+        <div className="breaks">{token?.owner ?? "\u00a0"}</div>
+        <div>{token ? `may ${token.scopes.join(", ")}` : "\u00a0"}</div>
       </div>
       <div className="who-acts">
         <ThemeSwitch />

@@ -12,6 +12,7 @@ import type {
   ListTokensData,
   ListWebhooksData,
   ReadBudgetData,
+  ReadChangeData,
   ReadConnectionsData,
   ReadDeliveryData,
   ReadDriftData,
@@ -19,7 +20,9 @@ import type {
   ReadMappingData,
   ReadObjectData,
   ReadOwnTokenData,
+  ReadThroughputData,
   ReadWebhookData,
+  ReadWorkspaceData,
 } from "bridge/api";
 import type { Query, Question } from "./ask.ts";
 
@@ -34,14 +37,18 @@ export const questions = {
   object: (name: string) => on<ReadObjectData>(`/objects/${encodeURIComponent(name)}`),
   activity: (query: Query) => on<readonly ListActivityData[]>("/monitoring/activity", query),
   errors: (query: Query) => on<readonly ListErrorsData[]>("/monitoring/errors", query),
-  failures: on<ListFailuresData>("/monitoring/failures"),
+  failures: (table: string | undefined) => on<ListFailuresData>("/monitoring/failures", { table }),
+  change: (id: string) => on<ReadChangeData>(`/monitoring/activity/${encodeURIComponent(id)}`),
+  throughput: (minutes: number) => on<ReadThroughputData>("/monitoring/throughput", { minutes }),
+  workspace: on<ReadWorkspaceData>(""),
   inboundErrors: (query: Query) => on<readonly ListInboundErrorsData[]>("/monitoring/inbound-errors", query),
   conflicts: (query: Query) => on<readonly ListConflictsData[]>("/monitoring/conflicts", query),
   exportedConfig: on<ExportConfigData>("/config/export"),
   drift: on<ReadDriftData>("/config/drift"),
   webhooks: on<ListWebhooksData>("/webhooks"),
   webhook: (id: string) => on<ReadWebhookData>(`/webhooks/${encodeURIComponent(id)}`),
-  deliveries: (id: string) => on<readonly ListDeliveriesData[]>(`/webhooks/${encodeURIComponent(id)}/deliveries`),
+  deliveries: (id: string, query: Query) =>
+    on<readonly ListDeliveriesData[]>(`/webhooks/${encodeURIComponent(id)}/deliveries`, query),
   delivery: (webhookId: string, id: string) =>
     on<ReadDeliveryData>(`/webhooks/${encodeURIComponent(webhookId)}/deliveries/${encodeURIComponent(id)}`),
   tokens: on<ListTokensData>("/tokens"),

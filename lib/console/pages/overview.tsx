@@ -1,12 +1,78 @@
-import { Card, Page } from "../parts/page.tsx";
+import { ArrowLeftRight, Cable, KeyRound } from "lucide-react";
+import { questions } from "../api/questions.ts";
+import { useScopes } from "../api/scopes.ts";
+import { useAnswer } from "../api/use.ts";
+import { Bones, Card, Empty, Page } from "../parts/page.tsx";
+import { hrefOf } from "../route.ts";
 import { Health } from "./overview/health.tsx";
+import { Moved } from "./overview/moved.tsx";
+import { ObjectTable } from "./overview/objects.tsx";
+import { Troubles } from "./overview/troubles.tsx";
 
 /** Whether everything is in step, at one glance. */
 export function Overview() {
+  const { data } = useAnswer(questions.mappings, { everySeconds: 5 });
   return (
     <Page title="Overview">
+      {data && <Troubles mappings={data.data} />}
       <Health />
-      <Card title="Mappings"> </Card>
+      {!data && (
+        <Card padded={false}>
+          <Bones lines={6} />
+        </Card>
+      )}
+      {data?.data.length === 0 && <FirstSteps />}
+      {data && data.data.length > 0 && (
+        <>
+          <Moved />
+          <ObjectTable mappings={data.data} />
+        </>
+      )}
     </Page>
+  );
+}
+
+/** What an empty workspace needs, in order. */
+function FirstSteps() {
+  const { may } = useScopes();
+  const { data } = useAnswer(questions.connections, { when: may("admin") });
+  const isConnected = Boolean(data?.data.postgres && data.data.salesforce);
+  if (!may("admin"))
+    return (
+      <Card padded={false}>
+        <Empty icon={<KeyRound size={24} aria-hidden />} title="Nothing is kept in step yet">
+          Somebody with the scope admin connects the two sides and makes the first mapping.
+        </Empty>
+      </Card>
+    );
+  return (
+    <Card padded={false}>
+      {isConnected ? (
+        <Empty
+          icon={<ArrowLeftRight size={24} aria-hidden />}
+          title="Both sides are connected. Now the first mapping"
+          acts={
+            <a className="button primary" href={hrefOf("/mappings/new")}>
+              New mapping
+            </a>
+          }
+        >
+          Choose an object and its fields; the table is made and filled for you.
+        </Empty>
+      ) : (
+        <Empty
+          icon={<Cable size={24} aria-hidden />}
+          title="Connect the two sides first"
+          acts={
+            <a className="button primary" href={hrefOf("/connections")}>
+              To the connections
+            </a>
+          }
+        >
+          Bridge needs a PostgreSQL database and a Salesforce org. It takes some minutes, most of them in Salesforce's
+          setup.
+        </Empty>
+      )}
+    </Card>
   );
 }

@@ -1,4 +1,4 @@
-import type { ReadHealthData } from "bridge/api";
+import type { ReadBudgetData, ReadHealthData } from "bridge/api";
 import type { ReactNode } from "react";
 import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
@@ -13,6 +13,7 @@ const SIDE_TONES: Record<ReadHealthData["pg"]["status"], Tone> = {
   error: "bad",
   unknown: "quiet",
 };
+
 const ENGINE_TONES: Record<ReadHealthData["sync"]["status"], Tone> = {
   running: "good",
   paused: "quiet",
@@ -20,58 +21,111 @@ const ENGINE_TONES: Record<ReadHealthData["sync"]["status"], Tone> = {
   unknown: "quiet",
 };
 
-/** Both sides and what runs between them. */
+/** Both sides, what runs between them, and what is left of the org's calls. */
 export function Health() {
-  const { data, error, refetch } = useAnswer(questions.health, { everySeconds: 5 });
-  if (error && !data)
-    return <Trouble error={error} again={() => void refetch()} title="The health could not be read." />;
-  const health = data?.data;
+  const health = useAnswer(questions.health, { everySeconds: 5 });
+  const budget = useAnswer(questions.budget, { everySeconds: 30 });
+  const mappings = useAnswer(questions.mappings, { everySeconds: 5 });
+  if (health.error && !health.data)
+    return <Trouble error={health.error} again={() => void health.refetch()} title="The health could not be read." />;
+  const seen = health.data?.data;
+  const oldest = mappings.data?.data
+    .flatMap(({ oldest_waiting_at }) => oldest_waiting_at ?? [])
+    .toSorted()
+    .at(0);
   return (
-    <div className="columns">
-      <Tile name="PostgreSQL" state={health && <Badge tone={SIDE_TONES[health.pg.status]}>{health.pg.status}</Badge>}>
-        {health?.pg.latency_ms == null ? (
-          "–"
+    <div className="tiles">
+      <Tile
+        name="Engine"
+        state={seen && <Badge tone={ENGINE_TONES[seen.sync.status]}>{seen.sync.status}</Badge>}
+        figure={seen?.sync.pending_rows == null ? "–" : count(seen.sync.pending_rows)}
+        unit={seen?.sync.pending_rows === 1 ? "row waits" : "rows wait"}
+      >
+        {oldest ? (
+          <>
+            the oldest since <Ago at={oldest} />
+          </>
         ) : (
           <>
-            {count(health.pg.latency_ms)} <small>ms a trip</small>
+            last cycle <Ago at={seen?.sync.last_run_at} />
           </>
         )}
       </Tile>
-      <Tile name="Salesforce" state={health && <Badge tone={SIDE_TONES[health.sf.status]}>{health.sf.status}</Badge>}>
-        <small>{health?.sf.org_id ?? "not connected"}</small>
+      <Tile
+        name="PostgreSQL"
+        state={seen && <Badge tone={SIDE_TONES[seen.pg.status]}>{seen.pg.status}</Badge>}
+        figure={seen?.pg.latency_ms == null ? "–" : count(seen.pg.latency_ms)}
+        unit="ms a trip"
+      >
+        {seen?.pg.status === "error" ? "It cannot be asked: see Connections" : "the customer's database"}
       </Tile>
-      <Tile name="Engine" state={health && <Badge tone={ENGINE_TONES[health.sync.status]}>{health.sync.status}</Badge>}>
-        {health?.sync.pending_rows == null ? (
-          "–"
-        ) : (
-          <>
-            {count(health.sync.pending_rows)} <small>rows wait</small>
-          </>
-        )}
-        <div className="small muted">
-          <Ago at={health?.sync.last_run_at} />
-        </div>
-      </Tile>
+      <Budget budget={budget.data?.data} health={seen} />
     </div>
   );
 }
 
-function Tile({
-  name,
-  state,
-  children,
+const PACES: Record<ReadBudgetData["pace"], string> = {
+  normal: "",
+  stretched: "From 70 % on, reads are stretched.",
+  pushes_only: "From 85 % on, only your rows are sent.",
+  waiting: "From 95 % on, everything waits.",
+};
+
+/** The org's calls: used today, allowed, and what the mappings cost while nothing changes. */
+function Budget({
+  budget,
+  health,
 }: {
+  readonly budget: ReadBudgetData | undefined;
+  readonly health: ReadHealthData | undefined;
+}) {
+  const used = budget?.calls_used ?? null;
+  const limit = budget?.calls_limit ?? null;
+  const share = used !== null && limit ? Math.min(1, used / limit) : 0;
+  const forecast = budget && limit ? Math.min(1, budget.forecast_calls_per_day / limit) : null;
+  const tone = share >= 0.95 ? "bad" : share >= 0.7 ? "warn" : "";
+  return (
+    <Tile
+      name="Salesforce"
+      state={health && <Badge tone={SIDE_TONES[health.sf.status]}>{health.sf.status}</Badge>}
+      figure={used === null ? "–" : count(used)}
+      unit={limit === null ? "calls today" : `of ${count(limit)} calls today`}
+    >
+      <span
+        className="meter"
+        title={budget && `Forecast ${count(budget.forecast_calls_per_day)} a day while nothing changes`}
+      >
+        <span className={tone} style={{ width: `${100 * share}%` }} />
+        {forecast !== null && <i style={{ left: `${100 * forecast}%` }} />}
+      </span>
+      <span>
+        {budget
+          ? `forecast ${count(budget.forecast_calls_per_day)} a day while nothing changes. ${PACES[budget.pace]}`
+          : " "}
+      </span>
+    </Tile>
+  );
+}
+
+interface TileProps {
   readonly name: string;
   readonly state: ReactNode;
+  readonly figure: string;
+  readonly unit: string;
   readonly children: ReactNode;
-}) {
+}
+
+function Tile({ name, state, figure, unit, children }: TileProps) {
   return (
     <section className="card tile">
       <div className="tile-head">
-        <h2 className="small">{name}</h2>
+        <h2>{name}</h2>
         {state}
       </div>
-      <div className="figure">{children}</div>
+      <div className="figure">
+        {figure} <small>{unit}</small>
+      </div>
+      <div className="small muted tile-foot">{children}</div>
     </section>
   );
 }

@@ -1,0 +1,172 @@
+import type { ReadChangeData, RetryRowsData } from "bridge/api";
+import { RotateCw } from "lucide-react";
+import { questions } from "../../api/questions.ts";
+import { useScopes } from "../../api/scopes.ts";
+import { useAct, useAnswer } from "../../api/use.ts";
+import { Button } from "../../parts/button.tsx";
+import { List } from "../../parts/list.tsx";
+import { Bones, Card, Page } from "../../parts/page.tsx";
+import { RowState } from "../../parts/row-state.tsx";
+import { Ago, Time } from "../../parts/time.tsx";
+import { useSay } from "../../parts/toast.tsx";
+import { Needs } from "../../parts/too-small.tsx";
+import { Notice, Trouble } from "../../parts/trouble.tsx";
+import { counted, duration, sentence } from "../../parts/words.ts";
+import { hrefOf } from "../../route.ts";
+import { explain } from "./explain.ts";
+import { retried } from "./failed.tsx";
+
+/** One row's story: what it was, what it became, what Salesforce said, how often it was tried. */
+export function ChangePage({ id }: { readonly id: string }) {
+  const { may } = useScopes();
+  const { data, error, refetch } = useAnswer(questions.change(id), { everySeconds: 3, when: may("operate") });
+  const change = data?.data;
+  return (
+    <Page
+      title={
+        change
+          ? `${sentence(change.action.toLowerCase())} of ${change.table_name} ${change.record_id}`
+          : `Change #${id}`
+      }
+      beside={change && <RowState state={change.state} />}
+      says={
+        <>
+          Change #{id} of the <a href={hrefOf("/activity")}>trigger log</a>
+        </>
+      }
+      acts={change?.state === "FAILED" && !change.superseded && <Retry id={id} />}
+    >
+      <Needs scope="operate" what="Values of rows">
+        {error && !change && <Trouble error={error} again={() => void refetch()} />}
+        {!change && !error && (
+          <Card padded={false}>
+            <Bones lines={8} />
+          </Card>
+        )}
+        {change && <Story change={change} />}
+      </Needs>
+    </Page>
+  );
+}
+
+function Retry({ id }: { readonly id: string }) {
+  const { refusal } = useScopes();
+  const say = useSay();
+  const retry = useAct<RetryRowsData>(() => ({ method: "POST", path: `/monitoring/errors/${id}/retry` }));
+  return (
+    <Button
+      kind="primary"
+      icon={<RotateCw size={15} aria-hidden />}
+      busy={retry.isPending}
+      refused={refusal("operate")}
+      onClick={() =>
+        retry.mutate(undefined, { onSuccess: ({ data }) => say.done(...retried(data)), onError: say.failed })
+      }
+    >
+      Retry
+    </Button>
+  );
+}
+
+function Story({ change }: { readonly change: ReadChangeData }) {
+  const remedy = explain(change._ab_err);
+  return (
+    <>
+      {change._ab_err && (
+        <Notice
+          tone={change.state === "FAILED" ? "bad" : "info"}
+          title={<span className="mono">{change._ab_err}</span>}
+        >
+          {change.superseded && <p>A newer state of the row has overruled this change: nothing is to be done.</p>}
+          {!change.superseded && remedy && <p>{remedy}</p>}
+        </Notice>
+      )}
+      {change.held && (
+        <Notice tone="warn" title="The delete breaker holds it back.">
+          More was deleted within an hour than is usual. The mapping's page asks whether that was meant.
+        </Notice>
+      )}
+      <div className="split">
+        <Values change={change} />
+        <Card title="What happened">
+          <ol className="story">
+            <li>
+              <strong>Captured</strong> <Time at={change.created_at} />
+            </li>
+            {change.sent_at && (
+              <li>
+                <strong>Sent</strong> <Time at={change.sent_at} />
+                {change.attempts > 0 && <span className="muted">, tried again {counted(change.attempts, "time")}</span>}
+              </li>
+            )}
+            {change.due_at && !change.synced_at && (
+              <li>
+                <strong>Tried again</strong> <Ago at={change.due_at} />
+              </li>
+            )}
+            {change.synced_at ? (
+              <li>
+                <strong>Taken</strong> <Time at={change.synced_at} />
+                <span className="muted">
+                  , {duration((Date.parse(change.synced_at) - Date.parse(change.created_at)) / 1000)} after the capture
+                </span>
+              </li>
+            ) : (
+              <li className="muted">{WAITS[change.state]}</li>
+            )}
+          </ol>
+          <dl className="facts">
+            <dt>Record</dt>
+            <dd className="mono">{change.sfid ?? "none yet"}</dd>
+            <dt>Row</dt>
+            <dd className="mono">
+              {change.table_name}.id = {change.record_id}
+            </dd>
+          </dl>
+        </Card>
+      </div>
+    </>
+  );
+}
+
+const WAITS: Record<ReadChangeData["state"], string> = {
+  NEW: "Waits for the next cycle",
+  PENDING: "Is being sent",
+  SUCCESS: "Taken",
+  FAILED: "Refused by Salesforce",
+};
+
+function Values({ change: { old, values, action } }: { readonly change: ReadChangeData }) {
+  const columns = [...new Set([...Object.keys(old ?? {}), ...Object.keys(values ?? {})])].toSorted();
+  return (
+    <Card
+      title={action === "UPDATE" ? "What changed" : action === "INSERT" ? "What was inserted" : "What was deleted"}
+      padded={false}
+    >
+      <List
+        caption="Columns with their old and new values"
+        head={
+          <>
+            <th>Column</th>
+            {old && <th>Old</th>}
+            {values && <th>New</th>}
+          </>
+        }
+      >
+        {columns.map((column) => (
+          <tr key={column}>
+            <td className="mono">{column}</td>
+            {old && <Value value={old[column]} />}
+            {values && <Value value={values[column]} />}
+          </tr>
+        ))}
+      </List>
+    </Card>
+  );
+}
+
+function Value({ value }: { readonly value: string | null | undefined }) {
+  if (value === undefined) return <td className="muted">–</td>;
+  if (value === null) return <td className="muted mono">NULL</td>;
+  return <td className="breaks">{value}</td>;
+}

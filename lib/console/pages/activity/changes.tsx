@@ -1,0 +1,130 @@
+import type { ListActivityData } from "bridge/api";
+import { Activity, Pause, Play } from "lucide-react";
+import { useState } from "react";
+import { questions } from "../../api/questions.ts";
+import { useAnswer } from "../../api/use.ts";
+import { Button } from "../../parts/button.tsx";
+import { List } from "../../parts/list.tsx";
+import { Bones, Card, Empty } from "../../parts/page.tsx";
+import { Pager } from "../../parts/pager.tsx";
+import { RowState } from "../../parts/row-state.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { duration } from "../../parts/words.ts";
+import { go, hrefOf, usePlace } from "../../route.ts";
+import { ActivityFrame, TableFilter } from "./frame.tsx";
+
+const STATES = ["NEW", "PENDING", "SUCCESS", "FAILED"] as const;
+
+/** The trigger log as it grows. */
+export function Changes() {
+  const { query } = usePlace();
+  const [runs, setRuns] = useState(true);
+  const filter = { state: query.get("state") ?? undefined, table: query.get("table") ?? undefined };
+  const offset = Number(query.get("offset") ?? 0);
+  const isLive = runs && offset === 0;
+  const { data, error, refetch } = useAnswer(questions.activity({ ...filter, offset, limit: 50 }), {
+    keepsPrevious: true,
+    ...(isLive && { everySeconds: 2 }),
+  });
+  const turn = (part: Readonly<Record<string, string | undefined>>) =>
+    go(hrefOf("/activity", { ...filter, ...part }), "replace");
+  return (
+    <ActivityFrame>
+      <div className="head">
+        <div className="filters">
+          <select
+            className="input compact"
+            aria-label="State"
+            value={filter.state ?? ""}
+            onChange={({ target }) => turn({ state: target.value })}
+          >
+            <option value="">Every state</option>
+            {STATES.map((state) => (
+              <option key={state}>{state}</option>
+            ))}
+          </select>
+          <TableFilter path="/activity" query={query} />
+        </div>
+        <Button
+          compact
+          kind="plain"
+          icon={isLive ? <Pause size={14} aria-hidden /> : <Play size={14} aria-hidden />}
+          refused={offset === 0 ? null : "Older pages stand still."}
+          onClick={() => setRuns(!runs)}
+        >
+          {isLive ? "Live" : "Stands still"}
+        </Button>
+      </div>
+      {error && !data && <Trouble error={error} again={() => void refetch()} />}
+      <Card
+        padded={false}
+        foot={<Pager meta={data?.meta ?? null} onGo={(to) => turn({ offset: to ? String(to) : undefined })} />}
+      >
+        {!data && !error && <Bones lines={10} />}
+        {data?.data.length === 0 && <Nothing isFiltered={Boolean(filter.state || filter.table)} />}
+        {data && data.data.length > 0 && <Rows rows={data.data} />}
+      </Card>
+    </ActivityFrame>
+  );
+}
+
+function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+  if (isFiltered)
+    return (
+      <Empty icon={<Activity size={24} aria-hidden />} title="No change is like this">
+        Take a filter away to see more.
+      </Empty>
+    );
+  return (
+    <Empty
+      icon={<Activity size={24} aria-hidden />}
+      title="Nothing was captured yet"
+      acts={
+        <a className="button" href={hrefOf("/mappings")}>
+          To the mappings
+        </a>
+      }
+    >
+      Insert or change a row of a mapped table, and it appears here within two seconds; within ten it is in Salesforce.
+    </Empty>
+  );
+}
+
+function Rows({ rows }: { readonly rows: readonly ListActivityData[] }) {
+  return (
+    <List
+      caption="Changes, the latest first"
+      head={
+        <>
+          <th>Change</th>
+          <th>State</th>
+          <th className="wide">Record</th>
+          <th>Captured</th>
+          <th className="wide number">Took</th>
+        </>
+      }
+    >
+      {rows.map((row) => (
+        <tr key={row.id}>
+          <td>
+            <a className="row-link" href={hrefOf(`/activity/${row.id}`)}>
+              {row.action.toLowerCase()} <span className="mono">{row.table_name}</span>
+            </a>
+            <span className="sub figure">#{row.id}</span>
+          </td>
+          <td>
+            <RowState state={row.state} />
+          </td>
+          <td className="wide mono">{row.sfid ?? <span className="muted">–</span>}</td>
+          <td className="once">
+            <Time at={row.created_at} />
+          </td>
+          <td className="wide number">
+            {row.synced_at ? duration((Date.parse(row.synced_at) - Date.parse(row.created_at)) / 1000) : "–"}
+          </td>
+        </tr>
+      ))}
+    </List>
+  );
+}

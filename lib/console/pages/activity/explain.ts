@@ -1,0 +1,33 @@
+/** What an error of Salesforce means for the row, and what to do, by its status code; null where its own words say it all. */
+export function explain(error: string | null): string | null {
+  const code = /^([A-Z_]+)/.exec(error ?? "")?.[1];
+  return (code && EXPLAINED[code]) || null;
+}
+
+const EXPLAINED: Readonly<Record<string, string>> = {
+  REQUIRED_FIELD_MISSING:
+    "A field that Salesforce requires is empty. Fill its column, or have an administrator make it optional; an update of the row sends it by itself.",
+  INVALID_EMAIL_ADDRESS:
+    "The e-mail address is not one to Salesforce. Correct it in the row; the update is sent by itself.",
+  DUPLICATE_VALUE:
+    "Another record has this value in a unique field. Find it in Salesforce, then change one of the two or delete the row.",
+  DUPLICATES_DETECTED:
+    "A duplicate rule of the org refused it. Merge the two, or let the rule allow API users to save.",
+  FIELD_CUSTOM_VALIDATION_EXCEPTION:
+    "A validation rule of the org refused it, in the words above. Change the row so that the rule is content, or ask the administrator.",
+  STRING_TOO_LONG: "The text is longer than the field. Shorten it in the row.",
+  INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST:
+    "The value is none of the picklist's. Add it in Salesforce, or change the row.",
+  CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY:
+    "A trigger or flow of the org failed. Its owner finds it in the org's debug log; retry when it is mended.",
+  INSUFFICIENT_ACCESS_OR_READONLY:
+    "Bridge's user may not write this record. Give it the right in Salesforce, then retry.",
+  INSUFFICIENT_ACCESS_ON_CROSS_REFERENCE_ENTITY:
+    "Bridge's user may not see the record that this one points at. Share it, then retry.",
+  INVALID_CROSS_REFERENCE_KEY: "It points at a record that is not there. Look at the row's lookup columns.",
+  ENTITY_IS_DELETED: "The record was deleted in Salesforce meanwhile. Restore it there and retry, or delete the row.",
+  UNABLE_TO_LOCK_ROW:
+    "Somebody else held the record for long. Retry; if it happens often, two programs write the same parent at once.",
+  INVALID_FIELD_FOR_INSERT_UPDATE:
+    "Bridge's user may not write one of these fields. Give it the right, or take the field out of the mapping.",
+};

@@ -1,0 +1,111 @@
+import type { ListMappingStatesData, ReadThroughputData } from "bridge/api";
+import { questions } from "../../api/questions.ts";
+import { useAnswer } from "../../api/use.ts";
+import { List } from "../../parts/list.tsx";
+import { MappingState } from "../../parts/mapping-state.tsx";
+import { Card } from "../../parts/page.tsx";
+import { Ago } from "../../parts/time.tsx";
+import { clock, count, duration } from "../../parts/words.ts";
+import { hrefOf } from "../../route.ts";
+
+/** Each object with its figures of the last hour. */
+export function ObjectTable({ mappings }: { readonly mappings: ListMappingStatesData }) {
+  const { data } = useAnswer(questions.throughput(60), { everySeconds: 15 });
+  return (
+    <Card title="Objects" padded={false}>
+      <List
+        caption="Objects with their figures"
+        head={
+          <>
+            <th>Object</th>
+            <th>State</th>
+            <th className="wide">The last hour</th>
+            <th className="wide number">Lag p50</th>
+            <th className="wide number">p95</th>
+            <th className="wide">Last cycle</th>
+            <th className="number">Waiting</th>
+            <th className="number">Failed</th>
+          </>
+        }
+      >
+        {mappings.map((mapping) => (
+          <Row key={mapping.id} mapping={mapping} throughput={data?.data} />
+        ))}
+      </List>
+    </Card>
+  );
+}
+
+interface RowProps {
+  readonly mapping: ListMappingStatesData[number];
+  readonly throughput: ReadThroughputData | undefined;
+}
+
+function Row({ mapping, throughput }: RowProps) {
+  const moved = throughput?.mappings.find(({ mapping_id }) => mapping_id === mapping.id);
+  const lag = moved?.lag_seconds;
+  return (
+    <tr>
+      <td>
+        <a className="row-link" href={hrefOf(`/mappings/${mapping.id}`)}>
+          {mapping.sf_object}
+        </a>
+      </td>
+      <td>
+        <MappingState mapping={mapping} />
+      </td>
+      <td className="wide">{throughput && <Minutes throughput={throughput} steps={moved?.steps ?? []} />}</td>
+      <td className="wide number">{lag ? duration(lag.p50) : "–"}</td>
+      <td className="wide number">{lag ? duration(lag.p95) : "–"}</td>
+      <td className="wide once">
+        <Ago at={mapping.last_run_at} />
+      </td>
+      <td className="number">
+        {figure(mapping.waiting)}
+        {mapping.oldest_waiting_at && (
+          <span className="sub">
+            since <Ago at={mapping.oldest_waiting_at} />
+          </span>
+        )}
+      </td>
+      <td className="number">
+        {mapping.failed ? (
+          <a href={hrefOf("/activity/failed", { table: mapping.pg_table })}>{count(mapping.failed)}</a>
+        ) : (
+          figure(mapping.failed)
+        )}
+      </td>
+    </tr>
+  );
+}
+
+const figure = (value: number | null): string => (value === null ? "–" : count(value));
+
+interface MinutesProps {
+  readonly throughput: ReadThroughputData;
+  readonly steps: ReadThroughputData["mappings"][number]["steps"];
+}
+
+/** Each minute as a mark: rows were refused, rows were taken, or nothing was to do. */
+function Minutes({ throughput, steps }: MinutesProps) {
+  const first = Date.parse(throughput.from);
+  const step = throughput.step_seconds * 1000;
+  const marks = Array.from({ length: Math.floor((Date.parse(throughput.to) - first) / step) + 1 }, (_, index) => {
+    const at = first + index * step;
+    const found = steps.find((one) => Date.parse(one.at) === at);
+    return { at, accepted: found?.accepted ?? 0, refused: found?.refused ?? 0 };
+  });
+  const taken = marks.reduce((sum, { accepted }) => sum + accepted, 0);
+  const refused = marks.reduce((sum, mark) => sum + mark.refused, 0);
+  return (
+    <span className="strip slim" role="img" aria-label={`${count(taken)} rows taken, ${count(refused)} refused`}>
+      {marks.map(({ at, accepted, refused: failed }) => (
+        <i
+          key={at}
+          className={failed > 0 ? "bad" : accepted > 0 ? "good" : "none"}
+          title={`${clock(new Date(at))}: ${accepted} taken, ${failed} refused`}
+        />
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,52 @@
+import type { ListMappingStatesData } from "bridge/api";
+import { Notice } from "../../parts/trouble.tsx";
+import { counted } from "../../parts/words.ts";
+import { hrefOf } from "../../route.ts";
+
+/** What needs somebody, the worst first; nothing when nothing does. */
+export function Troubles({ mappings }: { readonly mappings: ListMappingStatesData }) {
+  const stopped = mappings.filter(({ state }) => state === "broken" || state === "provisioning_failed");
+  const holding = mappings.filter(({ held_deletes }) => held_deletes);
+  const failed = mappings.reduce((sum, mapping) => sum + (mapping.failed ?? 0), 0);
+  return (
+    <>
+      {stopped.map((mapping) => (
+        <Notice
+          key={mapping.id}
+          tone="bad"
+          title={`${mapping.sf_object} has stopped`}
+          acts={
+            <a className="button compact" href={hrefOf(`/mappings/${mapping.id}`)}>
+              Look at it
+            </a>
+          }
+        >
+          {mapping.reason}
+        </Notice>
+      ))}
+      {holding.map((mapping) => (
+        <Notice
+          key={mapping.id}
+          tone="warn"
+          title={`${counted(mapping.held_deletes ?? 0, "delete")} of ${mapping.sf_object} wait for an answer`}
+          acts={
+            <a className="button compact" href={hrefOf(`/mappings/${mapping.id}`)}>
+              Were they meant?
+            </a>
+          }
+        />
+      ))}
+      {failed > 0 && (
+        <Notice
+          tone="warn"
+          title={`${counted(failed, "row")} failed`}
+          acts={
+            <a className="button compact" href={hrefOf("/activity/failed")}>
+              See why
+            </a>
+          }
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,107 @@
+import type { ListDeliveriesData, RetryDeliveryData } from "bridge/api";
+import { RotateCw, Send } from "lucide-react";
+import { useState } from "react";
+import { questions } from "../../api/questions.ts";
+import { useScopes } from "../../api/scopes.ts";
+import { useAct, useAnswer } from "../../api/use.ts";
+import { Badge, type Tone } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { List } from "../../parts/list.tsx";
+import { Bones, Card, Empty } from "../../parts/page.tsx";
+import { Pager } from "../../parts/pager.tsx";
+import { Ago, Time } from "../../parts/time.tsx";
+import { useSay } from "../../parts/toast.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { DeliveryHistory } from "./delivery.tsx";
+
+const TONES: Record<ListDeliveriesData["status"], Tone> = { pending: "busy", successful: "good", failed: "bad" };
+
+/** What was sent to a webhook, and what came back. */
+export function Deliveries({ webhookId }: { readonly webhookId: string }) {
+  const [offset, setOffset] = useState(0);
+  const [shown, setShown] = useState<string | null>(null);
+  const asked = questions.deliveries(webhookId, { limit: 50, offset });
+  const { data, error, refetch } = useAnswer(asked, { everySeconds: 3, keepsPrevious: true });
+  return (
+    <Card title="Deliveries" padded={false} foot={<Pager meta={data?.meta ?? null} onGo={setOffset} />}>
+      {error && !data && <Trouble error={error} again={() => void refetch()} />}
+      {!data && !error && <Bones lines={5} />}
+      {data?.data.length === 0 && (
+        <Empty icon={<Send size={24} aria-hidden />} title="Nothing was sent yet">
+          Send a test, and see here what your endpoint answers.
+        </Empty>
+      )}
+      {data && data.data.length > 0 && (
+        <List
+          caption="Deliveries, the latest first"
+          head={
+            <>
+              <th>Event</th>
+              <th>Status</th>
+              <th className="wide number">Answer</th>
+              <th className="wide">Last attempt</th>
+              <th className="wide">Next</th>
+              <th>
+                <span className="unseen">Acts</span>
+              </th>
+            </>
+          }
+        >
+          {data.data.map((delivery) => (
+            <tr key={delivery.id}>
+              <td>
+                <button type="button" className="as-link mono" onClick={() => setShown(delivery.id)}>
+                  {delivery.event}
+                </button>
+              </td>
+              <td>
+                <Badge tone={TONES[delivery.status]}>{delivery.status}</Badge>
+              </td>
+              <td className="wide number">{delivery.response_code ?? "none"}</td>
+              <td className="wide once">
+                <Time at={delivery.delivered_at} />
+              </td>
+              <td className="wide once">
+                <Ago at={delivery.next_retry_at} none="–" />
+              </td>
+              <td className="acts-cell">
+                <RetryDelivery webhookId={webhookId} delivery={delivery} />
+              </td>
+            </tr>
+          ))}
+        </List>
+      )}
+      <Dialog open={shown !== null} onClose={() => setShown(null)} title="Delivery" broad>
+        {shown && <DeliveryHistory webhookId={webhookId} id={shown} />}
+      </Dialog>
+    </Card>
+  );
+}
+
+function RetryDelivery({ webhookId, delivery }: { readonly webhookId: string; readonly delivery: ListDeliveriesData }) {
+  const { refusal } = useScopes();
+  const say = useSay();
+  const retry = useAct<RetryDeliveryData>(() => ({
+    method: "POST",
+    path: `/webhooks/${webhookId}/deliveries/${delivery.id}/retry`,
+  }));
+  return (
+    <Button
+      compact
+      kind="plain"
+      icon={<RotateCw size={14} aria-hidden />}
+      busy={retry.isPending}
+      refused={refusal("operate")}
+      aria-label={`Retry ${delivery.event}`}
+      onClick={() =>
+        retry.mutate(undefined, {
+          onSuccess: () => say.done("It is sent again", "Its answer appears in a moment."),
+          onError: say.failed,
+        })
+      }
+    >
+      Retry
+    </Button>
+  );
+}

@@ -1,0 +1,71 @@
+import type { CreateWebhookBody } from "bridge/api";
+
+export type EventType = CreateWebhookBody["events"][number];
+
+/** What can be announced, when, and what it looks like: the `data` of one. */
+export const EVENTS: readonly { readonly type: EventType; readonly says: string; readonly sample: object }[] = [
+  {
+    type: "sync.broken",
+    says: "A mapping has stopped because of an error that stays.",
+    sample: {
+      mapping_id: "map_7dYw1cQ",
+      sf_object: "Contact",
+      reason: "AUTHORIZATION_REFUSED",
+      message: "Salesforce refused the refresh token: expired access/refresh token",
+      since: "2026-11-20T03:02:10.000Z",
+      failed_cycles: 3,
+    },
+  },
+  {
+    type: "sync.recovered",
+    says: "It goes on again.",
+    sample: {
+      mapping_id: "map_7dYw1cQ",
+      sf_object: "Contact",
+      broken_since: "2026-11-20T03:02:10.000Z",
+      duration_seconds: 840,
+    },
+  },
+  {
+    type: "sync.failure_spike",
+    says: "Ten or more rows failed in one cycle.",
+    sample: { failed_count: 42, mapping_id: "map_7dYw1cQ", sf_object: "Contact" },
+  },
+  {
+    type: "record.failed",
+    says: "Salesforce refused one row.",
+    sample: {
+      trigger_log_id: 90210,
+      mapping_id: "map_7dYw1cQ",
+      sf_object: "Contact",
+      table_name: "contact",
+      record_id: 4711,
+      sfid: null,
+      action: "INSERT",
+      error: "INVALID_EMAIL_ADDRESS: Email: invalid email address: nobody [Email]",
+    },
+  },
+  {
+    type: "mapping.activated",
+    says: "Somebody started a mapping.",
+    sample: { mapping_id: "map_7dYw1cQ", sf_object: "Contact", pg_table: "contact", actor: "ada@example.com" },
+  },
+  {
+    type: "mapping.deactivated",
+    says: "Somebody paused a mapping.",
+    sample: { mapping_id: "map_7dYw1cQ", sf_object: "Contact", pg_table: "contact", actor: "ada@example.com" },
+  },
+];
+
+/** The whole body of a delivery of such an event. */
+export function sampleOf(type: EventType): string {
+  const { sample } = EVENTS.find((event) => event.type === type) ?? { sample: {} };
+  const envelope = {
+    id: "evt_5rXhT2kB",
+    event: type,
+    workspace_id: "ws_4xd0vJl2",
+    occurred_at: "2026-11-20T03:02:11.482Z",
+    data: sample,
+  };
+  return JSON.stringify(envelope, null, 2);
+}

@@ -1,0 +1,250 @@
+import type { ChangeWebhookBody, ReadWebhookData, RotateWebhookSecretData, TestWebhookData } from "bridge/api";
+import { KeyRound, Pause, Pencil, Play, Send, Trash2 } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { questions } from "../../api/questions.ts";
+import { useScopes } from "../../api/scopes.ts";
+import { useAct, useAnswer } from "../../api/use.ts";
+import { Button } from "../../parts/button.tsx";
+import { Secret } from "../../parts/copy.tsx";
+import { Confirm, Dialog } from "../../parts/dialog.tsx";
+import { Field } from "../../parts/field.tsx";
+import { Menu } from "../../parts/menu.tsx";
+import { Bones, Card, Page } from "../../parts/page.tsx";
+import { Ago, Time, useNow } from "../../parts/time.tsx";
+import { useSay } from "../../parts/toast.tsx";
+import { Needs } from "../../parts/too-small.tsx";
+import { Notice, Trouble } from "../../parts/trouble.tsx";
+import { ago } from "../../parts/words.ts";
+import { go, hrefOf } from "../../route.ts";
+import { detailOf } from "../mappings/new-mapping.tsx";
+import { Deliveries } from "./deliveries.tsx";
+import { EventChoice } from "./event-choice.tsx";
+import { WebhookState } from "./webhooks.tsx";
+
+/** One webhook: what it is told, how that went, and everything that can be done with it. */
+export function WebhookPage({ id }: { readonly id: string }) {
+  const { may } = useScopes();
+  const { data, error, refetch } = useAnswer(questions.webhook(id), { everySeconds: 5, when: may("admin") });
+  const webhook = data?.data;
+  return (
+    <Page
+      title={webhook ? new URL(webhook.url).host : "Webhook"}
+      beside={webhook && <WebhookState webhook={webhook} />}
+      says={webhook && <span className="breaks">{webhook.url}</span>}
+      acts={webhook && <Acts webhook={webhook} />}
+    >
+      <Needs scope="admin" what="Webhooks">
+        {error && !webhook && <Trouble error={error} again={() => void refetch()} />}
+        {!webhook && !error && (
+          <Card padded={false}>
+            <Bones lines={8} />
+          </Card>
+        )}
+        {webhook && <Body webhook={webhook} />}
+      </Needs>
+    </Page>
+  );
+}
+
+function Body({ webhook }: { readonly webhook: ReadWebhookData }) {
+  return (
+    <>
+      {webhook.failing_since && (
+        <Notice tone="bad" title="Deliveries fail">
+          <p>
+            Since <Time at={webhook.failing_since} />, <Ago at={webhook.failing_since} />. The attempts below say why.
+            What is owed is tried again by itself, four times over two and a half hours, and can be retried by hand for
+            30 days.
+          </p>
+        </Notice>
+      )}
+      {webhook.previous_secret_valid_until && <Overlap until={webhook.previous_secret_valid_until} />}
+      <Deliveries webhookId={webhook.id} />
+      <Card title="Settings">
+        <dl className="facts">
+          <dt>Description</dt>
+          <dd>{webhook.description || <span className="muted">none</span>}</dd>
+          <dt>Told of</dt>
+          <dd className="mono">{webhook.events.join(", ")}</dd>
+          <dt>Made</dt>
+          <dd>
+            <Time at={webhook.created_at} />
+          </dd>
+          <dt>Id</dt>
+          <dd className="mono">{webhook.id}</dd>
+        </dl>
+      </Card>
+    </>
+  );
+}
+
+/** After a rotation both secrets sign, until this moment. */
+function Overlap({ until }: { readonly until: string }) {
+  const now = useNow(1000);
+  if (Date.parse(until) <= now) return null;
+  return (
+    <Notice tone="warn" title={`The old secret signs as well, and ends ${ago(until, now)}`}>
+      Until <Time at={until} /> each delivery carries <code>X-Bridge-Signature-Previous</code>, so that your endpoint
+      can change over without missing one.
+    </Notice>
+  );
+}
+
+type Asked = "change" | "rotate" | "delete" | null;
+
+function Acts({ webhook }: { readonly webhook: ReadWebhookData }) {
+  const [asked, setAsked] = useState<Asked>(null);
+  const { refusal } = useScopes();
+  const say = useSay();
+  const path = `/webhooks/${webhook.id}`;
+  const test = useAct<TestWebhookData>(() => ({ method: "POST", path: `${path}/test` }));
+  const change = useAct<unknown, ChangeWebhookBody>((body) => ({ method: "PATCH", path, body }));
+  const remove = useAct<unknown>(() => ({ method: "DELETE", path }));
+  const refused = refusal("admin");
+  return (
+    <>
+      <Button
+        icon={<Send size={15} aria-hidden />}
+        busy={test.isPending}
+        refused={refused}
+        onClick={() =>
+          test.mutate(undefined, {
+            onSuccess: () => say.done("A test is on its way", "It appears below in a moment, with what came back."),
+            onError: say.failed,
+          })
+        }
+      >
+        Send a test
+      </Button>
+      <Menu
+        label="More"
+        acts={[
+          { name: "Change", icon: <Pencil size={16} aria-hidden />, refused, onAct: () => setAsked("change") },
+          {
+            name: webhook.active ? "Pause" : "Activate",
+            icon: webhook.active ? <Pause size={16} aria-hidden /> : <Play size={16} aria-hidden />,
+            refused,
+            onAct: () => change.mutate({ active: !webhook.active }, { onError: say.failed }),
+          },
+          {
+            name: "Rotate the secret",
+            icon: <KeyRound size={16} aria-hidden />,
+            refused,
+            onAct: () => setAsked("rotate"),
+          },
+          {
+            name: "Delete webhook",
+            icon: <Trash2 size={16} aria-hidden />,
+            refused,
+            danger: true,
+            onAct: () => setAsked("delete"),
+          },
+        ]}
+      />
+      <Dialog open={asked === "change"} onClose={() => setAsked(null)} title="Change webhook" broad>
+        <ChangeForm webhook={webhook} onDone={() => setAsked(null)} />
+      </Dialog>
+      <Dialog open={asked === "rotate"} onClose={() => setAsked(null)} title="Rotate the signing secret">
+        <Rotate path={path} onDone={() => setAsked(null)} />
+      </Dialog>
+      <Confirm
+        open={asked === "delete"}
+        onClose={() => setAsked(null)}
+        title="Delete this webhook?"
+        act="Delete webhook"
+        busy={remove.isPending}
+        error={remove.error}
+        onAct={() =>
+          remove.mutate(undefined, {
+            onSuccess: () => {
+              say.done("The webhook is deleted");
+              go(hrefOf("/webhooks"));
+            },
+          })
+        }
+      >
+        <p className="breaks">
+          {webhook.url} is told nothing any more. What is owed to it is not sent, and its history goes.
+        </p>
+      </Confirm>
+    </>
+  );
+}
+
+function ChangeForm({ webhook, onDone }: { readonly webhook: ReadWebhookData; readonly onDone: () => void }) {
+  const [url, setUrl] = useState(webhook.url);
+  const [description, setDescription] = useState(webhook.description);
+  const [events, setEvents] = useState(webhook.events);
+  const change = useAct<unknown, ChangeWebhookBody>((body) => ({
+    method: "PATCH",
+    path: `/webhooks/${webhook.id}`,
+    body,
+  }));
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    change.mutate({ url, description, events }, { onSuccess: onDone });
+  };
+  return (
+    <form className="form" onSubmit={submit}>
+      <Field
+        label="URL"
+        type="url"
+        value={url}
+        onChange={({ target }) => setUrl(target.value)}
+        required
+        wrong={detailOf(change.error, "url")}
+      />
+      <Field
+        label="Description"
+        value={description}
+        onChange={({ target }) => setDescription(target.value)}
+        maxLength={255}
+      />
+      <EventChoice chosen={events} onChange={setEvents} />
+      {change.error && <Trouble error={change.error} title="The webhook was not changed." />}
+      <div className="acts">
+        <Button
+          kind="primary"
+          type="submit"
+          busy={change.isPending}
+          refused={events.length === 0 ? "Choose at least one event." : null}
+        >
+          Save changes
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Rotate({ path, onDone }: { readonly path: string; readonly onDone: () => void }) {
+  const rotate = useAct<RotateWebhookSecretData>(() => ({ method: "POST", path: `${path}/rotate-secret` }));
+  if (rotate.data)
+    return (
+      <>
+        <Notice tone="good" title="Copy the new secret now: it is shown this once.">
+          The old one signs beside it for 24 hours.
+        </Notice>
+        <Secret text={rotate.data.data.secret} name="signing secret" />
+        <div className="acts">
+          <Button kind="primary" onClick={onDone}>
+            I have kept it
+          </Button>
+        </div>
+      </>
+    );
+  return (
+    <>
+      <p>
+        A new secret is made. For 24 hours the old one signs as well, in a header of its own, so that no delivery is
+        missed while your endpoint changes over.
+      </p>
+      {rotate.error && <Trouble error={rotate.error} />}
+      <div className="acts">
+        <Button onClick={onDone}>Cancel</Button>
+        <Button kind="primary" busy={rotate.isPending} onClick={() => rotate.mutate()}>
+          Rotate secret
+        </Button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,111 @@
+import type { ListWebhooksData } from "bridge/api";
+import { Plus, Webhook } from "lucide-react";
+import { questions } from "../../api/questions.ts";
+import { useScopes } from "../../api/scopes.ts";
+import { useAnswer } from "../../api/use.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { List } from "../../parts/list.tsx";
+import { Bones, Card, Empty, Page } from "../../parts/page.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Needs } from "../../parts/too-small.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { counted } from "../../parts/words.ts";
+import { go, hrefOf } from "../../route.ts";
+import { DeliveryStrip } from "./strip.tsx";
+
+/** Who is told what happens. */
+export function Webhooks() {
+  const { refusal } = useScopes();
+  return (
+    <Page
+      title="Webhooks"
+      says="Your own endpoints that are told, signed, when something happens."
+      acts={
+        <Button
+          kind="primary"
+          icon={<Plus size={16} aria-hidden />}
+          refused={refusal("admin")}
+          onClick={() => go(hrefOf("/webhooks/new"))}
+        >
+          New webhook
+        </Button>
+      }
+    >
+      <Needs scope="admin" what="Webhooks">
+        <Table />
+      </Needs>
+    </Page>
+  );
+}
+
+/** What a webhook does now. */
+export function WebhookState({
+  webhook,
+}: {
+  readonly webhook: Pick<ListWebhooksData[number], "active" | "failing_since">;
+}) {
+  if (!webhook.active) return <Badge>paused</Badge>;
+  return webhook.failing_since ? <Badge tone="bad">failing</Badge> : <Badge tone="good">active</Badge>;
+}
+
+function Table() {
+  const { data, error, refetch } = useAnswer(questions.webhooks, { everySeconds: 10 });
+  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
+  return (
+    <Card padded={false}>
+      {!data && <Bones lines={4} />}
+      {data?.data.length === 0 && (
+        <Empty
+          icon={<Webhook size={24} aria-hidden />}
+          title="Nobody is told yet"
+          acts={
+            <a className="button primary" href={hrefOf("/webhooks/new")}>
+              New webhook
+            </a>
+          }
+        >
+          Register a URL of yours, and a broken engine or a failed row is announced there within seconds, instead of
+          being found in the morning.
+        </Empty>
+      )}
+      {data && data.data.length > 0 && (
+        <List
+          caption="Webhooks"
+          head={
+            <>
+              <th>URL</th>
+              <th>State</th>
+              <th className="wide">Last deliveries</th>
+              <th className="wide">Told of</th>
+              <th className="wide">Made</th>
+            </>
+          }
+        >
+          {data.data.map((webhook) => (
+            <tr key={webhook.id}>
+              <td className="breaks">
+                <a className="row-link" href={hrefOf(`/webhooks/${webhook.id}`)}>
+                  {webhook.url}
+                </a>
+                {webhook.description && <span className="sub">{webhook.description}</span>}
+              </td>
+              <td>
+                <WebhookState webhook={webhook} />
+              </td>
+              <td className="wide">
+                <DeliveryStrip webhookId={webhook.id} />
+              </td>
+              <td className="wide" title={webhook.events.join(", ")}>
+                {counted(webhook.events.length, "event")}
+              </td>
+              <td className="wide once">
+                <Time at={webhook.created_at} />
+              </td>
+            </tr>
+          ))}
+        </List>
+      )}
+    </Card>
+  );
+}

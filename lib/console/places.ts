@@ -1,0 +1,48 @@
+import { type ComponentType, lazy } from "react";
+import { Overview } from "./pages/overview.tsx";
+
+type Shown = ComponentType<{ readonly id: string }>;
+
+/** A page that is loaded when somebody goes there. */
+const later = (load: () => Promise<Shown>) => lazy(async () => ({ default: await load() }));
+
+/** Where Salesforce's sign-in comes back to. */
+export const SalesforceReturn = later(async () => (await import("./pages/connections/return.tsx")).SalesforceReturn);
+
+/** The pages by their paths; `{id}` is handed over. The first is part of the first load. */
+const PLACES: readonly (readonly [pattern: string, page: Shown])[] = [
+  ["/", Overview],
+  ["/sign-in", Overview],
+  ["/mappings", later(async () => (await import("./pages/mappings/mappings.tsx")).Mappings)],
+  ["/mappings/new", later(async () => (await import("./pages/mappings/new-mapping.tsx")).NewMapping)],
+  ["/mappings/{id}", later(async () => (await import("./pages/mappings/mapping.tsx")).MappingPage)],
+  ["/mappings/{id}/edit", later(async () => (await import("./pages/mappings/edit-mapping.tsx")).EditMapping)],
+  ["/activity", later(async () => (await import("./pages/activity/changes.tsx")).Changes)],
+  ["/activity/failed", later(async () => (await import("./pages/activity/failed.tsx")).Failed)],
+  ["/activity/inbound", later(async () => (await import("./pages/activity/inbound.tsx")).Inbound)],
+  ["/activity/conflicts", later(async () => (await import("./pages/activity/conflicts.tsx")).Conflicts)],
+  ["/activity/{id}", later(async () => (await import("./pages/activity/change.tsx")).ChangePage)],
+  ["/configuration", later(async () => (await import("./pages/configuration/exported.tsx")).Exported)],
+  ["/configuration/import", later(async () => (await import("./pages/configuration/import.tsx")).Import)],
+  ["/configuration/drift", later(async () => (await import("./pages/configuration/drift.tsx")).Drift)],
+  ["/webhooks", later(async () => (await import("./pages/webhooks/webhooks.tsx")).Webhooks)],
+  ["/webhooks/new", later(async () => (await import("./pages/webhooks/new-webhook.tsx")).NewWebhook)],
+  ["/webhooks/{id}", later(async () => (await import("./pages/webhooks/webhook.tsx")).WebhookPage)],
+  ["/connections", later(async () => (await import("./pages/connections/connections.tsx")).Connections)],
+  ["/tokens", later(async () => (await import("./pages/tokens.tsx")).Tokens)],
+  ["/audit-log", later(async () => (await import("./pages/audit-log.tsx")).AuditLog)],
+];
+
+const PATTERNS = PLACES.map(([pattern, page]) => ({
+  pattern: new RegExp(`^${pattern.replace("{id}", "([^/]+)")}$`),
+  page,
+}));
+
+/** The page of a path, with the id that stands in it; null: there is none. */
+export function pageOf(path: string): { readonly page: Shown; readonly id: string } | null {
+  for (const { pattern, page } of PATTERNS) {
+    const found = pattern.exec(path);
+    if (found) return { page, id: decodeURIComponent(found[1] ?? "") };
+  }
+  return null;
+}
