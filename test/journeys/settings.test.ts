@@ -1,5 +1,6 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { openColleague } from "../support/colleague.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type RunningBridge, startRunningBridge } from "../support/running-bridge.ts";
 import { byCommandLine, byHttp, type SettingsClient } from "../support/settings-client.ts";
@@ -81,7 +82,8 @@ test.each<[string, string, (running: RunningBridge) => Promise<SettingsClient>]>
   const { rows } = await database.query(`SELECT sfid FROM ${schema}.contact WHERE lastname = 'From ${schema}'`);
   expect(rows[0]?.sfid).toMatch(/^003/);
 
-  await createInOrg("Account", { Name: `Of the org, ${schema}` });
+  const colleague = await openColleague(bridge.org.connection);
+  await colleague("POST", "/sobjects/Account", { Name: `Of the org, ${schema}` });
   await vi.waitFor(async () => {
     const found = await database.query(`SELECT name FROM ${schema}.account WHERE name = 'Of the org, ${schema}'`);
     expect(found.rows).toHaveLength(1);
@@ -104,18 +106,3 @@ test.each<[string, string, (running: RunningBridge) => Promise<SettingsClient>]>
     ]),
   );
 });
-
-async function createInOrg(object: string, fields: Readonly<Record<string, string>>): Promise<void> {
-  const { loginUrl, credentials } = bridge.org.connection;
-  if (credentials.kind !== "password") throw new Error("the local org is connected by password");
-  const { clientId, clientSecret, username, password } = credentials;
-  const form = { grant_type: "password", client_id: clientId, client_secret: clientSecret, username, password };
-  const granted = await fetch(`${loginUrl}/services/oauth2/token`, { method: "POST", body: new URLSearchParams(form) });
-  const { access_token } = (await granted.json()) as { access_token: string };
-  const made = await fetch(`${loginUrl}/services/data/v66.0/sobjects/${object}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${access_token}`, "content-type": "application/json" },
-    body: JSON.stringify(fields),
-  });
-  expect(made.status).toBe(201);
-}

@@ -16,6 +16,16 @@ export function herokuConnectSchema(tables: readonly TheirTable[], schema = "sal
 export const AS_HEROKU_CONNECT = "SET xmlbinary = 'hex'";
 export const AS_THE_APPLICATION = "SET xmlbinary = 'base64'";
 
+/** A customer's own trigger, which asks whose a write of a last name is and writes that down. */
+export const HEARING_TRIGGER = `
+CREATE TABLE public.heard (who text);
+CREATE FUNCTION public.hear() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO public.heard VALUES (CASE WHEN get_xmlbinary() != 'base64' THEN 'Salesforce' ELSE 'the application' END);
+  RETURN NEW;
+END $$;
+CREATE TRIGGER hear AFTER UPDATE OF lastname ON salesforce.contact FOR EACH ROW EXECUTE FUNCTION public.hear();`;
+
 const LOG_COLUMNS = `
   txid bigint, created_at timestamptz DEFAULT now(), updated_at timestamptz DEFAULT now(), processed_at timestamptz,
   processed_tx bigint, state varchar(8), action varchar(7), table_name varchar(128), record_id integer, sfid varchar(18),

@@ -17,7 +17,7 @@ import { openSession, type Session } from "./session.ts";
 import { literal, metadata, name, qualified } from "./sql.ts";
 import { startFromTheirs } from "./start-from-theirs.ts";
 import { takeChangesOver } from "./take-changes-over.ts";
-import { dropTheirTriggers, theirTriggers } from "./their-triggers.ts";
+import { endTheirCapture } from "./their-triggers.ts";
 import { asFarAsFollowed, type Narrow, widenColumns } from "./widen-columns.ts";
 
 /** Makes and changes mapped tables in a customer's database. `now` is the service's time. */
@@ -91,8 +91,7 @@ async function inOneTransaction(
   return await patiently(DDL_ATTEMPTS, isWorthWaiting, () =>
     session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS, silence: shape.table }, first, async ([current]) => {
       if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return NOTHING; // a later change was faster
-      const theirs = await theirTriggers(session, shape.schema, shape.table);
-      await dropTheirTriggers(session, shape.schema, theirs);
+      const theirs = await endTheirCapture(session, shape.schema, shape.table);
       const addedColumns = await changeTable(session, shape, before, key);
       const known = current ? (current["shape"] as TableShape) : shape;
       const narrow = await widenColumns(session, known, shape, await tableOf(session, shape));

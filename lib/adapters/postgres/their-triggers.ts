@@ -22,11 +22,27 @@ export async function theirTriggers(session: Session, schema: string, table: str
   );
 }
 
-/** Ends Heroku Connect's capture of these tables, in the caller's transaction; the definitions are kept. */
-export async function dropTheirTriggers(session: Session, schema: string, triggers: readonly TheirTrigger[]) {
-  if (triggers.length === 0) return;
-  const drops = triggers.map(({ table, trigger }) => `DROP TRIGGER ${name(trigger)} ON ${qualified(schema, table)};`);
-  await session.script(drops.join("\n"));
+/**
+ * Ends Heroku Connect's capture of a table, in the caller's transaction; the definitions are kept. Gives what was ended:
+ * nothing, once somebody else has ended it.
+ */
+export async function endTheirCapture(
+  session: Session,
+  schema: string,
+  table: string,
+): Promise<readonly TheirTrigger[]> {
+  if ((await theirTriggers(session, schema, table)).length === 0) return [];
+  const on = qualified(schema, table);
+  await session.script(`LOCK TABLE ${on} IN ACCESS EXCLUSIVE MODE`);
+  // Whoever held the table before may have been another who adopts it.
+  const triggers = await theirTriggers(session, schema, table);
+  if (triggers.length === 0) return [];
+  await session.script(triggers.map(({ trigger }) => `DROP TRIGGER ${name(trigger)} ON ${on}`).join(";"));
+  await keepDefinitions(session, schema, triggers);
+  return triggers;
+}
+
+async function keepDefinitions(session: Session, schema: string, triggers: readonly TheirTrigger[]): Promise<void> {
   const { theirTriggers: kept } = metadata(schema);
   const [found] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [kept]);
   if (!found?.made) return;

@@ -2,7 +2,12 @@ import { readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { migrate } from "../../../lib/adapters/postgres/migrate.ts";
 import { openSession } from "../../../lib/adapters/postgres/session.ts";
-import { AS_HEROKU_CONNECT, AS_THE_APPLICATION, herokuConnectSchema } from "../../support/heroku-connect.ts";
+import {
+  AS_HEROKU_CONNECT,
+  AS_THE_APPLICATION,
+  HEARING_TRIGGER,
+  herokuConnectSchema,
+} from "../../support/heroku-connect.ts";
 import { column, contactShape } from "../../support/shapes.ts";
 import {
   type Customer,
@@ -370,13 +375,7 @@ test("queries on _hc_lastop and _hc_err go on answering in Heroku Connect's word
 
 test("a customer's trigger that asks get_xmlbinary() still tells Salesforce's writes from the application's", async () => {
   customer = await theirDatabase();
-  await customer.sql(`
-    CREATE TABLE public.heard (who text);
-    CREATE FUNCTION public.hear() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      INSERT INTO public.heard VALUES (CASE WHEN get_xmlbinary() != 'base64' THEN 'Salesforce' ELSE 'the application' END);
-      RETURN NEW;
-    END $$;
-    CREATE TRIGGER hear AFTER UPDATE OF lastname ON salesforce.contact FOR EACH ROW EXECUTE FUNCTION public.hear();`);
+  await customer.sql(HEARING_TRIGGER);
   await adoptSchema();
   await customer.provision();
   const { store, lease } = await customer.cycle();
@@ -457,4 +456,18 @@ test("going back is as documented: Heroku Connect's triggers capture to its log 
   await adoptSchema();
   await customer.provision();
   expect((await log()).map(({ values }) => values)).toEqual([{ email: "theirs" }]);
+});
+
+test("a table that is adopted several times at once changes hands once, and nobody fails", async () => {
+  customer = await theirDatabase();
+  await customer.sql("UPDATE salesforce.contact SET email = 'waits' WHERE id = 1");
+  await adoptSchema();
+
+  await Promise.all([1, 2, 3, 4].map(() => customer.provision()));
+
+  expect((await log()).map(({ values }) => values)).toEqual([{ email: "waits" }]);
+  expect(await customer.sql("SELECT trigger_name FROM salesforce._bridge_hc_triggers ORDER BY 1")).toEqual([
+    { trigger_name: "hc_contact_logtrigger" },
+    { trigger_name: "hc_contact_status_trigger" },
+  ]);
 });
