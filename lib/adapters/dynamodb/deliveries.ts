@@ -1,4 +1,4 @@
-import { PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, QueryCommand, type QueryCommandOutput, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { AuditEntry } from "../../model/audit.ts";
 import { DELIVERY_DAYS, type Delivery } from "../../model/delivery.ts";
@@ -50,18 +50,15 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
 
     list: async (webhookId, { limit, offset }) => {
       const since = new Date(now().getTime() - DELIVERY_DAYS * 86_400_000);
-      const [total, ids] = await Promise.all([
-        countOf(database, webhookId, since),
-        pageOf(database, webhookId, since, limit, offset),
+      const { ids, end } = await idsUpTo(database, webhookId, since, offset + limit);
+      const page = ids.slice(offset);
+      const keys = page.map((pk) => ({ pk }));
+      const [items, further] = await Promise.all([
+        readItems(database, "deliveries", keys),
+        end === undefined ? 0 : countAfter(database, webhookId, since, end),
       ]);
-      const found = (
-        await readItems(
-          database,
-          "deliveries",
-          ids.map((pk) => ({ pk })),
-        )
-      ).map(readDelivery);
-      return { deliveries: ids.flatMap((id) => found.find((delivery) => delivery.id === id) ?? []), total };
+      const found = new Map(items.map(readDelivery).map((delivery) => [delivery.id, delivery]));
+      return { deliveries: page.flatMap((id) => found.get(id) ?? []), total: ids.length + further };
     },
 
     history: async (delivery) => {
@@ -134,47 +131,45 @@ function byWebhook(database: Database, webhookId: string, since: Date) {
   };
 }
 
-async function countOf(database: Database, webhookId: string, since: Date): Promise<number> {
-  let total = 0;
-  let from: Record<string, unknown> | undefined;
+type Key = Record<string, unknown>;
+
+const keyShape = z.object({ pk: z.string() });
+
+/** The newest ids, and where the list goes on; undefined: it ends with them. */
+async function idsUpTo(
+  database: Database,
+  webhookId: string,
+  since: Date,
+  wanted: number,
+): Promise<{ readonly ids: readonly string[]; readonly end: Key | undefined }> {
+  const ids: string[] = [];
+  let end: Key | undefined;
   do {
     const answer = await database.client.send(
       new QueryCommand({
         ...byWebhook(database, webhookId, since),
-        Select: "COUNT",
-        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+        Limit: wanted - ids.length,
+        ...(end === undefined ? {} : { ExclusiveStartKey: end }),
       }),
+    );
+    ids.push(...(answer.Items ?? []).map((item) => keyShape.parse(item).pk));
+    end = answer.LastEvaluatedKey;
+  } while (end !== undefined && ids.length < wanted);
+  return { ids, end };
+}
+
+/** How many come after a key. */
+async function countAfter(database: Database, webhookId: string, since: Date, key: Key): Promise<number> {
+  let total = 0;
+  let from: Key | undefined = key;
+  do {
+    const answer: QueryCommandOutput = await database.client.send(
+      new QueryCommand({ ...byWebhook(database, webhookId, since), Select: "COUNT", ExclusiveStartKey: from }),
     );
     total += answer.Count ?? 0;
     from = answer.LastEvaluatedKey;
   } while (from !== undefined);
   return total;
-}
-
-const keyShape = z.object({ pk: z.string() });
-
-/** The ids of one page; the keys before it are read and left. */
-async function pageOf(
-  database: Database,
-  webhookId: string,
-  since: Date,
-  limit: number,
-  offset: number,
-): Promise<readonly string[]> {
-  const ids: string[] = [];
-  let from: Record<string, unknown> | undefined;
-  do {
-    const answer = await database.client.send(
-      new QueryCommand({
-        ...byWebhook(database, webhookId, since),
-        Limit: offset + limit - ids.length,
-        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
-      }),
-    );
-    ids.push(...(answer.Items ?? []).map((item) => keyShape.parse(item).pk));
-    from = answer.LastEvaluatedKey;
-  } while (from !== undefined && ids.length < offset + limit);
-  return ids.slice(offset);
 }
 
 function isKept({ createdAt }: Delivery, now: Date): boolean {
