@@ -81,6 +81,12 @@ export interface Delivery {
   readonly version: number;
 }
 
+/** What a list tells of a delivery, without its bodies and its history. */
+export type ListedDelivery = Pick<
+  Delivery,
+  "id" | "event" | "status" | "responseCode" | "deliveredAt" | "nextAttemptAt" | "automaticAttempts"
+>;
+
 /** What a wake-up wants: the schedule's attempt of this number, or as many manual ones as this number. */
 export interface WakeUp {
   readonly deliveryId: string;
@@ -223,8 +229,8 @@ export function wakeUpsOf(delivery: Delivery): readonly WakeUp[] {
 }
 
 /** `next_retry_at` as the API tells it (spec 2.12): the first attempt is no retry. */
-export function nextRetryAt(delivery: Delivery): Date | null {
-  return delivery.automaticAttempts === 0 ? null : delivery.nextAttemptAt;
+export function nextRetryAt({ automaticAttempts, nextAttemptAt }: ListedDelivery): Date | null {
+  return automaticAttempts === 0 ? null : nextAttemptAt;
 }
 
 /** Why an attempt failed, in words; null when it succeeded. */

@@ -1,4 +1,11 @@
-import { type Attempt, type Delivery, isSuccess, nextRetryAt, reasonOf } from "../model/delivery.ts";
+import {
+  type Attempt,
+  type Delivery,
+  isSuccess,
+  type ListedDelivery,
+  nextRetryAt,
+  reasonOf,
+} from "../model/delivery.ts";
 import { stillSigning, type Webhook } from "../model/webhook.ts";
 
 /** A webhook as its owner sees it; its secret is shown once, when it is made, and never here. */
@@ -18,7 +25,7 @@ export function webhookAsJson(webhook: Webhook, now: Date) {
 }
 
 /** A delivery as endpoint 13 shows it (spec 2.12). */
-export function deliveryAsJson(delivery: Delivery) {
+export function deliveryAsJson(delivery: ListedDelivery) {
   return {
     id: delivery.id,
     event: delivery.event,

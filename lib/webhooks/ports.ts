@@ -1,5 +1,5 @@
 import type { AuditEntry } from "../model/audit.ts";
-import type { Attempt, Delivery, Outcome, WakeUp } from "../model/delivery.ts";
+import type { Attempt, Delivery, ListedDelivery, Outcome, WakeUp } from "../model/delivery.ts";
 import type { Event } from "../model/event.ts";
 import type { Webhook } from "../model/webhook.ts";
 
@@ -99,7 +99,7 @@ export interface Deliveries {
 
 /** A page of a webhook's deliveries. */
 interface DeliveryPage {
-  readonly deliveries: readonly Delivery[];
+  readonly deliveries: readonly ListedDelivery[];
   readonly total: number;
 }
 

@@ -11,8 +11,10 @@ import {
   changingAttributes,
   expiryOf,
   fixedAttributes,
+  LISTED_ATTRIBUTES,
   readAttempt,
   readDelivery,
+  readListed,
 } from "./delivery-item.ts";
 import { differenceOf, present } from "./difference.ts";
 import { ConditionFailed, isConditionFailed, transact, type Write } from "./transact.ts";
@@ -54,10 +56,10 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
       const page = ids.slice(offset);
       const keys = page.map((pk) => ({ pk }));
       const [items, further] = await Promise.all([
-        readItems(database, "deliveries", keys),
+        readItems(database, "deliveries", keys, LISTED_ATTRIBUTES),
         end === undefined ? 0 : countAfter(database, webhookId, since, end),
       ]);
-      const found = new Map(items.map(readDelivery).map((delivery) => [delivery.id, delivery]));
+      const found = new Map(items.map(readListed).map((delivery) => [delivery.id, delivery]));
       return { deliveries: page.flatMap((id) => found.get(id) ?? []), total: ids.length + further };
     },
 

@@ -1,5 +1,12 @@
 import * as z from "zod/mini";
-import { type Attempt, DELIVERY_DAYS, type Delivery, dueAt, type Outcome } from "../../model/delivery.ts";
+import {
+  type Attempt,
+  DELIVERY_DAYS,
+  type Delivery,
+  dueAt,
+  type ListedDelivery,
+  type Outcome,
+} from "../../model/delivery.ts";
 import { EVENT_TYPES } from "../../model/event.ts";
 import { type Attributes, present } from "./difference.ts";
 
@@ -104,18 +111,12 @@ const deliveryShape = z.object({
 export function readDelivery(item: Record<string, unknown>): Delivery {
   const read = deliveryShape.parse(item);
   return {
-    id: read.pk,
+    ...listed(read),
     workspaceId: read.workspace_id,
     webhookId: read.webhook_id,
     eventId: read.event_id,
-    event: read.event,
     body: read.body,
     createdAt: read.created_at,
-    status: read.status,
-    responseCode: read.response_code ?? null,
-    deliveredAt: read.delivered_at ?? null,
-    nextAttemptAt: read.next_attempt_at ?? null,
-    automaticAttempts: read.automatic_attempts,
     manualRequested: read.manual_requested,
     manualAttempts: read.manual_attempts,
     manualRequestedAt: read.manual_requested_at ?? null,
@@ -123,6 +124,36 @@ export function readDelivery(item: Record<string, unknown>): Delivery {
     latest: read.latest ? toAttempt(read.latest) : null,
     stopped: read.stopped ?? null,
     version: read.version,
+  };
+}
+
+const listedShape = z.pick(deliveryShape, {
+  pk: true,
+  event: true,
+  status: true,
+  response_code: true,
+  delivered_at: true,
+  next_attempt_at: true,
+  automatic_attempts: true,
+});
+
+/** The attributes that a list reads; the SDK takes a few microseconds for each. */
+export const LISTED_ATTRIBUTES: readonly string[] = Object.keys(listedShape.shape);
+
+/** What a list tells of the delivery that such an item holds. */
+export function readListed(item: Record<string, unknown>): ListedDelivery {
+  return listed(listedShape.parse(item));
+}
+
+function listed(read: z.infer<typeof listedShape>): ListedDelivery {
+  return {
+    id: read.pk,
+    event: read.event,
+    status: read.status,
+    responseCode: read.response_code ?? null,
+    deliveredAt: read.delivered_at ?? null,
+    nextAttemptAt: read.next_attempt_at ?? null,
+    automaticAttempts: read.automatic_attempts,
   };
 }
 
