@@ -3,9 +3,11 @@ import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import pg from "pg";
+import { deliveries } from "../../functions/composition.ts";
 import { writeEntry } from "../../lib/adapters/dynamodb/audit-item.ts";
 import { COUNTER, partition } from "../../lib/adapters/dynamodb/audit-keys.ts";
 import type { AuditAction, AuditEntry } from "../../lib/model/audit.ts";
+import { afterAttempt, begin, newDelivery } from "../../lib/model/delivery.ts";
 import { newId } from "../../lib/model/id.ts";
 import { tableVariable } from "../../lib/model/resources.ts";
 
@@ -50,10 +52,7 @@ const ACTIONS: readonly AuditAction[] = [
  * everything, and actor with action.
  */
 export async function fillAuditLog(dataDir: string, workspaceId: string): Promise<void> {
-  const { environment } = JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as {
-    readonly environment: Record<string, string>;
-  };
-  Object.assign(process.env, environment);
+  const environment = useCloudOf(dataDir);
   const TableName = environment[tableVariable("audit")] ?? "";
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
   const counts = new Map<string, number>();
@@ -79,6 +78,32 @@ export async function fillAuditLog(dataDir: string, workspaceId: string): Promis
 
 /** DynamoDB takes at most 100 writes in one transaction. */
 const WRITES = 100;
+
+/** As many deliveries of one webhook as twenty pages hold, each made at once. */
+const DELIVERIES = 1000;
+
+export async function fillDeliveries(dataDir: string, workspaceId: string, webhookId: string): Promise<void> {
+  useCloudOf(dataDir);
+  const began = Date.now() - DELIVERIES * 1000;
+  const outcome = { durationMs: 80, code: 200, body: "ok", truncated: false, problem: null };
+  const made = Array.from({ length: DELIVERIES }, (_, at) => {
+    const createdAt = new Date(began + at * 1000);
+    const names = { id: newId("dlv"), workspaceId, webhookId, eventId: newId("evt") };
+    const begun = begin(newDelivery({ ...names, event: "sync.broken", body: "{}", createdAt }), "automatic", createdAt);
+    if (!begun.latest) throw new Error("a delivery that began has no attempt");
+    return afterAttempt(begun, begun.latest, { ...outcome, endedAt: createdAt });
+  });
+  await deliveries().add(made);
+}
+
+/** Lets this process work on the cloud of an instance; the variables that say where it is. */
+function useCloudOf(dataDir: string): Readonly<Record<string, string>> {
+  const { environment } = JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as {
+    readonly environment: Readonly<Record<string, string>>;
+  };
+  Object.assign(process.env, environment);
+  return environment;
+}
 
 function entriesOf(workspaceId: string): AuditEntry[] {
   const began = Date.now() - AUDIT_ENTRIES;

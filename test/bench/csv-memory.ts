@@ -1,0 +1,43 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
+import { setTimeout as after } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+
+/** Told to a process that is to be measured: load the probe, and write here. */
+export function probed(file: string): Record<string, string> {
+  const probe = pathToFileURL(resolve(import.meta.dirname, "heap-probe.ts")).href;
+  return { NODE_OPTIONS: `--import=${probe}`, LIVE_BYTES_FILE: file };
+}
+
+/** Bytes that a probed process uses once its garbage is gone. */
+async function liveBytes(pid: number, file: string): Promise<number> {
+  rmSync(file, { force: true });
+  process.kill(pid, "SIGUSR2");
+  while (!existsSync(file)) await after(5);
+  return Number(readFileSync(file, "utf8"));
+}
+
+/** What reading a CSV showed. */
+export interface CsvRead {
+  readonly entries: number;
+  readonly bytes: number;
+  /** Live bytes of the server after each tenth of the entries. */
+  readonly live: readonly number[];
+}
+
+/** Reads a CSV of so many entries; stops reading after each tenth to look at the memory of the server. */
+export async function readCsv(
+  { url, token, entries }: { readonly url: string; readonly token: string; readonly entries: number },
+  server: { readonly pid: number; readonly file: string },
+): Promise<CsvRead> {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+  const live: number[] = [];
+  let lines = 0;
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    for (const byte of chunk) if (byte === 10) lines += 1;
+    if (lines > ((live.length + 1) * entries) / 10) live.push(await liveBytes(server.pid, server.file));
+  }
+  return { entries: lines - 1, bytes, live };
+}
