@@ -84,7 +84,7 @@ export interface Delivery {
 /** What a list tells of a delivery, without its bodies and its history. */
 export type ListedDelivery = Pick<
   Delivery,
-  "id" | "event" | "status" | "responseCode" | "deliveredAt" | "nextAttemptAt" | "automaticAttempts"
+  "id" | "event" | "createdAt" | "status" | "responseCode" | "deliveredAt" | "nextAttemptAt" | "automaticAttempts"
 >;
 
 /** What a wake-up wants: the schedule's attempt of this number, or as many manual ones as this number. */

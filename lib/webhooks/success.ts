@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { Delivery } from "../model/delivery.ts";
+import type { ListedDelivery } from "../model/delivery.ts";
 import { type Span, stepOf } from "../model/span.ts";
 import type { Deliveries } from "./ports.ts";
 
@@ -40,7 +40,7 @@ export async function successOver(
   };
 }
 
-function countsOf(deliveries: readonly Delivery[]) {
-  const count = (wanted: Delivery["status"]) => deliveries.filter(({ status }) => status === wanted).length;
+function countsOf(deliveries: readonly ListedDelivery[]) {
+  const count = (wanted: ListedDelivery["status"]) => deliveries.filter(({ status }) => status === wanted).length;
   return { successful: count("successful"), failed: count("failed"), pending: count("pending") };
 }

@@ -116,7 +116,6 @@ export function readDelivery(item: Record<string, unknown>): Delivery {
     webhookId: read.webhook_id,
     eventId: read.event_id,
     body: read.body,
-    createdAt: read.created_at,
     manualRequested: read.manual_requested,
     manualAttempts: read.manual_attempts,
     manualRequestedAt: read.manual_requested_at ?? null,
@@ -130,6 +129,7 @@ export function readDelivery(item: Record<string, unknown>): Delivery {
 const listedShape = z.pick(deliveryShape, {
   pk: true,
   event: true,
+  created_at: true,
   status: true,
   response_code: true,
   delivered_at: true,
@@ -149,6 +149,7 @@ function listed(read: z.infer<typeof listedShape>): ListedDelivery {
   return {
     id: read.pk,
     event: read.event,
+    createdAt: read.created_at,
     status: read.status,
     responseCode: read.response_code ?? null,
     deliveredAt: read.delivered_at ?? null,
