@@ -31,7 +31,7 @@ export class DataStack extends Stack implements Resources {
       alias: `alias/bridge-${stage}`,
       description: `Bridge (${stage}): encrypts the data keys of credentials and secrets`,
       enableKeyRotation: true,
-      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+      removalPolicy: removalPolicyOf(stage),
     });
     this.tables = mapRows(TABLES, (name) => this.table(name, stage));
     this.queues = mapRows(QUEUES, (name) => this.queue(name, stage));
@@ -47,7 +47,7 @@ export class DataStack extends Stack implements Resources {
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       timeToLiveAttribute: "expires_at",
       deletionProtection: stage === "prod",
-      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+      removalPolicy: removalPolicyOf(stage),
     });
     for (const { name: indexName, pk, sk, projection } of indexes) {
       table.addGlobalSecondaryIndex({
@@ -79,6 +79,10 @@ export class DataStack extends Stack implements Resources {
     });
   }
 }
+
+/** A drill leaves nothing behind. */
+const removalPolicyOf = (stage: Settings["stage"]): RemovalPolicy =>
+  stage === "drill" ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
 
 /** Six times the time-out of the function that reads the queue, as Lambda asks for; 30 s where none reads it yet. */
 function visibilitySeconds(name: QueueName): number {

@@ -8,8 +8,11 @@ import { readShield, type Shield } from "./options/shield.ts";
 
 /** What an operator chooses with `-c name=value`, or in `context` of cdk.json. */
 export interface Settings {
-  /** `-c stage=`: part of every name, so that the stages share an account without meeting. */
-  readonly stage: "dev" | "prod";
+  /**
+   * `-c stage=`: part of every name, so that the stages share an account without meeting. What `drill` makes goes with
+   * its stacks, data too.
+   */
+  readonly stage: "dev" | "prod" | "drill";
   /** `-c rateLimitPerMinute=`: requests a minute and source address; in prod it is always the spec's 300. */
   readonly rateLimitPerMinute: number | null;
   /** `-c logRetentionDays=`: three months in prod, two weeks in dev, unless given. */
@@ -26,7 +29,7 @@ export interface Settings {
 
 const TOPIC = /^arn:[^:]+:sns:[^:]+:\d{12}:.+$/;
 
-const STAGES = ["dev", "prod"] as const;
+const STAGES = ["dev", "prod", "drill"] as const;
 
 /** Reads the settings from the app's context; throws with the remedy when one makes no sense. */
 export function readSettings(node: Node): Settings {
