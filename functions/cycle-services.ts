@@ -104,4 +104,5 @@ export const cycleServices = (): MessageNeeds => ({
   clock,
   random: Math.random,
   log,
+  figures: () => undefined, // the worker whose cycles they are gathers them
 });

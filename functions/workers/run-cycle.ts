@@ -5,6 +5,7 @@ import { type CycleMessage, type CyclesMessage, cyclesIn, MAPPINGS_PER_MESSAGE }
 import { WORKERS } from "../../lib/model/resources.ts";
 import { answerMessage } from "../../lib/sync/answer-message.ts";
 import { clock } from "../cycle-services.ts";
+import { gatherFigures } from "../emit-figures.ts";
 import { invocationServices } from "../invocation-services.ts";
 import { each, onQueue } from "../on-queue.ts";
 
@@ -21,10 +22,11 @@ const MOST_AT_ONCE = 30;
 const MOST_OF_A_WORKSPACE = MAPPINGS_PER_MESSAGE;
 
 /** Runs the cycles of a batch at once, each for itself; a workspace whose database hangs leaves room for the others. */
-export const handler = onQueue(cyclesMessage, (messages) => {
+export const handler = onQueue(cyclesMessage, async (messages) => {
   const deadline = clock.now() + (WORKERS["run-cycle"].timeoutSeconds - 2) * 1000;
   const invocation = { owner: `run-cycle ${randomUUID()}`, deadline };
-  const services = invocationServices(messages.flatMap(cyclesIn));
+  const figures = gatherFigures();
+  const services = { ...invocationServices(messages.flatMap(cyclesIn)), figures: figures.add };
   const all = pLimit(MOST_AT_ONCE);
   const limits = new Map(messages.map(({ workspace_id }) => [workspace_id, pLimit(MOST_OF_A_WORKSPACE)]));
   const answer = (cycle: CycleMessage) => all(() => answerMessage(services, cycle, invocation));
@@ -32,7 +34,9 @@ export const handler = onQueue(cyclesMessage, (messages) => {
     const ofWorkspace = limits.get(message.workspace_id) ?? all;
     return endAll(cyclesIn(message).map((cycle) => ofWorkspace(() => answer(cycle))));
   };
-  return each(run)(messages);
+  const undone = await each(run)(messages);
+  figures.tell();
+  return undone;
 });
 
 /** Lets every cycle come to its end before one's failure is told. */

@@ -13,6 +13,7 @@ import {
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { QUEUES, type QueueName } from "../model/resources.ts";
+import { METRICS_NAMESPACE } from "./grant-access.ts";
 import { idOf, nameIn, type Settings } from "./settings.ts";
 
 /** What wakes somebody. The description leads to the section of RUNBOOK.md with the alarm's name. */
@@ -28,8 +29,9 @@ interface Watch {
 const PERIOD = Duration.minutes(5);
 
 /**
- * The alarms on what users feel, by the metrics that AWS keeps anyway, and a dashboard of the same. Rows are watched by
- * `/api/metrics` (prometheus-rules.yaml): a metric of CloudWatch for each mapping would cost more than the service.
+ * The alarms on what users feel, and a dashboard of the same: by the metrics that AWS keeps anyway, and four of the
+ * stage that the cycles tell. Mapping by mapping rows are watched by `/api/metrics` (prometheus-rules.yaml): a metric of
+ * CloudWatch for each would cost more than the service.
  * They know what they watch by its name alone, so they stand apart and count towards no other stack's 500 resources.
  */
 export class AlarmsStack extends Stack {
@@ -120,6 +122,24 @@ function watchesOf(stage: Settings["stage"]): Record<string, Watch> {
       periods: 1,
       says: "The API answered 5xx to more than five requests in five minutes",
     },
+    "rows-waiting": {
+      metric: ofRows(stage, "OldestWaitingSeconds", "Maximum"),
+      above: 900,
+      periods: 2,
+      says: "A change has been waiting for Salesforce for more than fifteen minutes",
+    },
+    "rows-failing": {
+      metric: failingRows(stage),
+      above: 20,
+      periods: 3,
+      says: "Salesforce refuses more than a fifth of the rows that are sent to it",
+    },
+    "org-budget": {
+      metric: ofRows(stage, "OrgBudgetUsed", "Maximum"),
+      above: 85,
+      periods: 1,
+      says: "An org has used more than 85 % of its daily calls: nothing is pulled from it any more",
+    },
     throttles: {
       metric: new Metric({ namespace: "AWS/Lambda", metricName: "Throttles", statistic: "Sum", period: PERIOD }),
       above: 0,
@@ -152,6 +172,29 @@ function runsWithoutWork(stage: Settings["stage"]): MathExpression {
       runs: ofFunction(stage, "run-cycle", "Invocations"),
     },
     label: "beats without cycles",
+    period: PERIOD,
+  });
+}
+
+/** Per cent of the rows that were refused; a handful of rows says nothing about all. */
+function failingRows(stage: Settings["stage"]): MathExpression {
+  return new MathExpression({
+    expression: `IF(accepted + failed >= ${ROWS_THAT_TELL}, 100 * failed / (accepted + failed), 0)`,
+    usingMetrics: { accepted: ofRows(stage, "RowsAccepted", "Sum"), failed: ofRows(stage, "RowsFailed", "Sum") },
+    label: "rows refused by Salesforce, %",
+    period: PERIOD,
+  });
+}
+
+const ROWS_THAT_TELL = 10;
+
+/** Figures that the cycles tell themselves, in the embedded metric format. */
+function ofRows(stage: Settings["stage"], metricName: string, statistic: string): Metric {
+  return new Metric({
+    namespace: METRICS_NAMESPACE,
+    metricName,
+    dimensionsMap: { Stage: stage },
+    statistic,
     period: PERIOD,
   });
 }

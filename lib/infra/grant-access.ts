@@ -8,6 +8,9 @@ import type { Resources } from "./data-stack.ts";
 const READ = ["GetItem", "BatchGetItem", "Query", "Scan", "ConditionCheckItem"];
 const WRITE = [...READ, "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "PartiQLInsert"];
 
+/** CloudWatch's namespace of the service's own figures; their dimension is the stage. */
+export const METRICS_NAMESPACE = "Bridge";
+
 /** What functions may be granted. */
 export interface Grantable extends Resources {
   readonly beat: Beat;
@@ -27,6 +30,7 @@ export function grantAccess(to: BridgeFunction, access: Access, resources: Grant
   }
   if (access.secrets) grantSecrets(to, resources);
   if (access.schedules) grantSchedules(to, resources);
+  if (access.figures) to.addEnvironment("METRICS_NAMESPACE", METRICS_NAMESPACE);
   if (access.postgres) to.addEnvironment("NODE_EXTRA_CA_CERTS", AMAZON_CERTIFICATES);
 }
 

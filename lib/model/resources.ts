@@ -104,6 +104,8 @@ export interface Access {
   readonly secrets?: boolean;
   /** Creates and deletes mappings' schedules (`SCHEDULE_GROUP`, `SCHEDULER_ROLE_ARN`, `FAN_OUT_QUEUE_ARN`). */
   readonly schedules?: boolean;
+  /** Tells what cycles saw as CloudWatch metrics (`METRICS_NAMESPACE`). */
+  readonly figures?: boolean;
   /** Reads or writes customers' databases, so it trusts Amazon's own certificates as well as the public ones. */
   readonly postgres?: boolean;
 }
@@ -168,6 +170,7 @@ export const WORKERS = {
     memoryMegabytes: 512,
     salesforce: true,
     postgres: true,
+    figures: true,
     resends: "A poll that meets a running cycle comes back every three seconds, and the probe sends pulls to others",
     reads: CYCLE_TABLES,
     writes: ["engine", "workspaces", "counters", "events"],

@@ -146,12 +146,16 @@ export interface Applied {
   readonly heldDeletes: number;
 }
 
-/** Totals since the mapping's beginning; they only rise. `queueDepth` is the workspace's rows in NEW, now. */
+/**
+ * Totals since the mapping's beginning; they only rise. `queueDepth` is the workspace's rows in NEW, now, and
+ * `oldestWaitingSeconds` the age of the oldest that waits and is not held, 0 when there is none.
+ */
 export interface Totals {
   readonly rowsSynced: number;
   readonly rowsFailed: number;
   readonly apiCalls: Readonly<Record<string, number>>;
   readonly queueDepth: number;
+  readonly oldestWaitingSeconds: number;
 }
 
 /** What the end of a cycle finds. */

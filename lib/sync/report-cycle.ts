@@ -5,6 +5,7 @@ import type { CycleMessage } from "../model/messages.ts";
 import { concludeCycle, logCycle, type Reported } from "./conclude-cycle.ts";
 import { failureOf } from "./cycle-failure.ts";
 import { emptyOutbox } from "./empty-outbox.ts";
+import { figuresOf } from "./figures.ts";
 import type { CycleStore, Salesforce, Totals } from "./ports.ts";
 import type { CycleReport } from "./run-cycle.ts";
 import type { MessageNeeds } from "./service-ports.ts";
@@ -37,6 +38,7 @@ export async function reportCycle(needs: MessageNeeds, ended: Ended, report: Cyc
   // A cycle that was stopped has proved nothing, neither good nor bad.
   if (failure || report.stopped === null) await concludeCycle(needs, ended, failure);
   await keepBudget(needs, ended);
+  needs.figures(figuresOf(report, report.totals, ended.salesforce.usage()));
   if (report.totals && isTimeToTell(ended.message, report)) await tellTotals(needs, ended.mapping, report.totals);
   if (report.needsLoad && isRare(ended.message)) await askForLoad(needs, ended.mapping);
   if (report.outboxWaits) await emptyOutbox(needs, ended.mapping.workspaceId, ended.store);
@@ -64,9 +66,10 @@ function isTimeToTell({ slot }: CycleMessage, { tally }: Ran): boolean {
   return tally.accepted + tally.refused > 0 || slot === null || slot % 60 < 10;
 }
 
-async function tellTotals({ counters }: MessageNeeds, mapping: Mapping, { queueDepth, ...totals }: Totals) {
+async function tellTotals({ counters }: MessageNeeds, mapping: Mapping, totals: Totals) {
   const { workspaceId, id: mappingId, sfObject } = mapping;
-  await counters.set({ workspaceId, mappingId, sfObject, ...totals });
+  const { rowsSynced, rowsFailed, apiCalls, queueDepth } = totals;
+  await counters.set({ workspaceId, mappingId, sfObject, rowsSynced, rowsFailed, apiCalls });
   await counters.setQueueDepth({ workspaceId, rows: queueDepth });
 }
 

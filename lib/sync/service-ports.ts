@@ -4,6 +4,7 @@ import type { Event } from "../model/event.ts";
 import type { Mapping } from "../model/mapping.ts";
 import type { CyclesMessage, LoadMessage } from "../model/messages.ts";
 import type { Clock } from "./clock.ts";
+import type { Figures } from "./figures.ts";
 import type { CycleStore, Salesforce } from "./ports.ts";
 
 /** The service's own side of a cycle: what is configured, what is remembered, whom to tell. */
@@ -101,4 +102,6 @@ export interface MessageNeeds {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
+  /** Is told what each cycle saw. */
+  readonly figures: (figures: Figures) => void;
 }

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import { gatherFigures } from "../../functions/emit-figures.ts";
 import { metricsText } from "../../lib/metrics/scrape.ts";
 import { QUEUES } from "../../lib/model/resources.ts";
-import { type Assembly, type Resource, synthesizeFixtures } from "./assembly.ts";
+import { type Assembly, type Json, type Resource, synthesizeFixtures } from "./assembly.ts";
 
 const FOLDER = join(import.meta.dirname, "../../lib/infra");
 const RUNBOOK = readFileSync(join(FOLDER, "RUNBOOK.md"), "utf8");
@@ -17,6 +18,8 @@ beforeAll(async () => {
   dev = await synthesizeFixtures();
   told = await synthesizeFixtures({ alarmTopicArn: TOPIC });
 });
+
+afterEach(() => vi.unstubAllEnvs());
 
 test("whoever an alarm wakes is led to what it means, where to look and what to do", () => {
   const linked = alarms(dev).map(({ Properties }) => sectionIn(String(Properties["AlarmDescription"])));
@@ -53,8 +56,30 @@ test("every queue, function and API that an alarm watches exists by that name", 
   );
   const names = [...watched].map(([, name = ""]) => name);
 
-  expect(names.length).toBeGreaterThan(alarms(dev).length - 2);
+  const ofAws = alarms(dev).filter((alarm) => !JSON.stringify(alarm).includes('"Namespace":"Bridge"'));
+  expect(names.length).toBeGreaterThan(ofAws.length - 2);
   expect(names.filter((name) => !existing.has(name))).toEqual([]);
+});
+
+test("what an alarm watches of the rows is what the cycles tell, stage by stage", () => {
+  const told: string[] = [];
+  vi.stubEnv("METRICS_NAMESPACE", String(environmentOf("run-cycle")["METRICS_NAMESPACE"]));
+  vi.stubEnv("STAGE", "dev");
+  const gathered = gatherFigures((line) => told.push(line));
+  gathered.add({ accepted: 1, refused: 1, oldestWaitingSeconds: 1000, budgetShare: 0.9 });
+  gathered.tell();
+  const { _aws, Stage, ...figures } = JSON.parse(told[0] ?? "{}");
+
+  const watched = alarms(dev)
+    .flatMap(({ Properties }) => [
+      Properties,
+      ...Object.values(Properties["Metrics"] ?? {}).map((one) => one["MetricStat"]?.["Metric"] ?? {}),
+    ])
+    .filter(({ Namespace }) => String(Namespace) === "Bridge");
+
+  expect(_aws.CloudWatchMetrics[0]).toMatchObject({ Namespace: "Bridge", Dimensions: [["Stage"]] });
+  expect(new Set(watched.map(({ MetricName }) => String(MetricName)))).toEqual(new Set(Object.keys(figures)));
+  for (const { Dimensions } of watched) expect(Dimensions).toEqual([{ Name: "Stage", Value: Stage }]);
 });
 
 test("a clock that stands still rings, because then there are no figures", () => {
@@ -85,6 +110,13 @@ test("the rules for Prometheus ask for metrics that the endpoint tells", () => {
 
   expect([...known]).toEqual(expect.arrayContaining([...new Set(asked)]));
 });
+
+function environmentOf(name: string): Json {
+  const made = dev
+    .all("AWS::Lambda::Function")
+    .find(({ Properties }) => String(Properties["FunctionName"]) === `bridge-dev-${name}`);
+  return made?.Properties["Environment"]?.["Variables"] ?? {};
+}
 
 const alarms = (assembly: Assembly): Resource[] => assembly.all("AWS::CloudWatch::Alarm");
 

@@ -13,6 +13,7 @@ import type { Mapping } from "../../lib/model/mapping.ts";
 import type { CycleMessage, LoadMessage, ProvisioningMessage } from "../../lib/model/messages.ts";
 import { answerLoad } from "../../lib/sync/answer-load.ts";
 import { answerMessage } from "../../lib/sync/answer-message.ts";
+import type { Figures } from "../../lib/sync/figures.ts";
 import { provisionMapping } from "../../lib/sync/provision-mapping.ts";
 import type { MessageNeeds } from "../../lib/sync/service-ports.ts";
 import type { BridgeCloud } from "./bridge-cloud.ts";
@@ -39,6 +40,8 @@ export interface SyncWorld {
   readonly workspaceId: string;
   readonly services: MessageNeeds;
   readonly log: readonly Row[];
+  /** What each cycle told of itself for the operator's alarms. */
+  readonly figures: readonly Figures[];
   /** The application's own connection. */
   sql(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Rows of a query of the org. */
@@ -99,12 +102,14 @@ export async function createSyncWorld(
     salesforce: connectionOf(org),
   });
   const log: Row[] = [];
+  const figures: Figures[] = [];
   let interference: Interference | null = null;
   const real = cycleServices();
   const services: MessageNeeds = {
     ...real,
     connections: interferedWith(real.connections, () => interference),
     log: (line) => log.push(line),
+    figures: (one) => figures.push(one),
     random: () => 0,
   };
   const rest = (method: string, path: string, body?: unknown) => ask(org, method, path, body);
@@ -123,6 +128,7 @@ export async function createSyncWorld(
     workspaceId: workspace.id,
     services,
     log,
+    figures,
     sql: async (text, values = []) => (await application.query<Row>(text, [...values])).rows,
     soql: async (query) => {
       foreign += 1;

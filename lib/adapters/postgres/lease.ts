@@ -182,8 +182,10 @@ function finishStatement(tables: Metadata, lease: Lease, marks: readonly string[
     )${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}`}${pruneSettled(tables, "ended", "$7")}
     SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
       SELECT jsonb_build_object('rowsSynced', rows_synced, 'rowsFailed', rows_failed, 'apiCalls', api_calls,
-        'queueDepth', (SELECT count(*) FROM ${tables.log} WHERE processed_at IS NULL AND state = 'NEW'),
-        'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}))
+        'outboxWaits', EXISTS (SELECT FROM ${tables.outbox})) || (
+          SELECT jsonb_build_object('queueDepth', count(*) FILTER (WHERE state = 'NEW'), 'oldestWaitingSeconds',
+            coalesce(extract(epoch FROM clock_timestamp() - min(created_at) FILTER (WHERE NOT held)), 0))
+          FROM ${tables.log} WHERE processed_at IS NULL)
       FROM ended) AS totals`;
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import { contextOf } from "./context.ts";
+import { FOR_LAMBDA_ALONE } from "./for-lambda-alone.ts";
 import type { LambdaFunction } from "./functions.ts";
 import { callHandler, type Handler, loadHandler } from "./handler.ts";
 import { failureOf, type Invocation, type Outcome, type Runner } from "./invocation.ts";
@@ -63,9 +64,6 @@ export function runInProcess(settings: InProcessSettings): Runner {
     },
   };
 }
-
-/** What templates say for Lambda's own runtime: the file that it names is not on this machine. */
-const FOR_LAMBDA_ALONE = new Set(["NODE_EXTRA_CA_CERTS"]);
 
 /** The SDK hands on traces inside of Lambda alone, which it knows by this. */
 const INSIDE_LAMBDA = { AWS_LAMBDA_FUNCTION_NAME: "every-function" };

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { FOR_LAMBDA_ALONE } from "./for-lambda-alone.ts";
 import type { LambdaFunction } from "./functions.ts";
 import type { Failed, Invocation, Outcome } from "./invocation.ts";
 import { type RuntimeApi, serveRuntimeApi } from "./runtime-api.ts";
@@ -64,7 +65,7 @@ function spawnRuntime(
       LANG: "en_US.UTF-8",
       ...target.environment,
       ...environment,
-      NODE_EXTRA_CA_CERTS: "", // the file that templates name exists in Lambda's runtime alone
+      ...emptied(FOR_LAMBDA_ALONE),
       AWS_LAMBDA_RUNTIME_API: api.address,
       AWS_LAMBDA_FUNCTION_NAME: target.name,
       AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",
@@ -77,6 +78,9 @@ function spawnRuntime(
     },
   });
 }
+
+const emptied = (names: ReadonlySet<string>): Record<string, string> =>
+  Object.fromEntries([...names].map((name) => [name, ""]));
 
 /** What a function prints comes out of this process's console, line by line, as it does when it runs inside. */
 function printLines(said: Readable): void {
