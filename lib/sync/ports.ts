@@ -60,8 +60,10 @@ export interface LoadMark {
   readonly afterId: string | null;
   /** Read by the Bulk API: the job, and the place in its results (null: their beginning). Null: read by REST. */
   readonly bulk: { readonly jobId: string; readonly locator: string | null } | null;
-  /** A sweep's second half, which looks for rows without a record: the last row's `id`. Null: the first half. */
+  /** The second half, which looks for rows without a record: the last row's `id`. Null: the first half. */
   readonly afterRow: number | null;
+  /** A first load that began over rows of before: of a mapping that was restored, or of a table that was adopted. */
+  readonly overRows?: true;
 }
 
 export type Begun =

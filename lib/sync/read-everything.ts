@@ -23,7 +23,9 @@ const LAST_LOOK_MILLISECONDS = 15_000;
 export async function startReading(cycle: Cycle, kind: LoadMark["kind"]): Promise<LoadMark> {
   await cycle.hold.mayRead();
   const { records, readAt } = await cycle.hold.during(() => cycle.salesforce.count(countOf(cycle.shape)));
-  const byRest: LoadMark = { kind, startedAt: readAt, afterId: null, bulk: null, afterRow: null };
+  const isOverRows = kind === "load" && (await cycle.store.rowsAfter(cycle.lease, 0, 1)).length > 0;
+  const nothing = { afterId: null, bulk: null, afterRow: null };
+  const byRest: LoadMark = { kind, startedAt: readAt, ...nothing, ...(isOverRows && { overRows: true }) };
   if (records <= BULK_ABOVE_RECORDS) return byRest;
   try {
     const { jobId, readAt: startedAt } = await cycle.salesforce.startBulkQuery(everything(cycle.shape));
@@ -47,16 +49,16 @@ export async function readEverything(cycle: Cycle, mark: LoadMark): Promise<Load
   if (mark.bulk) await readByBulk(cycle, mark, mark.bulk);
   else await readByRest(cycle, mark);
   const read: LoadMark = { ...mark, bulk: null, afterId: null, afterRow: 0 };
-  await commit(cycle, looksAtRows(cycle, mark) ? { load: read } : ended(mark));
+  await commit(cycle, { ...ended(mark), ...(looksAtRows(cycle, mark) && { load: read }) });
   return read;
 }
 
 /**
- * Whether the rows are looked at after the records: by a sweep, and after a change of the mapping, for a new filter may
- * leave rows outside whose records no cycle meets.
+ * Whether the rows are looked at after the records: by a sweep, by a first load over rows of before, some of whose records
+ * may be gone, and after a change of the mapping, for a new filter may leave rows outside whose records no cycle meets.
  */
-export function looksAtRows({ shape }: Cycle, { kind }: LoadMark): boolean {
-  return kind === "sweep" || (kind === "backfill" && shape.filter !== null);
+export function looksAtRows({ shape }: Cycle, { kind, overRows }: LoadMark): boolean {
+  return kind === "sweep" || overRows === true || (kind === "backfill" && shape.filter !== null);
 }
 
 async function readByRest(cycle: Cycle, mark: LoadMark): Promise<void> {

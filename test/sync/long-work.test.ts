@@ -88,6 +88,23 @@ test("a sweep finds what no poll could see: records that are missing here, and r
   expect(names.map(({ lastname }) => lastname)).toEqual(["Contact 0", "Contact 1", "Contact 2", "Contact 4"]);
 });
 
+test("a first load over rows of before, as after a restore, lets those go whose records are gone by then", async () => {
+  await world.createRecords("Contact", contacts(4));
+  const contact = await mapContact("LastName");
+  const [gone] = await world.sql("SELECT sfid FROM salesforce.contact WHERE lastname = 'Contact 2'");
+  await world.rest("DELETE", `/sobjects/Contact/${gone?.["sfid"]}`);
+  await world.sql("UPDATE salesforce._bridge_state SET position = NULL, slow = NULL, deleted = NULL");
+
+  await world.work(contact, "load");
+
+  const names = await world.sql("SELECT lastname FROM salesforce.contact ORDER BY lastname");
+  expect(names.map(({ lastname }) => lastname)).toEqual(["Contact 0", "Contact 1", "Contact 3"]);
+  expect(await world.sql("SELECT position IS NOT NULL AS loaded FROM salesforce._bridge_state")).toEqual([
+    { loaded: true },
+  ]);
+  expect(await world.sql("SELECT load FROM salesforce._bridge_loads")).toEqual([{ load: null }]);
+});
+
 test("long work that its worker left unfinished is asked for again by the cycles", async () => {
   await world.createRecords("Contact", contacts(2_100));
   let pages = 0;

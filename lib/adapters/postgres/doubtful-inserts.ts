@@ -24,11 +24,39 @@ export async function imagesInDoubt(
     images.map((image) => ({ key: null, image })),
     columns,
   );
+  const candidates = byRarestValue(sent, columns);
   const doubtful = images.filter((_, index) => {
     const image = shown[index]?.image ?? {};
-    return sent.some((values) => isOf(values, image));
+    const some = columns.flatMap((column) => candidates.get(keyOf(column, image[column] ?? null)) ?? []);
+    return [...some, ...(candidates.get(NOTHING_TOLD) ?? [])].some((values) => isOf(values, image));
   });
   return new Set(doubtful.map(({ sfid }) => sfid));
+}
+
+const NOTHING_TOLD = "";
+const keyOf = (column: string, value: string | null) => `${column} ${value}`;
+
+/**
+ * Inserts by the one of their values that the fewest others have, so that each record is compared with few of them, also
+ * while a job of the Bulk API has thousands under way.
+ */
+function byRarestValue(sent: readonly ColumnValues[], columns: readonly string[]): Map<string, ColumnValues[]> {
+  const keysOf = (values: ColumnValues) =>
+    columns
+      .filter((column) => (values[column] ?? null) !== null)
+      .map((column) => keyOf(column, values[column] ?? null));
+  const counts = new Map<string, number>();
+  for (const key of sent.flatMap(keysOf)) counts.set(key, (counts.get(key) ?? 0) + 1);
+  const groups = new Map<string, ColumnValues[]>();
+  for (const values of sent) {
+    const [rarest = NOTHING_TOLD] = keysOf(values).sort(
+      (one, other) => (counts.get(one) ?? 0) - (counts.get(other) ?? 0),
+    );
+    const group = groups.get(rarest);
+    if (group) group.push(values);
+    else groups.set(rarest, [values]);
+  }
+  return groups;
 }
 
 /** What each insert that was sent and not answered told Salesforce, later changes that were sent with it included. */
