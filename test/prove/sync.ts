@@ -9,7 +9,7 @@ sides, the trigger log, the outbox and the calls are compared by a judge that kn
   --minutes N    how long the trouble goes on at least (1)
   --kills N      how many kills there are at least (40)
   --changes N    how many changes both sides make at least (1000)
-  --mappings N   how many mappings take part (24)
+  --mappings N   how many mappings take part (12)
   --long         1000 kills, 1000000 changes, and every point is stopped at, too
   --json         the summary as one line of JSON
 `;
@@ -34,9 +34,9 @@ else {
     minutes: Number(values.minutes ?? 1),
     kills: Number(values.kills ?? (values.long ? 1000 : 40)),
     changes: Number(values.changes ?? (values.long ? 1_000_000 : 1000)),
-    mappings: Number(values.mappings ?? 24),
+    mappings: Number(values.mappings ?? 12),
     isLong: values.long,
-    say: (text) => values.json || console.log(text),
+    say: (text) => (values.json ? console.error(text) : console.log(text)),
   });
   console.log(values.json ? JSON.stringify(proof) : summaryOf(proof));
   process.exitCode = proof.findings.length === 0 ? 0 : 1;

@@ -1,5 +1,5 @@
 import type { Dice } from "../../support/dice.ts";
-import type { Deed } from "./ledger.ts";
+import type { Deed } from "./evidence.ts";
 import type { Proved } from "./mapped-objects.ts";
 
 /** The colleagues who work in Salesforce, and the ledger of what they did. */
@@ -62,6 +62,7 @@ export function meetColleagues({ url, accessToken, mappings, recordsAtOnce }: Se
       deeds.push({
         table: mapping.table,
         tag,
+        recordId: null,
         action,
         values: lowerKeys(values),
         begunAt,

@@ -9,7 +9,7 @@ export interface Sources {
   readonly accessToken: string;
   readonly objects: readonly string[];
   readonly columns: readonly string[];
-  readonly colleagues: readonly Omit<Deed, "recordId">[];
+  readonly colleagues: readonly Deed[];
   readonly writes: readonly OrgWrite[];
   readonly heard: Evidence["heard"];
   readonly wireCalls: Readonly<Record<string, number>>;
@@ -57,7 +57,7 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
       waitingToBeTold: waiting.map(({ id }) => String(id)),
       heard: sources.heard,
       application: (await ask<Row>("SELECT * FROM proof.deeds ORDER BY seq")).map(deed),
-      colleagues: sources.colleagues.map((one) => ({ ...one, recordId: null })),
+      colleagues: sources.colleagues,
       seen: (await ask<Row>("SELECT * FROM proof.seen ORDER BY seq")).map(seen),
       saves: sources.writes.flatMap((write) => savesIn(write)),
       calls: await readCalls(ask, sources, used - sources.colleaguesCalls),

@@ -61,8 +61,8 @@ export async function runProof(asked: Asked): Promise<Proof> {
   const began = Date.now();
   const dice = createDice(asked.seed);
   const mappings = mappingsToProve(asked.mappings);
-  const trouble = causeTrouble({ dice: createDice(asked.seed + 1), mostStopped: 6, breathMilliseconds: 600 });
-  const stage = await openStage({ gate: trouble.gate, definition: definitionOf(mappings), environments: 12 });
+  const trouble = causeTrouble({ dice: createDice(asked.seed + 1), mostStopped: 4, breathMilliseconds: 600 });
+  const stage = await openStage({ gate: trouble.gate, definition: definitionOf(mappings), environments: 8 });
   const receiver = await startReceiver(200);
   const run: Run = {
     asked,
@@ -110,7 +110,7 @@ async function provePeace(
   asked.say(`${mappings.length} mappings are provisioned and loaded`);
 
   const deeds = createDice(dice.below(1_000_000));
-  for (let deed = 0; deed < 60; deed++) await Promise.all([run.application.act(deeds), run.colleagues.act(deeds)]);
+  for (let deed = 0; deed < 40; deed++) await Promise.all([run.application.act(deeds), run.colleagues.act(deeds)]);
   await run.application.heap(mappings[0]);
   const ids = await desk.mappingIds();
   await operate(run, createDice(1), ids);
