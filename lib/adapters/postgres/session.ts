@@ -147,6 +147,8 @@ function beginWith({ lockMilliseconds = 0, silence }: TransactionSettings, state
   const settings = [
     `statement_timeout = ${statementMilliseconds}`,
     `lock_timeout = ${lockMilliseconds}`,
+    // Whoever is frozen in between must not hold the customer's rows until somebody finds out.
+    `idle_in_transaction_session_timeout = ${statementMilliseconds}`,
     "timezone = 'UTC'",
     "datestyle = 'ISO, MDY'",
     "intervalstyle = 'postgres'",

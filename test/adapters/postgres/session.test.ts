@@ -109,6 +109,23 @@ describe("a session", () => {
     await session.close();
   });
 
+  test("lets go of the customer's rows when its process is frozen within a transaction", async () => {
+    const session = await open({ statementMilliseconds: 200 });
+    const customer = await open();
+    await customer.query("CREATE TABLE kept (n int)");
+    await customer.query("INSERT INTO kept VALUES (1)");
+
+    const frozen = session.transaction({}, "UPDATE kept SET n = 2", async () => {
+      await customer.query("UPDATE kept SET n = 3");
+    });
+
+    await expect(frozen).rejects.toThrow();
+    expect(await customer.query("SELECT n FROM kept")).toEqual([{ n: 3 }]);
+    expect(session.isAlive).toBe(false);
+    await session.close();
+    await customer.close();
+  });
+
   test("rolls back what throws, and passes the reason on", async () => {
     const session = await open();
     await session.query("CREATE TABLE kept (n int)");
