@@ -25,6 +25,7 @@ import { webhooks as webhooksIn } from "../lib/adapters/dynamodb/webhooks.ts";
 import { workspaces as workspacesIn } from "../lib/adapters/dynamodb/workspaces.ts";
 import { postgresMonitoring } from "../lib/adapters/postgres/monitoring.ts";
 import { rowDesks as rowDesksIn } from "../lib/adapters/postgres/row-desk.ts";
+import { guardConnections } from "../lib/adapters/reach.ts";
 import { sessionsOf } from "../lib/adapters/salesforce/sessions.ts";
 import { orgCatalog, usageReader } from "../lib/adapters/salesforce-describe/catalog.ts";
 import { describedOrg } from "../lib/adapters/salesforce-describe/org.ts";
@@ -35,6 +36,7 @@ import { openQueues, type Queues } from "../lib/adapters/sqs/client.ts";
 import { send } from "../lib/adapters/sqs/send.ts";
 import { deliveryQueues, eventQueue as eventQueueIn } from "../lib/adapters/sqs/wake-ups.ts";
 import { now } from "../lib/adapters/time.ts";
+import { refuseAddress } from "../lib/adapters/webhook-client/addresses.ts";
 import { urlGuard as urlGuardBy } from "../lib/adapters/webhook-client/guard.ts";
 import { webhookSender } from "../lib/adapters/webhook-client/post.ts";
 import { resolveByDns } from "../lib/adapters/webhook-client/resolve.ts";
@@ -208,12 +210,17 @@ export function addressPolicy(): AddressPolicy {
   return { ...DEVELOPMENT, opened, loopback: process.env["AWS_ENDPOINT_URL_SQS"] !== undefined };
 }
 
+/** Where databases and orgs of customers may be: any port, else what holds for webhooks. */
+const connectionPolicy = (): AddressPolicy => ({ ...addressPolicy(), ports: null });
+
+// Judged again whenever a connection is made: a name may lead elsewhere than when it was saved.
+guardConnections((address) => refuseAddress(address, connectionPolicy()));
+
 export const connectionSettings = (): ConnectionSettings =>
   once("connectionSettings", () => connectionSettingsIn(database(), vault()));
 
-/** Where databases and orgs of customers may be: any port, else what holds for webhooks. */
-export const hostGuard = (): HostGuard =>
-  once("hostGuard", () => urlGuardBy({ ...addressPolicy(), ports: null }, resolveByDns()));
+/** The same when a connection is saved. */
+export const hostGuard = (): HostGuard => once("hostGuard", () => urlGuardBy(connectionPolicy(), resolveByDns()));
 
 export const rowDesks = (): RowDesks => once("rowDesks", () => rowDesksIn(now));
 

@@ -3,6 +3,9 @@ import { type Import, readImports } from "./support/imports.ts";
 
 const IMPORTS = readImports();
 
+/** What adapters of different things have in common. */
+const SHARED = ["lib/adapters/time.ts", "lib/adapters/reach.ts"];
+
 /** What stands in `lib` beside the rooms. */
 const NOT_ROOMS = ["model", "http", "adapters", "infra", "cli", "console", "local"];
 
@@ -32,7 +35,7 @@ test("http imports the model, access and itself", () => {
 
 test("an adapter imports the model, the ports of rooms, and nothing of other adapters", () => {
   const strays = inLib("lib/adapters/").filter(({ from, to, isType }) => {
-    if (to.startsWith("lib/model/") || to === "lib/adapters/time.ts") return false;
+    if (to.startsWith("lib/model/") || SHARED.includes(to)) return false;
     if (placeOf(to).startsWith("lib/adapters/")) return outsideThing(to) !== outsideThing(from);
     return !(isRoom(to) && (isType || isPort(to)));
   });

@@ -3,10 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { createProvisioner } from "../../lib/adapters/postgres/provision.ts";
+import { guardConnections } from "../../lib/adapters/reach.ts";
 import { startPostgres } from "../../lib/local/postgres/start-postgres.ts";
 import type { TableShape } from "../../lib/model/shape.ts";
 import { mappingOf } from "../adapters/postgres/customer.ts";
 import { column, contactShape } from "../support/shapes.ts";
+
+guardConnections(() => null);
 
 /**
  * What capture costs an application that inserts 50,000 rows in one statement: against the same table without capture

@@ -1,5 +1,9 @@
 import { afterAll } from "vitest";
+import { guardConnections } from "../../lib/adapters/reach.ts";
 import { refuseSecrets } from "./secrets.ts";
+
+// Tests of an adapter alone; whoever goes through the composition is judged by its rules.
+guardConnections(() => null);
 
 /** Everything that this test file and the functions in its process print; searched when the file has ended. */
 const printed: string[] = [];

@@ -64,6 +64,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   ENOTFOUND: "its host name is unknown",
   EAI_AGAIN: "its host name could not be resolved now",
   EHOSTUNREACH: "its host cannot be reached",
+  EHOSTREFUSED: "its host points to an address that this service does not connect to",
   ENETUNREACH: "its network cannot be reached",
   ETIMEDOUT: "it did not answer in time",
   ECONNRESET: "it broke off the connection",

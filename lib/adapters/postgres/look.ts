@@ -100,6 +100,10 @@ const TROUBLE: Readonly<Record<string, Told>> = {
   "57P03": ["the server is starting up or shutting down", "try again in a minute"],
   ECONNREFUSED: ["nobody listens at this host and port", "check both, and whether the server takes remote connections"],
   ENOTFOUND: ["the host name does not exist", "check the host in the URL"],
+  EHOSTREFUSED: [
+    "the host points to an address that this service does not connect to",
+    "use a public address, or ask the operator to open its range (openedRanges)",
+  ],
   ETIMEDOUT: ["the host does not answer", "check host, port and firewall"],
   EHOSTUNREACH: ["the host cannot be reached", "check host, port and firewall"],
   ECONNRESET: ["the server closed the connection", "check host and port; is it PostgreSQL?"],

@@ -4,6 +4,7 @@ import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import type { PostgresConnection } from "../../model/workspace.ts";
 import { connectionOptions } from "./connection-options.ts";
+import { GuardedSocket } from "./guarded-socket.ts";
 import { literal } from "./sql.ts";
 
 /** How long a statement may take, locks included, and how long a silent server is believed to be alive. */
@@ -67,6 +68,7 @@ export async function openSession(
   const silenceMilliseconds = statementMilliseconds + graceMilliseconds;
   const client = new pg.Client({
     ...connectionOptions(connection.url),
+    stream: () => new GuardedSocket(),
     application_name: "bridge",
     connectionTimeoutMillis: connectMilliseconds,
     keepAlive: true,

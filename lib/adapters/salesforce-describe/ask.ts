@@ -1,6 +1,7 @@
 import { SalesforceRefusal } from "../../model/refusal.ts";
 import type { SalesforceConnection } from "../../model/workspace.ts";
 import type { Sessions } from "../../sync/sessions.ts";
+import { guardedFetch } from "../salesforce/guarded-fetch.ts";
 import { lost } from "../salesforce/lost-request.ts";
 import { refusalIn } from "../salesforce/refusal-in.ts";
 
@@ -35,11 +36,14 @@ export async function askDated(sessions: Sessions, path: string): Promise<Answer
 }
 
 async function get({ instanceUrl, apiVersion, accessToken }: SalesforceConnection, path: string): Promise<Answered> {
-  const { status, body, date } = await fetch(`${instanceUrl.replace(/\/+$/, "")}/services/data/v${apiVersion}${path}`, {
-    headers: { authorization: `Bearer ${accessToken}`, accept: "application/json" },
-    redirect: "manual",
-    signal: AbortSignal.timeout(DEADLINE_MILLISECONDS),
-  })
+  const { status, body, date } = await guardedFetch(
+    `${instanceUrl.replace(/\/+$/, "")}/services/data/v${apiVersion}${path}`,
+    {
+      headers: { authorization: `Bearer ${accessToken}`, accept: "application/json" },
+      redirect: "manual",
+      signal: AbortSignal.timeout(DEADLINE_MILLISECONDS),
+    },
+  )
     .then(async (response) => ({
       status: response.status,
       body: await response.text(),

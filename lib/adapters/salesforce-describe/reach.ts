@@ -1,4 +1,5 @@
 import type { OrgReach } from "../../health/ports.ts";
+import { guardedFetch } from "../salesforce/guarded-fetch.ts";
 
 const DEADLINE_MILLISECONDS = 5000;
 
@@ -27,7 +28,7 @@ export function orgReach(now: () => Date): OrgReach {
 
 async function answers(instanceUrl: string): Promise<boolean> {
   try {
-    const response = await fetch(`${instanceUrl.replace(/\/+$/, "")}/services/data`, {
+    const response = await guardedFetch(`${instanceUrl.replace(/\/+$/, "")}/services/data`, {
       redirect: "manual",
       signal: AbortSignal.timeout(DEADLINE_MILLISECONDS),
     });

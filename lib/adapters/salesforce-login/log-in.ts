@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { SalesforceRefusal } from "../../model/refusal.ts";
 import type { OrgLogin, Session } from "../../settings/ports.ts";
+import { guardedFetch } from "../salesforce/guarded-fetch.ts";
 import { lost } from "../salesforce/lost-request.ts";
 import { refusalIn } from "../salesforce/refusal-in.ts";
 import { type Granted, grantOf, requestGrant } from "../salesforce/request-token.ts";
@@ -52,7 +53,7 @@ const sessionOf = ({ accessToken, instanceUrl, refreshToken }: Granted): Session
 });
 
 async function get(instanceUrl: string, path: string, accessToken: string | null): Promise<unknown> {
-  const { status, body } = await fetch(`${instanceUrl.replace(/\/+$/, "")}${path}`, {
+  const { status, body } = await guardedFetch(`${instanceUrl.replace(/\/+$/, "")}${path}`, {
     headers: { accept: "application/json", ...(accessToken !== null && { authorization: `Bearer ${accessToken}` }) },
     redirect: "manual",
     signal: AbortSignal.timeout(DEADLINE_MILLISECONDS),

@@ -3,6 +3,7 @@ import { Transport } from "jsforce/lib/transport.js";
 import { StreamPromise } from "jsforce/lib/util/promise.js";
 import { SalesforceRefusal } from "../../model/refusal.ts";
 import { type CallMeter, labelOf, wasCounted } from "./call-meter.ts";
+import { guardedFetch } from "./guarded-fetch.ts";
 import { lost } from "./lost-request.ts";
 import { refusalIn } from "./refusal-in.ts";
 
@@ -50,7 +51,7 @@ export class FetchTransport extends Transport {
   /** The whole answer, or why there is none. */
   async #send(request: Request, saves: boolean): Promise<Answer | SalesforceRefusal> {
     try {
-      const response = await fetch(request.url, {
+      const response = await guardedFetch(request.url, {
         method: request.method,
         headers: withoutLength(request.headers ?? {}),
         body: bodyOf(request, saves),

@@ -6,11 +6,13 @@ export function lost(error: unknown): SalesforceRefusal {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   if (name === "TimeoutError") return loss("TIMEOUT", "no answer in time", true, error);
   if (name === "AbortError") return loss("ABORTED", "the cycle was asked to stop", true, error);
+  if (code === "EHOSTREFUSED" && cause instanceof Error) return loss("UNREACHABLE", cause.message, false, error);
   if (NEVER_SENT.has(code)) return loss("UNREACHABLE", `the org cannot be reached (${code})`, false, error);
   return loss("BROKEN_ANSWER", `the connection broke (${code || message})`, true, error);
 }
 
 const NEVER_SENT = new Set([
+  "EHOSTREFUSED",
   "ECONNREFUSED",
   "ENOTFOUND",
   "EAI_AGAIN",

@@ -2,6 +2,7 @@ import { createSign } from "node:crypto";
 import * as z from "zod/mini";
 import { SalesforceRefusal } from "../../model/refusal.ts";
 import type { SalesforceConnection, SalesforceCredentials } from "../../model/workspace.ts";
+import { guardedFetch } from "./guarded-fetch.ts";
 import { lost } from "./lost-request.ts";
 import { refusalIn } from "./refusal-in.ts";
 
@@ -46,7 +47,7 @@ export async function requestGrant(loginUrl: string, grant: Readonly<Record<stri
 
 /** By plain fetch, without jsforce: the API's functions ask for sessions too. */
 async function post(url: string, form: Readonly<Record<string, string>>): Promise<string> {
-  const request = fetch(url, {
+  const request = guardedFetch(url, {
     method: "POST",
     body: new URLSearchParams(form),
     redirect: "manual",

@@ -1,5 +1,6 @@
 import type { SalesforceConnection } from "../../model/workspace.ts";
 import { type CallMeter, labelOf } from "./call-meter.ts";
+import { guardedFetch } from "./guarded-fetch.ts";
 import { lost } from "./lost-request.ts";
 import { refusalIn } from "./refusal-in.ts";
 
@@ -20,7 +21,7 @@ export async function streamAnswer(
     () => silence.abort(new DOMException("no answer in time", "TimeoutError")),
     SILENCE_MILLISECONDS,
   );
-  const response = await fetch(url, { headers, signal: AbortSignal.any([signal, silence.signal]) }).catch(
+  const response = await guardedFetch(url, { headers, signal: AbortSignal.any([signal, silence.signal]) }).catch(
     (error: unknown) => {
       clearTimeout(alarm);
       throw lost(error);

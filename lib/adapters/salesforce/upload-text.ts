@@ -1,6 +1,7 @@
 import { SalesforceRefusal } from "../../model/refusal.ts";
 import type { SalesforceConnection } from "../../model/workspace.ts";
 import { type CallMeter, labelOf, wasCounted } from "./call-meter.ts";
+import { guardedFetch } from "./guarded-fetch.ts";
 import { lost } from "./lost-request.ts";
 import { refusalIn } from "./refusal-in.ts";
 
@@ -21,7 +22,7 @@ export async function uploadText(
   const headers = { authorization: `Bearer ${accessToken}`, "content-type": "text/csv; charset=UTF-8" };
   const deadline = AbortSignal.any([AbortSignal.timeout(UPLOAD_MILLISECONDS), signal]);
   const body = ReadableStream.from(piecesOf(lines));
-  const refusal = await fetch(url, { method: "PUT", headers, body, duplex: "half", signal: deadline }).then(
+  const refusal = await guardedFetch(url, { method: "PUT", headers, body, duplex: "half", signal: deadline }).then(
     refusalOfAnswer,
     lost,
   );
