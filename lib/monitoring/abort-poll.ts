@@ -20,18 +20,24 @@ interface Asked {
 /** Spec 2.6; where nothing was aborted the message says why. */
 type AbortResult = { readonly aborted: true } | { readonly aborted: false; readonly message: string };
 
-/** Asks the mapping's running cycle to stop at its next batch; what it has not sent by then goes back to NEW. */
+const NOTHING_RUNS = { aborted: false, message: "No cycle of this mapping is running." } as const;
+
+/**
+ * Asks the mapping's running cycle to stop at its next batch; what it has not sent by then goes back to NEW. The audit
+ * entry comes first: one may stand for a cycle that ended by itself meanwhile.
+ */
 export async function abortPoll(needs: Needs, { workspace, mapping, actor, at }: Asked): Promise<AbortResult> {
-  const aborted = await withDatabase(needs.monitoring, workspace, (database) => database.requestAbort(mapping.id, at));
-  if (!aborted) return { aborted: false, message: "No cycle of this mapping is running." };
-  await needs.audit.append({
-    id: newId("aud"),
-    workspaceId: mapping.workspaceId,
-    actor,
-    action: "mapping.poll_aborted",
-    resourceId: mapping.id,
-    detail: { sf_object: mapping.sfObject, pg_table: mapping.pgTable },
-    createdAt: at,
+  return withDatabase(needs.monitoring, workspace, async (database) => {
+    if (!(await database.isCycleRunning(mapping.id))) return NOTHING_RUNS;
+    await needs.audit.append({
+      id: newId("aud"),
+      workspaceId: mapping.workspaceId,
+      actor,
+      action: "mapping.poll_aborted",
+      resourceId: mapping.id,
+      detail: { sf_object: mapping.sfObject, pg_table: mapping.pgTable },
+      createdAt: at,
+    });
+    return (await database.requestAbort(mapping.id, at)) ? { aborted: true } : NOTHING_RUNS;
   });
-  return { aborted: true };
 }

@@ -18,7 +18,7 @@ import { handler as restoreMapping } from "../../functions/api/restore-mapping.t
 import { handler as retryRow } from "../../functions/api/retry-row.ts";
 import { handler as retryRows } from "../../functions/api/retry-rows.ts";
 import { handler as testPostgres } from "../../functions/api/test-postgres.ts";
-import { now, pepper, tokens } from "../../functions/composition.ts";
+import { auditLog, now, pepper, tokens } from "../../functions/composition.ts";
 import { createToken } from "../../lib/access/create-token.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
@@ -332,4 +332,17 @@ test("the doctor's look finds triggers, columns and tables that somebody took aw
   await on(mapping, activateMapping, "activate-mapping");
   await world.map();
   expect(await findings()).toEqual(["table account is gone"]);
+});
+
+test("what is done to rows stands in the audit log before it happens, also when it then fails", async () => {
+  const mapping = await mapOne(CONTACT);
+  await world.databaseGoesAway();
+
+  const failed = await on(mapping, confirmDeletes, "confirm-deletes");
+  await world.databaseComesBack();
+
+  expect(failed.status).toBe(500);
+  const filter = { workspaceId: world.workspaceId, actor: null, action: "deletes.confirmed" };
+  const { entries } = await auditLog().page(filter, { limit: 10, offset: 0 });
+  expect(entries).toMatchObject([{ actor: "ada@example.com", resourceId: mapping.id }]);
 });
