@@ -1,6 +1,6 @@
 import { Failure } from "../../model/failure.ts";
 import { BATCH_OF_ANOTHER } from "../../sync/ports.ts";
-import { isHstore, jsonOfHstore } from "./hstore.ts";
+import { isHstore, type ReadHstore, readerOfHstore } from "./hstore.ts";
 import type { MappedTable } from "./layout.ts";
 import { heldText } from "./layout.ts";
 import { sqlState } from "./patience.ts";
@@ -18,7 +18,11 @@ export async function takeChangesOver(session: Session, mapped: MappedTable, at:
   if (!found?.made) return;
   await refuseUnreadable(session, mapped);
   try {
-    await session.query(takeStatement(mapped), [mapped.shape.table, BATCH_OF_ANOTHER, at]);
+    await session.query(takeStatement(mapped, await readerOfHstore(session)), [
+      mapped.shape.table,
+      BATCH_OF_ANOTHER,
+      at,
+    ]);
   } catch (error) {
     if (!sqlState(error)?.startsWith(DATA_TROUBLE)) throw error;
     throw unreadable(mapped, error instanceof Error ? error.message : "");
@@ -75,7 +79,7 @@ const later = (from: string) =>
   `SELECT FROM ${from} s WHERE s.table_name = f.table_name AND s.record_id = f.record_id AND s.state = 'SUCCESS' AND s.id > f.id`;
 
 /** One statement, so that what is taken and what is marked are the same. An update of nothing that is mapped is ignored. */
-function takeStatement(mapped: MappedTable): string {
+function takeStatement(mapped: MappedTable, read: ReadHstore): string {
   const { schema, table } = mapped.shape;
   const { log, totals, theirLog, theirArchive } = metadata(schema);
   const place = { log: theirLog, archive: theirArchive, table: qualified(schema, table), key: mapped.layout.key };
@@ -83,7 +87,7 @@ function takeStatement(mapped: MappedTable): string {
     WITH open AS MATERIALIZED (${stillToDo({ ...place, rowsSay: "_hc_lastop" in mapped.layout.types })}
     ), read AS MATERIALIZED (
       SELECT id, txid, created_at, updated_at, processed_at, state, action, record_id, sfid, sf_message,
-        ${jsonOfHstore("old")} AS old, ${jsonOfHstore('"values"')} AS "values" FROM open
+        ${read("old")} AS old, ${read('"values"')} AS "values" FROM open
     ), meant AS MATERIALIZED (
       SELECT read.*, CASE action WHEN 'INSERT' THEN NULL WHEN 'UPDATE' THEN ${mappedOnly(mapped, "old", '"values"')}
           ELSE ${mappedOnly(mapped, "old", "old")} END AS was,
