@@ -96,6 +96,7 @@ test("the schema is adopted before the mappings are imported, and it ends with w
 
   expect(code).toBe(0);
   expect(changes()).toEqual(["POST /connections/postgres/adopt-heroku-connect", "POST /config/import"]);
+  expect(stderr).toContain("still capture contact, into _hc_trigger_log");
   expect(JSON.parse(world.asked.find(({ call }) => call === "POST /config/import")?.body ?? "")).toMatchObject({
     mappings: [{ object_name: "Contact", config: { fields: { Id: {} } } }],
   });

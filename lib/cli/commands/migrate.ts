@@ -4,7 +4,7 @@ import { CommandFailure } from "../failure.ts";
 import type { MappingState } from "../find.ts";
 import { confirm } from "../secret.ts";
 import { type ImportResult, readDocument } from "./config.ts";
-import { gatherPlan, isReady, type Plan, tellPlan } from "./migration-plan.ts";
+import { gatherPlan, isReady, lookAtTheirs, type Plan, tellPlan } from "./migration-plan.ts";
 
 /**
  * Moves a workspace here from Heroku Connect, by its export: looks at both sides, shows the plan, asks, adopts the
@@ -30,6 +30,16 @@ export async function migrateHerokuConnect(context: Context): Promise<void> {
   await makeAgain(context, objects);
   const mappings = await untilSettled(context, objects);
   tellEnd(context, plan, imported, mappings);
+  await tellLeft(context);
+}
+
+/** Tables that no mapping names: their changes pile up in a log that nobody sends. */
+async function tellLeft(context: Context): Promise<void> {
+  const left = (await lookAtTheirs(context)).tables.map(({ table }) => table);
+  if (left.length === 0) return;
+  context.out.note(
+    `Heroku Connect's triggers still capture ${left.join(", ")}, into _hc_trigger_log: add mappings for them, or drop the triggers.`,
+  );
 }
 
 const countsOf = ({ created, updated, skipped }: ImportResult) =>

@@ -36,13 +36,18 @@ export async function gatherPlan(context: Context, document: unknown): Promise<P
       connected(side, api.post<Checked>(`/connections/${side}/test`)).then(({ data }) => data.findings),
     ),
   );
-  const path = "/connections/postgres/adopt-heroku-connect";
-  const { data: adoption } = await api.post<Adoption>(path, { query: { dry_run: true } });
+  const adoption = await lookAtTheirs(context);
   const { data: planned } = await api.post<ImportResult>("/config/import", {
     body: document,
     query: { dry_run: true },
   });
   return { connections: looks.flat(), adoption, import: planned };
+}
+
+/** What Heroku Connect still has. */
+export async function lookAtTheirs(context: Context): Promise<Adoption> {
+  const path = "/connections/postgres/adopt-heroku-connect";
+  return (await context.api().post<Adoption>(path, { query: { dry_run: true } })).data;
 }
 
 async function connected<Answer>(side: string, asked: Promise<Answer>): Promise<Answer> {
