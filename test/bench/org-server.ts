@@ -1,6 +1,6 @@
-import { startOrg } from "../../lib/local/org/start-org.ts";
+import { openOrg } from "../../lib/local/org/run-org.ts";
 
-/** Runs an org on the folder given as the argument, with calls enough for any benchmark, and says where it is. */
-const [, , dataDir = ""] = process.argv;
-const org = await startOrg({ dataDir, dailyApiRequests: 1_000_000_000, controls: true });
-console.log(JSON.stringify({ url: org.url, token: org.accessToken }));
+/** Runs an org on the folder, and with the definition, given as arguments, with calls enough for any benchmark; says where it is. */
+const [, , dataDir = "", definition = null] = process.argv;
+const org = await openOrg({ dataDir, definition, port: 0, dailyApiRequests: 1_000_000_000, controls: true });
+console.log(JSON.stringify({ ...org, token: org.accessToken }));

@@ -24,8 +24,9 @@ import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { call, type Request, type Response } from "../support/call.ts";
+import type { Asked } from "../support/carry-out.ts";
 import { dataOf } from "../support/data-of.ts";
-import { type Asked, createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;

@@ -1,3 +1,4 @@
+import type { TestClock } from "../../lib/local/clock.ts";
 import {
   QUEUES,
   type QueueName,
@@ -15,8 +16,8 @@ export interface BridgeCloud extends TestCloud {
 }
 
 /** Starts it and sets the environment that a function would have. End it with `close()`. */
-export async function startBridgeCloud(): Promise<BridgeCloud> {
-  const cloud = await startTestCloud();
+export async function startBridgeCloud(settings: { readonly clock?: TestClock } = {}): Promise<BridgeCloud> {
+  const cloud = await startTestCloud(settings);
   for (const name of Object.keys(TABLES) as TableName[]) await cloud.dynamodb.ensureTable(tableProperties(name));
   const urls = Object.fromEntries(
     (Object.keys(QUEUES) as QueueName[]).map((name) => [queueVariable(name), createQueue(cloud, name)]),

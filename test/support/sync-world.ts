@@ -2,36 +2,24 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
-import { importConfig } from "../../functions/api/import-config.ts";
-import { eventRows, mappings, now, workspaces } from "../../functions/composition.ts";
+import { eventRows, mappings } from "../../functions/composition.ts";
 import { cycleServices } from "../../functions/cycle-services.ts";
-import { provisioningServices } from "../../functions/provisioning-services.ts";
-import { importConfig as importDocument } from "../../lib/config/import-config.ts";
 import { type Org, startOrg } from "../../lib/local/org/start-org.ts";
 import type { Event } from "../../lib/model/event.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import type { CycleMessage, LoadMessage, ProvisioningMessage } from "../../lib/model/messages.ts";
+import type { CycleMessage, LoadMessage } from "../../lib/model/messages.ts";
 import { answerLoad } from "../../lib/sync/answer-load.ts";
 import { answerMessage } from "../../lib/sync/answer-message.ts";
 import type { Figures } from "../../lib/sync/figures.ts";
-import { provisionMapping } from "../../lib/sync/provision-mapping.ts";
 import type { MessageNeeds } from "../../lib/sync/service-ports.ts";
 import type { BridgeCloud } from "./bridge-cloud.ts";
+import { type Asked, carryOut, importMappings } from "./carry-out.ts";
 import { type Interference, interferedWith } from "./interference.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { keepSecret } from "./secrets.ts";
 import { createTestWorkspace } from "./workspace.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
-
-/** What a mapping is to be, as a config document says it. */
-export interface Asked {
-  readonly object: string;
-  readonly fields: readonly string[];
-  readonly upsertField?: string;
-  readonly bridge?: Readonly<Record<string, unknown>>;
-  readonly pollingSeconds?: number;
-}
 
 /** A workspace whose database and org are real, with its mappings provisioned and loaded. Time is moved by hand. */
 export interface SyncWorld {
@@ -150,8 +138,8 @@ export async function createSyncWorld(
     },
     control,
     map: async (...asked) => {
-      await importAll(workspace.id, asked);
-      await carryOut(cloud, services, org);
+      await importMappings(workspace.id, asked);
+      await carryOut(cloud, services);
       return world.mappings();
     },
     mappings: async () => [...(await mappings().list(workspace.id)).mappings],
@@ -257,42 +245,4 @@ async function request({ url, accessToken }: Org, method: string, path: string, 
   const text = await response.text();
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
   return text === "" ? null : JSON.parse(text);
-}
-
-async function importAll(workspaceId: string, asked: readonly Asked[]): Promise<void> {
-  const workspace = await workspaces().find(workspaceId);
-  if (!workspace) throw new Error("the test's workspace is gone");
-  const document = { version: 1, mappings: asked.map(entryOf) };
-  const by = { workspace, actor: "owner@example.com", at: now(), dryRun: false, ifMatch: null };
-  await importDocument(importConfig.services(), { ...by, document });
-}
-
-function entryOf({ object, fields, upsertField, bridge, pollingSeconds = 10 }: Asked) {
-  return {
-    object_name: object,
-    config: {
-      access: "read_write",
-      sf_notify_enabled: false,
-      sf_polling_seconds: pollingSeconds,
-      fields: Object.fromEntries(fields.map((field) => [field, {}])),
-      ...(upsertField && { upsert_field: upsertField }),
-      ...(bridge && { bridge }),
-    },
-  };
-}
-
-/** Tables, schedules and first loads, as the workers would make them. */
-async function carryOut(cloud: BridgeCloud, services: MessageNeeds, org: Org): Promise<void> {
-  Object.assign(process.env, {
-    SCHEDULE_GROUP: "default",
-    SCHEDULER_ROLE_ARN: `arn:aws:iam::${cloud.accountId}:role/beat`,
-    FAN_OUT_QUEUE_ARN: `arn:aws:sqs:${cloud.region}:${cloud.accountId}:bridge-test-fanOut`,
-  });
-  const until = cloud.clock.now() + 300_000;
-  for (const message of (await cloud.take("provisioning")) as ProvisioningMessage[]) {
-    await provisionMapping({ ...provisioningServices(until), log: services.log }, message);
-  }
-  for (const message of (await cloud.take("loads")) as LoadMessage[]) {
-    await answerLoad(services, message, { owner: `test of ${org.url}`, deadline: until });
-  }
 }

@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { guardConnections } from "../../../lib/adapters/reach.ts";
+import { startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
+
+// The org and the database are this machine's own.
+guardConnections(() => null);
+
+/** A PostgreSQL of the benchmark's own. */
+export interface BenchServer {
+  /** An empty database; the server has nothing left to write when it is given. */
+  createDatabase(): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function startBenchServer(): Promise<BenchServer> {
+  const dataDir = mkdtempSync(join(tmpdir(), "bridge-bench-postgres-"));
+  const postgres = await startPostgres({ dataDir });
+  let count = 0;
+  return {
+    createDatabase: async () => {
+      count += 1;
+      const url = new URL(postgres.url);
+      url.pathname = `/bench_${count}`;
+      await run(postgres.url, `CREATE DATABASE bench_${count}`);
+      return url.href;
+    },
+    close: async () => {
+      await postgres.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One statement on a connection of its own. */
+export async function run(connectionString: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
