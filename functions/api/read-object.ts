@@ -1,17 +1,22 @@
+import * as z from "zod/mini";
 import { endpoint } from "../../lib/http/endpoint.ts";
+import { flag } from "../../lib/http/input.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import { objectWithFields } from "../../lib/settings/catalog.ts";
 import { catalog } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
 
-/** One object with its fields; one API call. */
+/** One object with its fields, and on request the external ids of its parents. */
 export const readObject = endpoint({
   route: "read-object",
-  summary: "One object of the org with its fields: type, whether required, external id, formula. Costs one API call.",
+  summary:
+    "One object of the org with its fields: type, whether required, external id, formula. Costs one API call; " +
+    "?parents=true tells external ids that name parents, too, for one call more each, 25 at most.",
+  input: z.object({ parents: flag() }),
   output: objectWithFields,
   services: () => ({ catalog: catalog() }),
-  run: async ({ path, workspace, services }) => {
-    const object = await services.catalog.object(workspace, path.object_name);
+  run: async ({ input, path, workspace, services }) => {
+    const object = await services.catalog.object(workspace, path.object_name, input.parents);
     if (object === null) throw new Failure("NOT_FOUND", "the connected org's user sees no object of this name");
     return object;
   },

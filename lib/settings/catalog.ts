@@ -29,7 +29,11 @@ const fieldView = z.object({
   calculated: z.boolean(),
   /** Whether a column can hold it. */
   mappable: z.boolean(),
+  /** Whether a mapping's filter may name it. */
+  filterable: z.boolean(),
   reference_to: z.array(z.string()),
+  /** Fields of a mapping by which rows name the lookup's parent before it has an id; told only when parents are asked for. */
+  parent_keys: z.array(z.object({ name: z.string(), object: z.string(), label: z.string() })),
 });
 
 export const objectWithFields = z.extend(objectView, { fields: z.array(fieldView) });
@@ -40,6 +44,6 @@ export type ObjectWithFields = z.infer<typeof objectWithFields>;
 /** The connected org's objects as it describes them, by label and name. Rejects with a `Failure` that says the remedy. */
 export interface OrgCatalog {
   objects(workspace: SealedWorkspace): Promise<readonly ObjectView[]>;
-  /** Null: the connection's user sees no such object. */
-  object(workspace: SealedWorkspace, name: string): Promise<ObjectWithFields | null>;
+  /** Null: the connection's user sees no such object. With `parents` the objects are asked, too, that its lookups point to. */
+  object(workspace: SealedWorkspace, name: string, parents: boolean): Promise<ObjectWithFields | null>;
 }

@@ -278,6 +278,25 @@ describe("Salesforce", () => {
     expect((await read("../limits")).status).toBe(404);
   });
 
+  test("a lookup tells, when asked, the fields by which rows name its parent, and a mapping takes them as they are told", async () => {
+    const asked = { path: { object_name: "Opportunity" } };
+    const read = async (more: object) =>
+      dataOf<{ fields: readonly { name: string; parent_keys: readonly { name: string }[] }[] }>(
+        await call(readObject, "read-object", request({ ...asked, ...more })),
+      );
+    const plain = await read({});
+    const withParents = await read({ query: { parents: "true" } });
+    const keys = withParents.fields.find(({ name }) => name === "AccountId")?.parent_keys ?? [];
+
+    expect(plain.fields.flatMap(({ parent_keys }) => parent_keys)).toEqual([]);
+    expect(keys).toEqual([
+      { name: "Account__External_Id__c", object: "Account", label: expect.stringMatching(/^Account: /) },
+    ]);
+    const body = { sf_object: "Opportunity", fields: ["Name", ...keys.map(({ name }) => name)] };
+    const made = await call(createMapping, "create-mapping", request({ body }));
+    expect(dataOf<{ fields: readonly string[] }>(made).fields).toEqual(["Account__External_Id__c", "Name"]);
+  });
+
   test("every connection stands in the audit log, without its secrets", async () => {
     const filter = { workspaceId: workspace.id, actor: null, action: "connection.salesforce_authorized" };
     const { entries } = await auditLog().page(filter, { limit: 10, offset: 0 });

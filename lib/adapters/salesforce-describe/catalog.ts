@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { parentFieldName } from "../../model/parent-key.ts";
 import { SalesforceRefusal } from "../../model/refusal.ts";
 import type { ObjectView, ObjectWithFields, OrgCatalog } from "../../settings/catalog.ts";
 import type { CallUsage } from "../../settings/test-salesforce.ts";
@@ -21,12 +22,45 @@ export function orgCatalog({ sessionsOf, countCalls }: Needs): OrgCatalog {
       return global.parse(answer).sobjects.map(viewObject).toSorted(byName);
     },
 
-    object: async ({ id }, name) => {
-      const answer = await ask(sessionsOf(id), `/sobjects/${encodeURIComponent(name)}/describe`).catch(nullIfUnknown);
+    object: async ({ id }, name, parents) => {
+      const described = await describe(sessionsOf(id), name);
       await countCalls(id, 1);
-      return answer === null ? null : viewDescription(description.parse(answer));
+      if (described === null) return null;
+      const wanted = parents ? parentsOf(described) : [];
+      const found = await describeAll(sessionsOf(id), wanted);
+      if (wanted.length > 0) await countCalls(id, wanted.length);
+      return viewDescription(described, parents ? [described, ...found] : []);
     },
   };
+}
+
+type Description = z.infer<typeof description>;
+
+async function describe(sessions: Sessions, name: string): Promise<Description | null> {
+  const answer = await ask(sessions, `/sobjects/${encodeURIComponent(name)}/describe`).catch(nullIfUnknown);
+  return answer === null ? null : description.parse(answer);
+}
+
+/** Objects that lookups point to, other than the object itself; a lookup that points to several names no parent by a key. */
+function parentsOf({ name, fields }: Description): readonly string[] {
+  const targets = fields.flatMap(({ relationshipName, referenceTo }) => {
+    const [target, ...others] = referenceTo;
+    return relationshipName !== null && target !== undefined && others.length === 0 ? [target] : [];
+  });
+  return [...new Set(targets)].filter((target) => target !== name).slice(0, MOST_PARENTS);
+}
+
+/** Parents that one request asks about, and how many of them at once. */
+const MOST_PARENTS = 25;
+const AT_ONCE = 5;
+
+async function describeAll(sessions: Sessions, names: readonly string[]): Promise<readonly Description[]> {
+  const found: Description[] = [];
+  for (let at = 0; at < names.length; at += AT_ONCE) {
+    const some = await Promise.all(names.slice(at, at + AT_ONCE).map((name) => describe(sessions, name)));
+    found.push(...some.filter((one) => one !== null));
+  }
+  return found;
 }
 
 /** Reads the org's count of its API calls; the question costs one. */
@@ -66,7 +100,9 @@ const field = z.object({
   externalId: z.boolean(),
   unique: z.boolean(),
   calculated: z.boolean(),
+  filterable: z.boolean(),
   referenceTo: z.array(z.string()),
+  relationshipName: z.nullable(z.string()),
 });
 
 const description = z.extend(object, { fields: z.array(field) });
@@ -78,7 +114,7 @@ function viewObject({ name, label, queryable, createable, updateable, custom }: 
   return { name, label, queryable, createable, updateable, custom };
 }
 
-function viewDescription(described: z.infer<typeof description>): ObjectWithFields {
+function viewDescription(described: Description, parents: readonly Description[]): ObjectWithFields {
   const fields = described.fields.map((one) => ({
     name: one.name,
     label: one.label,
@@ -93,9 +129,25 @@ function viewDescription(described: z.infer<typeof description>): ObjectWithFiel
     unique: one.unique,
     calculated: one.calculated,
     mappable: !UNMAPPABLE.has(one.type),
+    filterable: one.filterable,
     reference_to: one.referenceTo,
+    parent_keys: parentKeys(one, parents),
   }));
   return { ...viewObject(described), fields };
+}
+
+/** External ids of the one object that a lookup points to, as fields that a mapping may have. */
+function parentKeys({ relationshipName, referenceTo }: Description["fields"][number], parents: readonly Description[]) {
+  const [target, ...others] = referenceTo;
+  const parent = others.length > 0 ? undefined : parents.find(({ name }) => name === target);
+  if (relationshipName === null || !parent) return [];
+  return parent.fields
+    .filter(({ externalId, type }) => externalId && type !== "id")
+    .map(({ name, label }) => ({
+      name: parentFieldName({ relationship: relationshipName, field: name }),
+      object: parent.name,
+      label: `${parent.label}: ${label}`,
+    }));
 }
 
 const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>

@@ -1,4 +1,4 @@
-import { type Context, segment, text } from "../context.ts";
+import { type Context, isSet, segment, text } from "../context.ts";
 
 interface OrgObject {
   readonly name: string;
@@ -16,6 +16,8 @@ interface OrgField {
   readonly external_id: boolean;
   readonly calculated: boolean;
   readonly mappable: boolean;
+  readonly reference_to: readonly string[];
+  readonly parent_keys: readonly { readonly name: string; readonly label: string }[];
 }
 
 /** Objects of the org, or the fields of one. */
@@ -38,22 +40,40 @@ async function listObjects(context: Context): Promise<void> {
 }
 
 async function listFields(context: Context, object: string): Promise<void> {
-  const { data } = await context.api().get<{ readonly fields: readonly OrgField[] }>(`/objects/${segment(object)}`);
+  const parents = isSet(context, "parents") || null;
+  const path = `/objects/${segment(object)}`;
+  const { data } = await context.api().get<{ readonly fields: readonly OrgField[] }>(path, { parents });
   if (context.out.json) return context.out.record({ ...data, fields: found(data.fields, context) });
   context.out.list(
-    found(data.fields, context),
+    found(data.fields.flatMap(withParentKeys), context),
     [
-      { name: "NAME", of: ({ name }) => name },
-      { name: "TYPE", of: ({ type, length }) => (length > 0 ? `${type}(${length})` : type) },
-      { name: "LABEL", of: ({ label }) => label },
-      { name: "", of: noteOf },
+      { name: "NAME", of: ({ name }) => name, whole: true },
+      { name: "TYPE", of: ({ type }) => type },
+      { name: "LABEL", of: ({ label }) => label, spare: true },
+      { name: "", of: ({ note }) => note },
     ],
     "No field of the object matches.",
   );
 }
 
-function noteOf({ required, external_id, calculated, mappable }: OrgField): string {
+interface Line {
+  readonly name: string;
+  readonly label: string;
+  readonly type: string;
+  readonly note: string;
+}
+
+/** A field, and below it the fields that name its parent by an external id. */
+function withParentKeys(field: OrgField): readonly Line[] {
+  const { name, label, type, length, parent_keys } = field;
+  const own = { name, label, type: length > 0 ? `${type}(${length})` : type, note: noteOf(field) };
+  const keys = parent_keys.map((key) => ({ ...key, type: "parent key", note: `names the parent of ${name}` }));
+  return [own, ...keys];
+}
+
+function noteOf({ required, external_id, calculated, mappable, reference_to }: OrgField): string {
   return [
+    reference_to.length > 0 ? `→ ${reference_to.slice(0, 3).join(", ")}${reference_to.length > 3 ? ", …" : ""}` : "",
     mappable ? "" : "cannot be mapped",
     required ? "required" : "",
     external_id ? "external id" : "",

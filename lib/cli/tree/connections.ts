@@ -36,5 +36,6 @@ export function addConnectionCommands(program: Command, does: Does): void {
     .command("objects [object]")
     .description("objects of the org, or one object's fields")
     .option("--search <text>", "only names and labels that hold it")
+    .option("--parents", "with the external ids that name parents; one API call for each object that lookups point to")
     .action(does(async () => (await import("../commands/objects.ts")).objects));
 }

@@ -577,7 +577,13 @@ export type ReadObjectData = {
     readonly unique: boolean;
     readonly calculated: boolean;
     readonly mappable: boolean;
+    readonly filterable: boolean;
     readonly reference_to: readonly string[];
+    readonly parent_keys: readonly {
+      readonly name: string;
+      readonly object: string;
+      readonly label: string;
+    }[];
   }[];
 };
 
