@@ -51,10 +51,12 @@ export class BridgeFunction extends LambdaFunction {
   /** What is to be called: the function, or its alias `live` where that is kept warm. */
   readonly live: IFunction;
   readonly #policy: PolicyDocument;
+  readonly #sentences = new Map<string, PolicyStatement>();
 
   constructor(scope: Construct, props: BridgeFunctionProps) {
     const { name, settings, logGroup } = props;
-    const policy = new PolicyDocument();
+    // Left to itself the CDK orders what it merges by numbers that differ from run to run.
+    const policy = new PolicyDocument({ minimize: false });
     const reserved = settings.concurrency.reserved.get(name);
     super(scope, idOf(name), {
       functionName: nameIn(settings.stage, name),
@@ -111,12 +113,19 @@ export class BridgeFunction extends LambdaFunction {
     throw new Error(`${this.node.path} has no resource of its own`);
   }
 
-  /** Adds one sentence to what this function may do. */
+  /** Adds to what this function may do: the same actions on more things are one sentence. */
   allow(
     actions: readonly string[],
     resources: readonly string[],
     conditions: PolicyStatement["conditions"] = {},
   ): void {
-    this.#policy.addStatements(new PolicyStatement({ actions: [...actions], resources: [...resources], conditions }));
+    const sentence = JSON.stringify([actions, conditions]);
+    const said = this.#sentences.get(sentence);
+    if (said) said.addResources(...resources);
+    else {
+      const statement = new PolicyStatement({ actions: [...actions], resources: [...resources], conditions });
+      this.#sentences.set(sentence, statement);
+      this.#policy.addStatements(statement);
+    }
   }
 }
