@@ -21,7 +21,10 @@ export function outcomeOf(
   if (result.success) return accepted;
 
   const error = errorText(result.errors);
-  if (wasBroughtBack(cycle, write, result)) return { ...common, kind: "retry", afterSeconds: 0, counts: true, error };
+  if (wasBroughtBack(cycle, write, result)) {
+    delayed.set(write, 0);
+    return { ...common, kind: "retry", afterSeconds: 0, counts: true, error };
+  }
   const verdict = judge(write.operation, result.errors, write.attempts, cycle.random());
   if (verdict.kind === "accepted") return accepted;
   if (verdict.kind === "refused") return { ...common, kind: "refused", action, error };

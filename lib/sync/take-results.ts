@@ -44,8 +44,9 @@ export async function takeResults(
   writes: ByKey,
 ): Promise<void> {
   for (const kind of FILES[save.state](save)) await takeFile(cycle, sending, job, save, kind, writes);
-  const unknown = idsOf([...writes.values()]);
-  if (unknown.length > 0) await cycle.store.markSent(cycle.lease, randomUUID(), unknown);
+  const unknown = [...writes.values()];
+  for (const write of unknown) sending.delayed.set(write, 0);
+  if (unknown.length > 0) await cycle.store.markSent(cycle.lease, randomUUID(), idsOf(unknown));
 }
 
 /** An aborted job may still have been saving when it told what it had not processed. */
@@ -107,7 +108,7 @@ async function outcomesOf(
   kind: SavedKind,
   told: readonly Told[],
 ): Promise<PushOutcome[]> {
-  if (kind === "unprocessed") return told.map(({ write }) => again(write, message));
+  if (kind === "unprocessed") return told.map(({ write }) => again(sending, write, message));
   const results = told.map(({ line }) => resultOf(kind, line));
   await bringBack(
     cycle,
@@ -124,8 +125,10 @@ function resultOf(kind: SavedKind, line: Line): RecordResult {
   return { id, success, created: line["sf__Created"] === "true", errors };
 }
 
-/** Counts as an attempt, and so goes by SOAP, which tells what is wrong with a request. */
-function again({ changeIds, recordId }: Write, message: string): PushOutcome {
+/** Counts as an attempt, and so goes by SOAP, which tells what is wrong with a request; what follows it waits for that. */
+function again(sending: Sending, write: Write, message: string): PushOutcome {
+  sending.delayed.set(write, 0);
+  const { changeIds, recordId } = write;
   const error = `BULK_JOB_FAILED: ${message || "not processed"}`;
   return { changeIds, recordId, kind: "retry", afterSeconds: 0, counts: true, error };
 }

@@ -256,3 +256,57 @@ describe("values", () => {
     expect(results[0]?.errors).toMatchObject([{ code: "REQUIRED_FIELD_MISSING", fields: ["Name"] }]);
   });
 });
+
+describe("a job that saves records", () => {
+  const texts = ['a "quoted", text', "two\nlines\r\n", "Ünïcødé 😀", "=1+1"];
+  const records = texts.map((Name) => ({ id: null, values: { Name, Industry: null } }));
+
+  async function saved(): Promise<string> {
+    const jobId = await salesforce.openBulkSave("create", "Account", null);
+    await salesforce.uploadBulkSave(jobId, records);
+    await salesforce.startBulkSave(jobId);
+    while ((await salesforce.lookAtBulkSave(jobId)).state === "working");
+    return jobId;
+  }
+
+  const read = async (jobId: string) => {
+    const lines: Readonly<Record<string, unknown>>[] = [];
+    for await (const some of await salesforce.bulkSaved(jobId, "successful")) lines.push(...some);
+    return lines;
+  };
+
+  test("uploads values as they are and tells each record's id beside them, every request counted as BULK", async () => {
+    await salesforce.query(ACCOUNTS);
+    const before = await used();
+
+    const lines = await read(await saved());
+
+    expect(lines.map(({ Name }) => Name)).toEqual(texts);
+    expect(lines[0]).toMatchObject({ sf__Id: expect.stringMatching(/^001/), sf__Created: "true" });
+    const { BULK = 0 } = salesforce.calls();
+    expect((await used()) - before).toBe(BULK);
+  });
+
+  test("is uploaded again whole when the session has ended meanwhile", async () => {
+    const jobId = await salesforce.openBulkSave("create", "Account", null);
+    await order({ kind: "expiredSession", path: "PUT .*/batches" });
+
+    await salesforce.uploadBulkSave(jobId, records);
+    await salesforce.startBulkSave(jobId);
+    while ((await salesforce.lookAtBulkSave(jobId)).state === "working");
+
+    expect(await salesforce.lookAtBulkSave(jobId)).toMatchObject({ state: "complete", processed: 4, failed: 0 });
+  });
+
+  test("that the org has forgotten is gone, which is no error", async () => {
+    expect(await salesforce.lookAtBulkSave("7500000000000009AA")).toMatchObject({ state: "gone" });
+  });
+
+  test("whose results break off half way may be asked for them again", async () => {
+    const jobId = await saved();
+    await order({ kind: "resetInBody", path: "GET .*/successfulResults" });
+
+    expect(await refusalOf(read(jobId))).toMatchObject({ kind: "transient", code: "BROKEN_ANSWER" });
+    expect(await read(jobId)).toHaveLength(4);
+  });
+});
