@@ -106,6 +106,8 @@ export const driftReport = z.object({
       mapping_id: z.string(),
       sf_object: z.string(),
       type: z.enum(["mapping_added", "mapping_removed", "field_added", "field_removed", "setting_changed"]),
+      /** The field or the setting; empty where a whole mapping came or went. */
+      field: z.string(),
     }),
   ),
 });

@@ -7,6 +7,7 @@ export function welcome(instance: InstanceFile, filePath: string): string {
     "",
     "Bridge is running. Ctrl-C stops it; the next start finds everything as it was.",
     "",
+    `  Console     ${consoleUrl(instance)}`,
     `  API         ${instance.base_url}/api/v1`,
     `  Metrics     ${instance.metrics_url}`,
     `  PostgreSQL  ${instance.database_url}`,
@@ -17,6 +18,12 @@ export function welcome(instance: InstanceFile, filePath: string): string {
   return [...lines, ...(instance.workspace_id === null ? firstWorkspace() : firstRow(instance, filePath)), ""].join(
     "\n",
   );
+}
+
+/** Signs in whoever opens it: what stands behind the hash is never sent to a server. */
+function consoleUrl({ base_url, workspace_id, api_token }: InstanceFile): string {
+  if (workspace_id === null || api_token === null) return `${base_url}/`;
+  return `${base_url}/#/sign-in?${new URLSearchParams({ workspace: workspace_id, token: api_token })}`;
 }
 
 function firstWorkspace(): string[] {

@@ -22,8 +22,8 @@ export function Notice({ tone = "info", title, children, acts }: NoticeProps) {
       <div className="notice-words">
         {title && <strong>{title}</strong>}
         {children && <div>{children}</div>}
-        {acts && <div className="acts">{acts}</div>}
       </div>
+      {acts && <div className="acts">{acts}</div>}
     </div>
   );
 }

@@ -499,6 +499,7 @@ export type ReadDriftData = {
     readonly mapping_id: string;
     readonly sf_object: string;
     readonly type: "mapping_added" | "mapping_removed" | "field_added" | "field_removed" | "setting_changed";
+    readonly field: string;
   }[];
 };
 

@@ -56,7 +56,7 @@ function SaveBaseline({ again }: { readonly again?: boolean }) {
   );
 }
 
-type Change = ReadDriftData["changes"][number] & { readonly field?: string };
+type Change = ReadDriftData["changes"][number];
 
 const WORDS: Record<Change["type"], readonly [sign: string, kind: string, words: string]> = {
   mapping_added: ["+", "added", "the mapping was made"],
@@ -96,7 +96,7 @@ function Report({ drift }: { readonly drift: ReadDriftData }) {
                 const [sign, kind, words] = WORDS[type];
                 return (
                   <span key={`${type} ${field}`} className={kind}>
-                    {sign} {field ?? words}
+                    {sign} {field || words}
                   </span>
                 );
               })}

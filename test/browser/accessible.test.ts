@@ -1,0 +1,103 @@
+import { Client } from "pg";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { findChromium, sayWithoutChromium, seriousFindings } from "../support/browser.ts";
+import { dataOf } from "../support/data-of.ts";
+import type { TestWorkspace } from "../support/workspace.ts";
+import { fillWorkspace, PLACES } from "./places.ts";
+import { type ConsoleWorld, goTo, signedIn, startConsoleWorld } from "./world.ts";
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 300_000 });
+
+sayWithoutChromium();
+
+describe.skipIf(findChromium() === undefined)("every page of the console", () => {
+  let world: ConsoleWorld;
+  let workspace: TestWorkspace;
+  let places: readonly string[];
+  const pages: Partial<Record<"light" | "dark", Page>> = {};
+
+  beforeAll(async () => {
+    world = await startConsoleWorld();
+    workspace = await world.bridge.createWorkspace("pages");
+    const database = new Client({ connectionString: world.bridge.database.url });
+    await database.connect();
+    places = await fillWorkspace({
+      ask: async (method, path, body) =>
+        dataOf(
+          await world.bridge.request(method, `/api/v1/t/${workspace.id}${path}`, {
+            token: workspace.token,
+            ...(body !== undefined && { body }),
+          }),
+        ),
+      sql: (text) => database.query(text),
+      schema: "pages",
+      receiverUrl: world.receiver.url,
+    });
+    await database.end();
+    for (const scheme of ["light", "dark"] as const) {
+      const context = await world.browser.newContext({ colorScheme: scheme, viewport: { width: 1280, height: 900 } });
+      pages[scheme] = await signedIn(context, world, workspace);
+    }
+  });
+  afterAll(() => world.close());
+
+  test.each(["light", "dark"] as const)("has nothing that axe finds serious or critical, %s", async (scheme) => {
+    const page = pages[scheme];
+    if (!page) throw new Error("the page was not opened");
+    const findings: Record<string, string[]> = {};
+    for (const place of places) {
+      await show(page, place);
+      const found = await seriousFindings(page);
+      if (found.length > 0) findings[place] = found;
+    }
+
+    expect(findings).toEqual({});
+    expect(places.length).toBeGreaterThanOrEqual(PLACES.length);
+  });
+
+  test("fits a phone of 360 pixels without scrolling sideways", async () => {
+    const page = await signedIn(
+      await world.browser.newContext({ viewport: { width: 360, height: 740 } }),
+      world,
+      workspace,
+    );
+    const wide: string[] = [];
+    for (const place of places) {
+      await show(page, place);
+      if ((await page.evaluate("document.documentElement.scrollWidth > innerWidth")) === true) wide.push(place);
+    }
+
+    expect(wide).toEqual([]);
+  });
+
+  test("can be reached and used by keyboard alone", async () => {
+    const page = pages.light;
+    if (!page) throw new Error("the page was not opened");
+    await show(page, "/");
+
+    await page.keyboard.press("Shift+Tab"); // from the title, which has the focus, back into the places
+    for (let steps = 0; steps < 20 && (await focused(page)) !== "Mappings"; steps += 1)
+      await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Mappings", exact: true }).waitFor();
+    for (let steps = 0; steps < 10 && (await focused(page)) !== "New mapping"; steps += 1)
+      await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Object", { exact: true }).focus();
+    await page.keyboard.type("Lead");
+    await page.getByRole("option", { name: /^Lead/ }).first().waitFor();
+    await page.keyboard.press("Enter");
+
+    await page.getByRole("checkbox", { name: /^LastName/ }).waitFor();
+    expect(await page.getByLabel("Object", { exact: true }).inputValue()).toBe("Lead");
+  });
+
+  const show = async (page: Page, place: string) => {
+    await goTo(page, world, place);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.getByText("Loading", { exact: true }).first().waitFor({ state: "detached" });
+  };
+});
+
+const focused = (page: Page): Promise<unknown> => page.evaluate("document.activeElement?.textContent?.trim()");

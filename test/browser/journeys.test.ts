@@ -1,0 +1,204 @@
+import { Client } from "pg";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { complaintsOf, findChromium, sayWithoutChromium } from "../support/browser.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+import { type ConsoleWorld, goTo, signedIn, startConsoleWorld } from "./world.ts";
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 300_000 });
+
+/** Far more than it takes, so that a busy machine fails nothing. */
+const PATIENCE = 60_000;
+
+const OPPORTUNITY = {
+  version: 1,
+  mappings: [
+    {
+      object_name: "Opportunity",
+      config: { access: "read_only", sf_polling_seconds: 600, fields: { Name: {}, StageName: {} } },
+    },
+  ],
+};
+
+sayWithoutChromium();
+
+describe.skipIf(findChromium() === undefined)("in a browser, somebody", () => {
+  let world: ConsoleWorld;
+  let workspace: TestWorkspace;
+  let database: Client;
+  let page: Page;
+  let complaints: readonly string[];
+
+  beforeAll(async () => {
+    world = await startConsoleWorld();
+    workspace = await createTestWorkspace();
+    database = new Client({ connectionString: world.bridge.database.url });
+    await database.connect();
+    const context = await world.browser.newContext({ viewport: { width: 1280, height: 900 } });
+    context.setDefaultTimeout(PATIENCE);
+    complaints = complaintsOf(context);
+    page = await context.newPage();
+  });
+  afterAll(async () => {
+    await database.end();
+    await world.close();
+  });
+
+  const button = (name: string | RegExp) => page.getByRole("button", { name });
+  const link = (name: string | RegExp) => page.getByRole("link", { name });
+  const heading = (name: string | RegExp) => page.getByRole("heading", { name });
+  const sees = (text: string | RegExp) => page.getByText(text).first().waitFor();
+
+  test("comes with a token and an empty workspace, and sees the first row arrive in Salesforce", async () => {
+    await page.goto(`${world.bridge.baseUrl}/`);
+    await page.getByLabel("Workspace").fill(workspace.id);
+    await page.getByLabel("API token").fill(workspace.token);
+    await button("Sign in").click();
+    await link("To the connections").click();
+
+    await page.getByLabel("Database URL").fill(world.bridge.database.url);
+    await page.getByLabel("Schema").fill("console");
+    await button("Connect database").click();
+    await sees("The database is connected");
+
+    const { loginUrl, credentials } = world.bridge.org.connection;
+    if (credentials.kind !== "password") throw new Error("the local org is connected by password");
+    await page.getByLabel("How to sign in").selectOption("password");
+    await page.getByLabel("Login URL").fill(loginUrl);
+    await page.getByLabel("Consumer key").fill(credentials.clientId);
+    await page.getByLabel("Consumer secret").fill(credentials.clientSecret);
+    await page.getByLabel("User name").fill(credentials.username);
+    await page.getByLabel("Password", { exact: true }).fill(credentials.password);
+    await button("Connect org").click();
+    await sees("The org is connected");
+
+    await link("Overview").first().click();
+    await link("New mapping").click();
+    await page.getByLabel("Object", { exact: true }).fill("Contact");
+    await page
+      .getByRole("option", { name: /^Contact/ })
+      .first()
+      .click();
+    await page
+      .getByRole("checkbox", { name: /^Email Email|^Email/ })
+      .first()
+      .check();
+    await button("Create mapping").click();
+    await heading("Contact").waitFor();
+    await page.getByText("running", { exact: true }).first().waitFor();
+
+    await database.query("INSERT INTO console.contact (lastname, email) VALUES ('Lovelace', 'ada@example.com')");
+    await link("Activity").first().click();
+    await page.getByRole("cell", { name: "SUCCESS" }).first().waitFor();
+    await link(/insert contact/)
+      .first()
+      .click();
+    await sees("Lovelace");
+    const { rows } = await database.query("SELECT sfid FROM console.contact");
+
+    await sees(String(rows[0]?.sfid));
+    expect(rows[0]?.sfid).toMatch(/^003/);
+  });
+
+  test("finds a failed row, understands it and retries it", async () => {
+    await database.query("INSERT INTO console.contact (lastname, email) VALUES ('Hopper', 'no address')");
+    await goTo(page, world, "/");
+    await sees("1 row failed");
+    await link("See why").click();
+    await sees("The e-mail address is not one to Salesforce");
+    await link(/insert contact/)
+      .first()
+      .click();
+    await sees("no address");
+    // What an administrator of the org might do by loosening a rule.
+    await database.query(
+      `UPDATE console._trigger_log SET "values" = jsonb_set("values", '{email}', '"grace@example.com"') WHERE state = 'FAILED'`,
+    );
+
+    await button("Retry").click();
+
+    await sees("1 row waits again");
+    await page.getByText("SUCCESS", { exact: true }).waitFor();
+    await goTo(page, world, "/activity/failed");
+    await sees("No row has failed");
+  });
+
+  test("makes a webhook, sees a test arrive, one fail, and that one delivered after all", async () => {
+    await goTo(page, world, "/webhooks");
+    await link("New webhook").click();
+    await page.getByLabel("URL").fill(`${world.receiver.url}/bridge`);
+    await button("Create webhook").click();
+    await sees(/^whsec_/);
+    await link("I have kept it").click();
+    await button("Send a test").click();
+    await page.getByText("successful", { exact: true }).waitFor();
+
+    world.receiver.answer({ status: 500, body: "the pager is out of paper" });
+    await button("Send a test").click();
+    await page.getByText("failed", { exact: true }).first().waitFor();
+    await page
+      .getByRole("row", { name: /failed/ })
+      .getByRole("button")
+      .first()
+      .click();
+    await sees("the pager is out of paper");
+    await button("Close").click();
+
+    world.receiver.answer(200);
+    await page
+      .getByRole("row", { name: /failed/ })
+      .getByRole("button", { name: /^Retry/ })
+      .click();
+
+    await page.getByText("failed", { exact: true }).first().waitFor({ state: "detached" });
+    expect(await page.getByText("successful", { exact: true }).count()).toBe(2);
+    expect(world.receiver.received).toHaveLength(3);
+  });
+
+  test("imports a configuration after seeing its plan, and sees what differs from the pinned one", async () => {
+    await goTo(page, world, "/configuration/drift");
+    await button("Pin the configuration").click();
+    await sees("The configuration is as it was pinned");
+    await link("Import").click();
+    await page.getByLabel("Or its text").fill(JSON.stringify(OPPORTUNITY));
+    await button("Show the plan").click();
+    await sees("+ StageName");
+    const unchanged = await database.query("SELECT to_regclass('console.opportunity') AS found");
+
+    await button("Import").click();
+
+    await link("Opportunity").waitFor();
+    expect(unchanged.rows).toEqual([{ found: null }]);
+    await goTo(page, world, "/configuration/drift");
+    await sees("+ the mapping was made");
+    await goTo(page, world, "/audit-log?action=config.imported");
+    await sees("owner@example.com");
+  });
+
+  test("makes a token that may only look, sees what it may, and revokes it", async () => {
+    await goTo(page, world, "/tokens");
+    await button("New token").click();
+    await page.getByLabel("Name").fill("Wallboard");
+    await button("Create token").click();
+    const token = (await page.getByText(/^brg_r/).textContent()) ?? "";
+    await button("I have kept it").click();
+
+    const other = await signedIn(await world.browser.newContext(), world, { id: workspace.id, token });
+    await goTo(other, world, "/webhooks");
+    await other.getByText("Webhooks need a token with the scope admin").waitFor();
+    expect(await other.evaluate("localStorage.getItem('bridge.session')")).toBeNull();
+    await goTo(other, world, "/activity");
+    await other.getByRole("cell", { name: "SUCCESS" }).first().waitFor();
+
+    await button("Revoke Wallboard").click();
+    await button("Revoke token").click();
+
+    await sees("Wallboard is revoked");
+    await other.getByText("The token is no longer valid").waitFor({ timeout: PATIENCE });
+    await other.context().close();
+  });
+
+  test("is told of no script that threw and of nothing that the policy refused", () => {
+    expect(complaints).toEqual([]);
+  });
+});

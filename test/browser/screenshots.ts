@@ -1,0 +1,59 @@
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { startBrowser } from "../support/browser.ts";
+import { RunningInstance } from "../support/instance.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { fillWorkspace } from "./places.ts";
+
+/**
+ * Pictures of every page, broad and narrow, light and dark, of an instance as `npm start` has it:
+ * `npm run screenshots [-- FOLDER]`, dist/screenshots unless given. They are for looking at; nothing is compared.
+ */
+const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 360, height: 740 } } as const;
+
+const folder = resolve(process.argv[2] ?? "dist/screenshots");
+mkdirSync(folder, { recursive: true });
+const instance = new RunningInstance();
+const [file, browser, receiver] = await Promise.all([instance.start(), startBrowser(), startReceiver(200)]);
+try {
+  const places = await fillWorkspace({
+    ask: async <Data>(method: string, path: string, body?: unknown) => {
+      const { status, body: answer } = await instance.api(method, path, body);
+      if (!answer.success) throw new Error(`${method} ${path} answered ${status}: ${answer.error?.message}`);
+      return answer.data as Data;
+    },
+    sql: (text) => instance.sql(text),
+    schema: "salesforce",
+    receiverUrl: receiver.url,
+  });
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const page = await (await browser.newContext({ viewport, colorScheme, locale: "en-GB" })).newPage();
+      await page.goto(`${file.base_url}/#/sign-in?workspace=${file.workspace_id}&token=${file.api_token}`);
+      await page.getByRole("heading", { name: "Overview" }).waitFor();
+      for (const place of places) {
+        await page.goto(`${file.base_url}/#${place}`);
+        await page.getByRole("heading", { level: 1 }).waitFor();
+        await page.getByText("Loading", { exact: true }).first().waitFor({ state: "detached" });
+        await page.evaluate("document.fonts.ready.then(() => new Promise((done) => setTimeout(done, 500)))");
+        await page.screenshot({ path: join(folder, `${nameOf(place)}.${size}.${colorScheme}.png`), fullPage: true });
+      }
+      await page.context().close();
+    }
+  }
+  console.log(`pictures of ${places.length} pages lie in ${folder}`);
+} finally {
+  await browser.close();
+  await receiver.close();
+  await instance.destroy();
+}
+
+/** `mappings-one-edit` */
+function nameOf(place: string): string {
+  return (
+    place
+      .replace(/[a-z]+_[\w-]+|\d+/, "one")
+      .slice(1)
+      .replaceAll("/", "-") || "overview"
+  );
+}

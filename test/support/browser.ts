@@ -1,0 +1,64 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { delimiter, join } from "node:path";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/** The system's Chromium, by CHROMIUM or on the PATH; undefined when there is none. */
+export function findChromium(): string | undefined {
+  const named = process.env["CHROMIUM"];
+  if (named) return named;
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find((file) => existsSync(file));
+}
+
+/** Says, once and in one line, why nothing is tried in a browser. */
+export function sayWithoutChromium(): void {
+  if (findChromium() === undefined)
+    console.warn(
+      "No Chromium: the console's journeys are skipped. Debian: apt-get install chromium; else set CHROMIUM.",
+    );
+}
+
+/** A browser without a window. */
+export function startBrowser(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error("there is no Chromium on this machine");
+  // Chromium refuses its sandbox to root, as tests in a container run.
+  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+}
+
+/** What a page complained of: scripts that threw, and what its policy refused. */
+export function complaintsOf(context: BrowserContext): string[] {
+  const complaints: string[] = [];
+  const listen = (page: Page) => {
+    page.on("pageerror", (error) => complaints.push(error.message));
+    page.on("console", (message) => {
+      // A refused request is a line in the browser's console and an answer in the page.
+      const isAnswer = message.text().startsWith("Failed to load resource");
+      if (message.type() === "error" && !isAnswer) complaints.push(message.text());
+    });
+  };
+  for (const page of context.pages()) listen(page);
+  context.on("page", listen);
+  return complaints;
+}
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What axe finds serious or critical on a page as it is now, a line each. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const violations = (await page.evaluate("axe.run(document).then(({ violations }) => violations)")) as Violation[];
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`));
+}
