@@ -1,9 +1,9 @@
-import { QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import type { AuditFilter, AuditLog, AuditTrail } from "../../audit/ports.ts";
 import type { AuditEntry } from "../../model/audit.ts";
-import { oldestKept, readCounter, readCounters } from "./audit-bounds.ts";
+import { oldestKept, readCounter } from "./audit-bounds.ts";
 import { readEntry } from "./audit-item.ts";
-import { partition, sequenceKey } from "./audit-keys.ts";
+import { COUNTER, partition, sequenceKey } from "./audit-keys.ts";
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
 
@@ -67,8 +67,12 @@ async function readNewest(
 
 /** The sequence numbers of the oldest entry that is still kept and of the newest; `first` is `last + 1` when none is. */
 async function bounds(database: Database, pk: string, at: Date): Promise<{ first: number; last: number }> {
-  const counted = (await readCounters(database, [pk])).get(pk);
-  if (counted === undefined) return { first: 1, last: 0 };
+  const Key = { pk, sk: COUNTER };
+  const { Item } = await database.client.send(
+    new GetCommand({ TableName: database.table("audit"), Key, ConsistentRead: true }),
+  );
+  if (Item === undefined) return { first: 1, last: 0 };
+  const counted = readCounter(Item);
   const oldest = await oldestKept(database, pk, counted, at);
   return { first: oldest?.sequence ?? counted.entries + 1, last: counted.entries };
 }
