@@ -2,32 +2,36 @@ import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { BUNDLES, build } from "../../lib/infra/build.ts";
+import { createApp } from "../../lib/infra/synthesize.ts";
 import { QUEUES } from "../../lib/model/resources.ts";
 import { type Bill, monthOf, SERVICES, standing, together, total } from "./cost/bill.ts";
 import { DISTANCES } from "./cost/far-side.ts";
 import type { Measured } from "./cost/measure-process.ts";
+import { PRICES } from "./cost/prices.ts";
 import type { Used } from "./cost/simulate.ts";
 
-const HELP = `npm run bench:cost [-- --minutes 10] [--rows 10] [--json] [--no-cold-start]
+const HELP = `npm run bench:cost [-- --minutes 5] [--rows 10] [--json] [--no-cold-start]
 
 What a mapping costs a month on AWS, by service. The deployed bundles run on a clock that is moved by hand, with the real
 distances to everything (Salesforce ${DISTANCES.salesforce} ms, PostgreSQL ${DISTANCES.postgresConnect} ms to connect and ${DISTANCES.postgres} ms a trip, DynamoDB ${DISTANCES.dynamodb} ms), one call
 at a time; what they take is multiplied by the prices of bench/cost/prices.ts.
 
-  --minutes      simulated minutes of each stretch; 10 hold two of everything but what happens once a day, which is
+  --minutes      simulated minutes of each stretch; 5 hold one of everything but what happens once a day, which is
                  measured by itself
   --rows         rows that a busy mapping gets each minute
   --no-cold-start  leaves out what bench:bundles measures
 
-Fails when an idle mapping among 100 costs more than the limit.`;
+What a deployment costs however much it does (polls of idle queues, its key) is shared out among its mappings. Alarms and
+the dashboard, a stack that can be left out, are told beside it. Fails when an idle mapping among 100 costs more than the
+limit.`;
 
 /** What a mapping may cost a month, idle on the ten-second beat in a deployment of 100. */
 const MOST_DOLLARS = 0.2;
-const ALARMS = 20;
 
 const { values: options } = parseArgs({
   options: {
-    minutes: { type: "string", default: "10" },
+    minutes: { type: "string", default: "5" },
     rows: { type: "string", default: "10" },
     json: { type: "boolean", default: false },
     "no-cold-start": { type: "boolean", default: false },
@@ -41,12 +45,9 @@ interface Line {
   readonly perMapping: Bill;
 }
 
-if (options.help) console.log(HELP);
-else await run();
-
 async function run(): Promise<void> {
   const [one, hundred] = [await measured(1), await measured(100)];
-  const fixed = standing({ queues: Object.keys(QUEUES).length, alarms: ALARMS, dashboards: 1 });
+  const fixed = standing(Object.keys(QUEUES).length);
   const lineOf = (name: string, workspaces: number, { mappings, month }: Month): Line => ({
     name,
     mappings: workspaces * mappings,
@@ -63,7 +64,7 @@ async function run(): Promise<void> {
   const decisive = lines.find(({ name }) => name.startsWith("100 mappings") && name.endsWith("idle"));
   const isWell = decisive !== undefined && total(decisive.perMapping) <= MOST_DOLLARS;
   if (options.json) console.log(JSON.stringify({ lines, most: MOST_DOLLARS, isWell }, null, 2));
-  else report(lines, isWell);
+  else report(lines, isWell, await watching());
   if (!isWell) process.exitCode = 1;
   if (!options["no-cold-start"] && !options.json) {
     console.log("\ncold start: what a function's bundle takes to be imported, beside Lambda's own start");
@@ -113,16 +114,30 @@ function tell(mappings: number, { seconds, functions, units, sqsRequests }: Used
   );
 }
 
-function report(lines: readonly Line[], isWell: boolean): void {
+/** Dollars a month for the alarms and the dashboard that the deployment defines. */
+async function watching(): Promise<number> {
+  await build();
+  const { Resources } = createApp({ bundles: BUNDLES }).synth().getStackByName("Bridge-dev-Alarms").template as {
+    readonly Resources: Readonly<Record<string, { readonly Type: string }>>;
+  };
+  const of = (type: string) => Object.values(Resources).filter(({ Type }) => Type === type).length;
+  return of("AWS::CloudWatch::Alarm") * PRICES.alarmMonth + of("AWS::CloudWatch::Dashboard") * PRICES.dashboardMonth;
+}
+
+function report(lines: readonly Line[], isWell: boolean, watched: number): void {
   const header = ["dollars a mapping and month".padEnd(40), ...SERVICES.map((name) => name.padStart(10)), "     total"];
   console.log(header.join(" "));
   for (const { name, perMapping } of lines) {
     const cells = SERVICES.map((service) => perMapping[service].toFixed(4).padStart(10));
     console.log([name.padEnd(40), ...cells, total(perMapping).toFixed(4).padStart(10)].join(" "));
   }
+  console.log(`alarms and dashboard of a deployment: ${watched.toFixed(2)} a month`);
   console.log(`an idle mapping among 100: at most $${MOST_DOLLARS.toFixed(2)}: ${isWell ? "kept" : "MISSED"}`);
 }
 
 function progress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
+
+if (options.help) console.log(HELP);
+else await run();

@@ -7,13 +7,6 @@ export type Bill = Readonly<Record<Service, number>>;
 export const SERVICES = ["Lambda", "SQS", "DynamoDB", "Scheduler", "KMS", "CloudWatch"] as const;
 type Service = (typeof SERVICES)[number];
 
-/** What a deployment pays for however much it does: its queues are asked whether they hold something, its alarms watch. */
-export interface Deployment {
-  readonly queues: number;
-  readonly alarms: number;
-  readonly dashboards: number;
-}
-
 /** A month of what this stretch took, for one workspace like it. */
 export function monthOf(used: Used): Bill {
   const times = MONTH_SECONDS / used.seconds;
@@ -28,15 +21,16 @@ export function monthOf(used: Used): Bill {
   };
 }
 
-/** What a month costs before anything happens. */
-export function standing({ queues, alarms, dashboards }: Deployment): Bill {
+/** What a month costs before anything happens: idle queues are asked whether they hold something, a key is kept. */
+export function standing(queues: number): Bill {
+  const polls = queues * IDLE_POLLS_PER_SECOND * MONTH_SECONDS;
   return {
     Lambda: 0,
-    SQS: queues * IDLE_POLLS_PER_SECOND * MONTH_SECONDS * PRICES.sqsRequest,
+    SQS: polls * PRICES.sqsRequest,
     DynamoDB: 0,
     Scheduler: 0,
     KMS: PRICES.kmsKeyMonth,
-    CloudWatch: alarms * PRICES.alarmMonth + dashboards * PRICES.dashboardMonth,
+    CloudWatch: 0,
   };
 }
 

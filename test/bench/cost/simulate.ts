@@ -37,8 +37,8 @@ export interface Simulation {
   close(): Promise<void>;
 }
 
-/** Minutes until every mapping is loaded and beats. */
-const MINUTES_TO_START = 4;
+/** Minutes until every mapping is loaded, beats, and has told its totals once. */
+const MINUTES_TO_START = 6;
 
 /** Starts everything and waits until every mapping beats. */
 export async function startSimulation(mappings: number): Promise<Simulation> {
