@@ -23,7 +23,7 @@ export const mappingWithState = z.extend(mappingView, {
 
 /** One mapping in full. */
 export const mappingDetail = z.extend(mappingWithState, {
-  /** Of the first load; null when none goes on. How many records the org has is not asked, for that would cost a call. */
+  /** Of the first load; null when none goes on. The total is what the org counted when it began, null before. */
   progress: z.nullable(z.object({ rows_done: z.int(), rows_total: z.nullable(z.int()) })),
   /** From a change of a row to Salesforce's word, over the last 1,000; null before the first. */
   lag_seconds: z.nullable(z.object({ p50: z.number(), p95: z.number() })),
@@ -72,7 +72,7 @@ export async function readDetail(
   const rows = view.state === "loading" ? (found?.rows ?? null) : null;
   return {
     ...view,
-    progress: rows === null ? null : { rows_done: rows, rows_total: null },
+    progress: rows === null ? null : { rows_done: rows, rows_total: found?.progress.recordsToLoad ?? null },
     lag_seconds: found?.lag ?? null,
     api_calls: { ...found?.progress.apiCalls },
   };
@@ -104,6 +104,7 @@ const progressOf = ({ id }: Mapping, all: readonly MappingProgress[]): MappingPr
 
 const NOTHING_YET = {
   loaded: false,
+  recordsToLoad: null,
   lastPullAt: null,
   lastRunAt: null,
   rowsSynced: 0,

@@ -44,6 +44,8 @@ export interface MappingProgress {
   readonly mappingId: string;
   /** The first load has ended. */
   readonly loaded: boolean;
+  /** Records that the org counted when the first load that goes on began; null: none goes on, or it has not asked yet. */
+  readonly recordsToLoad: number | null;
   readonly lastPullAt: Date | null;
   readonly lastRunAt: Date | null;
   readonly rowsSynced: number;

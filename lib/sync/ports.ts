@@ -64,6 +64,8 @@ export interface LoadMark {
   readonly afterRow: number | null;
   /** A first load that began over rows of before: of a mapping that was restored, or of a table that was adopted. */
   readonly overRows?: true;
+  /** Records that the org counted before the first page; left out before it was asked. */
+  readonly records?: number;
 }
 
 export type Begun =

@@ -25,7 +25,7 @@ export async function startReading(cycle: Cycle, kind: LoadMark["kind"]): Promis
   const { records, readAt } = await cycle.hold.during(() => cycle.salesforce.count(countOf(cycle.shape)));
   const isOverRows = kind === "load" && (await cycle.store.rowsAfter(cycle.lease, 0, 1)).length > 0;
   const nothing = { afterId: null, bulk: null, afterRow: null };
-  const byRest: LoadMark = { kind, startedAt: readAt, ...nothing, ...(isOverRows && { overRows: true }) };
+  const byRest: LoadMark = { kind, startedAt: readAt, records, ...nothing, ...(isOverRows && { overRows: true }) };
   if (records <= BULK_ABOVE_RECORDS) return byRest;
   try {
     const { jobId, readAt: startedAt } = await cycle.salesforce.startBulkQuery(everything(cycle.shape));

@@ -347,3 +347,23 @@ test("what is done to rows stands in the audit log before it happens, also when 
   const { entries } = await auditLog().page(filter, { limit: 10, offset: 0 });
   expect(entries).toMatchObject([{ actor: "ada@example.com", resourceId: mapping.id }]);
 });
+
+test("a first load tells how far it is, of how many records", async () => {
+  const records = Array.from({ length: 2_100 }, (_, at) => ({ LastName: `Contact ${at}` }));
+  await world.createRecords("Contact", records);
+  await world.fault({ kind: "unavailable", path: "Id%20%3E|Id\\+%3E|Id%20>", nth: 1 });
+
+  await expect(mapOne(CONTACT)).rejects.toThrow();
+  const [mapping] = await world.mappings();
+  if (!mapping) throw new Error("nothing was mapped");
+
+  expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({
+    state: "loading",
+    progress: { rows_done: 2_000, rows_total: 2_100 },
+  });
+  await world.work(mapping, "load");
+  expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({
+    state: "running",
+    progress: null,
+  });
+});

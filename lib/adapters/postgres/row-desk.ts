@@ -78,7 +78,9 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
 }
 
 const progressOf = (tables: Metadata): string => `
-  SELECT s.mapping_id, s.position IS NOT NULL AS loaded, ${iso("s.last_pull_at")} AS last_pull_at,
+  SELECT s.mapping_id, s.position IS NOT NULL AS loaded,
+    (SELECT l.load -> 'records' FROM ${tables.loads} l WHERE l.mapping_id = s.mapping_id AND l.load ->> 'kind' = 'load')
+      AS records_to_load, ${iso("s.last_pull_at")} AS last_pull_at,
     ${iso("s.last_run_at")} AS last_run_at, s.rows_synced, s.api_calls,
     waiting.count AS waiting,
     (SELECT ${iso("l.created_at")} FROM ${tables.log} l WHERE l.id = waiting.oldest) AS oldest_waiting_at,
@@ -94,6 +96,7 @@ function readProgress(row: Row): MappingProgress {
   return {
     mappingId: String(row["mapping_id"]),
     loaded: row["loaded"] === true,
+    recordsToLoad: typeof row["records_to_load"] === "number" ? row["records_to_load"] : null,
     lastPullAt: instant(row, "last_pull_at"),
     lastRunAt: instant(row, "last_run_at"),
     rowsSynced: Number(row["rows_synced"]),
