@@ -262,6 +262,8 @@ export interface Provisioner {
     /** Columns that could not follow a field that has grown, and why. */
     readonly narrow: readonly { readonly column: string; readonly type: string; readonly reason: string }[];
   }>;
+  /** Brings the metadata tables of the mapping's workspace to this version; those of a newer one stay as they are. */
+  migrate(mapping: Mapping): Promise<void>;
   /** Ends capture and forgets the mapping's state; table and rows stay. */
   retire(mapping: Mapping): Promise<void>;
 }

@@ -53,10 +53,16 @@ export async function provisionMapping(needs: ProvisionNeeds, message: Provision
   const mapping = await needs.mappings.find(workspaceId, mappingId);
   if (!mapping) return retire(needs, workspaceId, mappingId);
   if (!(await makeTable(needs, mapping))) return;
-  if (message.describe === true) return followObject(needs, mapping);
+  if (message.describe === true) return lookAfter(needs, mapping);
   if (mapping.active) return start(needs, mapping);
   await needs.schedules.remove(mapping.id);
   await drain(needs, workspaceId);
+}
+
+/** Once a day: what a newer version of the service has changed in the schema, then what Salesforce has in the object. */
+async function lookAfter(needs: ProvisionNeeds, mapping: Mapping): Promise<void> {
+  await (await needs.provisioner(mapping.workspaceId)).provisioner.migrate(mapping);
+  await followObject(needs, mapping);
 }
 
 /** A deleted mapping's schedule goes, then its triggers; its table and rows stay. */

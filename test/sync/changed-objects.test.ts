@@ -140,3 +140,17 @@ test("a field that is gone from Salesforce breaks its own mapping, by name, and 
   ]);
   expect(await world.sql("SELECT name FROM salesforce.account")).toEqual([{ name: "Goes on" }]);
 });
+
+test("the daily look brings the metadata of a schema to this version, which a deployment alone does not", async () => {
+  await world.sql("DROP VIEW salesforce._trigger_log_archive");
+  await world.sql(`DO $$ DECLARE made record; BEGIN
+    FOR made IN SELECT relname FROM pg_class WHERE relnamespace = 'salesforce'::regnamespace AND relkind = 'r'
+      AND (starts_with(relname, '_bridge_') AND relname <> '_bridge_meta' OR relname = '_trigger_log')
+    LOOP EXECUTE format('DROP TABLE salesforce.%I CASCADE', made.relname); END LOOP; END $$`);
+  await world.sql("UPDATE salesforce._bridge_meta SET schema_version = 0");
+
+  await look();
+
+  expect(await world.sql("SELECT schema_version > 0 AS moved FROM salesforce._bridge_meta")).toEqual([{ moved: true }]);
+  expect(await world.sql("SELECT count(*)::int AS n FROM salesforce._trigger_log_archive")).toEqual([{ n: 0 }]);
+});

@@ -9,6 +9,14 @@ import { literal, metadata, name } from "./sql.ts";
 export const DDL_LOCK_MILLISECONDS = 2_000;
 export const DDL_ATTEMPTS = 8;
 
+interface MigrateOptions {
+  readonly adopts?: boolean;
+  /** A schema of a newer version stays as it is: this one goes on in it, but changes nothing there. */
+  readonly leavesNewer?: boolean;
+  /** All versions that there are, in their order. */
+  readonly migrations?: typeof MIGRATIONS;
+}
+
 /**
  * Makes the workspace's schema and its metadata tables, or brings them to this version; repeatable, and safe beside
  * running cycles. Refuses with CONFLICT when the schema belongs to another workspace, or holds the log of another
@@ -18,7 +26,7 @@ export async function migrate(
   session: Session,
   schema: string,
   workspaceId: string,
-  { adopts = false }: { readonly adopts?: boolean } = {},
+  { adopts = false, leavesNewer = false, migrations = MIGRATIONS }: MigrateOptions = {},
 ): Promise<void> {
   const { meta, log } = metadata(schema);
   const first = `SELECT pg_advisory_xact_lock(hashtextextended(${literal(`bridge ${schema}`)}, 0))`;
@@ -42,15 +50,17 @@ export async function migrate(
       );
       if (!row) throw new Error(`${meta} has lost its row; insert it again with this workspace's id`);
       refuseOthers(schema, workspaceId, row.workspace_id);
-      refuseNewer(schema, row.schema_version);
-      for (const migration of MIGRATIONS.slice(row.schema_version)) {
-        await session.script(migration(name(schema), metadata(schema)));
-      }
-      if (row.schema_version < MIGRATIONS.length) {
-        await session.query(`UPDATE ${meta} SET schema_version = $1`, [MIGRATIONS.length]);
-      }
+      if (!leavesNewer) refuseNewer(schema, row.schema_version, migrations.length);
+      await moveOn(session, schema, row.schema_version, migrations);
     }),
   );
+}
+
+async function moveOn(session: Session, schema: string, version: number, migrations: typeof MIGRATIONS): Promise<void> {
+  const tables = metadata(schema);
+  for (const migration of migrations.slice(version)) await session.script(migration(name(schema), tables));
+  if (version >= migrations.length) return;
+  await session.query(`UPDATE ${tables.meta} SET schema_version = $1`, [migrations.length]);
 }
 
 const anothersLog = (schema: string) =>
@@ -76,9 +86,9 @@ function refuseOthers(schema: string, workspaceId: string, owner: string): void 
   );
 }
 
-function refuseNewer(schema: string, version: number): void {
-  if (version <= MIGRATIONS.length) return;
+function refuseNewer(schema: string, version: number, known: number): void {
+  if (version <= known) return;
   throw new Error(
-    `the schema ${schema} was made by a newer Bridge (version ${version}; this one knows ${MIGRATIONS.length}); update this installation`,
+    `the schema ${schema} was made by a newer Bridge (version ${version}; this one knows ${known}); update this installation`,
   );
 }

@@ -2,7 +2,8 @@ import { literal, type Metadata } from "./sql.ts";
 
 /**
  * The metadata schema, one entry per version. An entry is never changed once released: what comes later is a new one,
- * written so that cycles of the version before go on working while it runs.
+ * written so that cycles of the version before go on working while it runs. It reaches every schema within a day of its
+ * deployment, by the daily look at each mapping, so cycles may rely on it from the version after.
  */
 export const MIGRATIONS: readonly ((schema: string, tables: Metadata) => string)[] = [firstVersion];
 

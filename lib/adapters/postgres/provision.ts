@@ -30,6 +30,11 @@ export function createProvisioner(connection: PostgresConnection, now: () => Dat
         return await patiently(DDL_ATTEMPTS, isMadeByAnother, () => provisionTable(session, shape, now()));
       });
     },
+    async migrate(mapping) {
+      await withSession(connection, (session) =>
+        migrate(session, connection.schema, mapping.workspaceId, { leavesNewer: true }),
+      );
+    },
     async retire(mapping) {
       await withSession(connection, (session) => retire(session, connection.schema, mapping));
     },

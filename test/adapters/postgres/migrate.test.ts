@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { migrate } from "../../../lib/adapters/postgres/migrate.ts";
+import { MIGRATIONS } from "../../../lib/adapters/postgres/migrations.ts";
+import { createProvisioner } from "../../../lib/adapters/postgres/provision.ts";
+import { openSession } from "../../../lib/adapters/postgres/session.ts";
+import { type Customer, createCustomer, mappingOf } from "./customer.ts";
+
+let customer: Customer;
+beforeEach(async () => {
+  customer = await createCustomer();
+});
+afterEach(() => customer.close());
+
+/** What a later version might bring: nothing in it could be done twice. */
+const LATER: typeof MIGRATIONS = [
+  ...MIGRATIONS,
+  (_, { log }) => `ALTER TABLE ${log} ADD COLUMN later text; CREATE INDEX later_idx ON ${log} (later);`,
+  (schema) => `CREATE TABLE ${schema}._bridge_later (id int PRIMARY KEY);`,
+];
+
+test("a schema moves on to a later version once, whoever asks for it, while cycles run and rows are written", async () => {
+  const stop = new AbortController();
+  const cycling = cyclesUntil(stop.signal);
+  const writing = writesUntil(stop.signal);
+
+  await Promise.all([1, 2, 3].map(() => migrateTo(LATER)));
+  await migrateTo(LATER);
+  stop.abort();
+
+  expect(await cycling).toBeGreaterThan(0);
+  const written = await writing;
+  expect(await versionOf()).toBe(LATER.length);
+  expect(await customer.sql("SELECT FROM salesforce._bridge_later")).toEqual([]);
+  expect(await customer.sql("SELECT count(*)::int AS captured FROM salesforce._trigger_log")).toEqual([
+    { captured: written },
+  ]);
+});
+
+test("a version that breaks off leaves the schema as it was, and is made whole by the next try", async () => {
+  const broken: typeof MIGRATIONS = [...LATER, () => "SELECT 1 / 0"];
+
+  await expect(migrateTo(broken)).rejects.toThrow("division by zero");
+
+  expect(await versionOf()).toBe(MIGRATIONS.length);
+  expect(await customer.sql("SELECT to_regclass('salesforce._bridge_later') IS NULL AS gone")).toEqual([
+    { gone: true },
+  ]);
+  await migrateTo(LATER);
+  expect(await versionOf()).toBe(LATER.length);
+});
+
+test("a schema of a newer version is refused with the remedy, and cycles of the older one go on in it", async () => {
+  await migrateTo(LATER);
+
+  await expect(customer.provision()).rejects.toThrow("update this installation");
+  await createProvisioner({ url: customer.url, schema: "salesforce" }, () => customer.now).migrate(
+    mappingOf(customer.shape),
+  );
+
+  const { store, lease } = await customer.cycle();
+  await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+  expect(await versionOf()).toBe(LATER.length);
+});
+
+async function migrateTo(migrations: typeof MIGRATIONS): Promise<void> {
+  const session = await openSession({ url: customer.url, schema: "salesforce" });
+  try {
+    await migrate(session, "salesforce", mappingOf(customer.shape).workspaceId, { migrations });
+  } finally {
+    await session.close();
+  }
+}
+
+async function versionOf(): Promise<unknown> {
+  return (await customer.sql("SELECT schema_version FROM salesforce._bridge_meta"))[0]?.["schema_version"];
+}
+
+/** Begins, renews and ends cycles one after the other; gives how many. */
+async function cyclesUntil(signal: AbortSignal): Promise<number> {
+  for (let cycles = 1; ; cycles += 1) {
+    const { store, lease } = await customer.cycle();
+    expect(await store.renew(lease, 30)).toBe("held");
+    await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+    await store.close();
+    if (signal.aborted) return cycles;
+  }
+}
+
+/** Inserts rows as an application does; gives how many. */
+async function writesUntil(signal: AbortSignal): Promise<number> {
+  const application = await customer.connect();
+  for (let rows = 1; ; rows += 1) {
+    await application.query("INSERT INTO salesforce.contact (lastname) VALUES ('Written meanwhile')");
+    if (signal.aborted) return rows;
+  }
+}
