@@ -9,7 +9,7 @@ import { ready, type Sending, settleOwed } from "./sending.ts";
 import { type Job, takeResults, writesByKey } from "./take-results.ts";
 
 /** How soon a job is first looked after, and how far apart the looks become while the cycle waits. */
-const FIRST_LOOK_MILLISECONDS = 1_000;
+const FIRST_LOOK_MILLISECONDS = 400;
 const LAST_LOOK_MILLISECONDS = 8_000;
 
 /** A job that takes longer is left to the cycles that follow, so that the mapping's pulls go on. */
