@@ -110,6 +110,16 @@ test("variables of this process are as before once the host is closed", async ()
   expect({ ...process.env }).toEqual(before);
 });
 
+test("what templates say for Lambda alone is not said to this process, nor to the children that it makes", async () => {
+  const before = process.env["NODE_EXTRA_CA_CERTS"];
+  const world = await start();
+  const { NODE_EXTRA_CA_CERTS, METRICS_NAMESPACE, QUEUE_CYCLES } = process.env;
+  await world.host.close();
+
+  expect({ NODE_EXTRA_CA_CERTS, METRICS_NAMESPACE }).toEqual({ NODE_EXTRA_CA_CERTS: before });
+  expect(QUEUE_CYCLES).toContain("bridge-dev-cycles");
+});
+
 test("what the gateway waits for no longer is told to the caller", async () => {
   const clock = createTestClock(TEST_START);
   const method = {
