@@ -214,8 +214,6 @@ export interface CycleStore {
   rowsAfter(lease: Lease, afterRow: number, limit: number): Promise<readonly OwnedRecord[]>;
   /** Where the pulls of these mappings stand, for the workspace's probe; one round trip, unprovisioned ones left out. */
   pulses(mappingIds: readonly string[]): Promise<readonly Pulse[]>;
-  /** A probe at this time (the org's) saw nothing new of these mappings, which is as good as a pull. */
-  notePulled(mappingIds: readonly string[], at: Date): Promise<void>;
   /** Commits marks, calls and the cycle's end, reports a spike, releases the lease; one round trip. */
   finish(lease: Lease, end: CycleEnd): Promise<Finished>;
   /** Events that wait to leave, oldest first; `forget` ends them once they are in the service's own store. */
@@ -245,6 +243,8 @@ export interface Pulse {
 export interface CycleEnd {
   readonly marks: Partial<Marks>;
   readonly pulledAt: Date | null;
+  /** A probe at this time (the org's) saw nothing new of these mappings, which is as good as a pull. */
+  readonly unchanged?: { readonly mappingIds: readonly string[]; readonly at: Date } | null;
   readonly apiCalls: Readonly<Record<string, number>>;
   /** Null: it went well. */
   readonly error: string | null;

@@ -11,15 +11,21 @@ const QUERIES_PER_CALL = 5;
 /** Such calls under way at once; an org ends none of them for that, they take milliseconds. */
 const CALLS_AT_ONCE = 10;
 
+/** What a probe came to: whether the mapping of this cycle has to pull, and of which it saw nothing new, at the org's time. */
+export interface Probed {
+  readonly hasToPull: boolean;
+  readonly unchanged: { readonly mappingIds: readonly string[]; readonly at: Date } | null;
+}
+
 /**
- * Asks for the whole workspace which mappings have changed, five for one call, and wakes them. True when the mapping of
- * this cycle has to pull. A cycle whose slot is claimed by another leaves it to that one.
+ * Asks for the whole workspace which mappings have changed, five for one call, and wakes them. A cycle whose slot is
+ * claimed by another leaves it to that one.
  */
-export async function probe(cycle: Cycle, budget: Budget, slot: number): Promise<boolean> {
-  if (!(await cycle.shared.claimProbe(slot))) return false;
+export async function probe(cycle: Cycle, budget: Budget, slot: number): Promise<Probed> {
+  if (!(await cycle.shared.claimProbe(slot))) return { hasToPull: false, unchanged: null };
   const due = await duePulses(cycle, budget);
   // To ask about one costs as much as to pull it.
-  if (due.length <= 1) return true;
+  if (due.length <= 1) return { hasToPull: true, unchanged: null };
 
   const changed: string[] = [];
   const unchanged: string[] = [];
@@ -31,8 +37,10 @@ export async function probe(cycle: Cycle, budget: Budget, slot: number): Promise
   }
   cycle.tally.changed += changed.length;
   await cycle.shared.sendPulls(changed.filter((mappingId) => mappingId !== cycle.mapping.id));
-  if (unchanged.length > 0 && at !== null) await cycle.store.notePulled(unchanged, at);
-  return changed.includes(cycle.mapping.id);
+  return {
+    hasToPull: changed.includes(cycle.mapping.id),
+    unchanged: at === null ? null : { mappingIds: unchanged, at },
+  };
 }
 
 async function duePulses({ shared, store, clock }: Cycle, budget: Budget): Promise<Pulse[]> {

@@ -5,7 +5,7 @@ import type { Clock } from "./clock.ts";
 import { type Cycle, newTally, type Shared, type Tally } from "./cycle.ts";
 import { type End, holdLease, LEASE_SECONDS, type StopReason, untilItEnds } from "./hold-lease.ts";
 import { type Begun, type CycleStore, LeaseLost, type Marks, type Salesforce, type Totals } from "./ports.ts";
-import { probe } from "./probe.ts";
+import { type Probed, probe } from "./probe.ts";
 import { areLateLanesDue, pull } from "./pull.ts";
 import { push } from "./push.ts";
 import { readAgain } from "./read-page.ts";
@@ -60,11 +60,11 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   if (!begun.held) return { ran: false, why: begun.why };
 
   const cycle = cycleOf(needs, order, begun);
-  const done: Done = { marks: {}, pulledAt: null };
+  const done: Done = { marks: {}, pulledAt: null, unchanged: null };
   const end = await untilItEnds(async () => {
     if (begun.waiting.unfinished) await settleDoubts(cycle, maySave(order, needs.clock));
     if (isReading(cycle, order)) await readAgain(cycle, begun.rereads, "reread");
-    if (await hasToPull(cycle, order, begun)) Object.assign(done, await pull(cycle, begun.marks));
+    if (await hasToPull(cycle, order, begun, done)) Object.assign(done, await pull(cycle, begun.marks));
     if (isPushing(order, begun, needs.clock)) await push(cycle);
   });
   return finish(cycle, begun, done, end);
@@ -73,6 +73,7 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
 interface Done {
   marks: Partial<Marks>;
   pulledAt: Date | null;
+  unchanged: Probed["unchanged"];
 }
 
 function cycleOf(needs: CycleNeeds, { mapping, userId, deadline }: CycleOrder, begun: Held): Cycle {
@@ -88,15 +89,22 @@ function isReading({ clock }: Cycle, { mapping, budget }: CycleOrder): boolean {
 }
 
 /** Whoever was asked to pull does; a beat asks the workspace's probe first, which knows of all mappings for one call. */
-async function hasToPull(cycle: Cycle, { mapping, kind, slot, budget }: CycleOrder, begun: Held): Promise<boolean> {
-  const { marks, lastPullAt } = begun;
+async function hasToPull(
+  cycle: Cycle,
+  { mapping, kind, slot, budget }: CycleOrder,
+  { marks, lastPullAt }: Held,
+  done: Done,
+): Promise<boolean> {
   // Without a position the first load has not ended.
   if (!pulls(mapping.syncDirection) || marks.position === null) return false;
   if (kind !== "beat" || slot === null) return true;
   const now = new Date(cycle.clock.now());
   const { pullEverySeconds } = allowance(budget, mapping.pollingSeconds, now);
   if (pullEverySeconds === null || !isPullDue(pullEverySeconds, lastPullAt, now)) return false;
-  return areLateLanesDue(marks, now) || probe(cycle, budget, slot);
+  if (areLateLanesDue(marks, now)) return true;
+  const probed = await probe(cycle, budget, slot);
+  done.unchanged = probed.unchanged;
+  return probed.hasToPull;
 }
 
 function isPushing(order: CycleOrder, { waiting }: Held, clock: Clock): boolean {

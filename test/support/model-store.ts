@@ -140,7 +140,6 @@ export class ModelStore {
       unseen: unused,
       rowsAfter: unused,
       pulses: unused,
-      notePulled: unused,
       outbox: unused,
       forget: unused,
     };

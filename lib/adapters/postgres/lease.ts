@@ -136,17 +136,21 @@ export async function renew({ session, tables }: Bench, lease: Lease, leaseSecon
 /** Ends the cycle: marks, calls, spike, a little retention, and the lease is free; one round trip. */
 export async function finish(bench: Bench, lease: Lease, end: CycleEnd): Promise<Finished> {
   const { session, tables, now } = bench;
-  const marks = pullMarksToSet(end.marks, 7);
+  const marks = pullMarksToSet(end.marks, 9);
+  const { mappingIds = [], at = null } = end.unchanged ?? {};
+  const pulledAt = end.pulledAt ?? (mappingIds.includes(lease.mappingId) ? at : null);
   const [row] = await session.query<{ still_ours: boolean; totals: Finished }>(
     finishStatement(tables, lease, marks.set),
     [
       lease.mappingId,
       lease.fence,
       lease.configVersion,
-      end.pulledAt,
+      pulledAt,
       JSON.stringify(end.apiCalls),
       end.error,
       now(),
+      mappingIds,
+      at,
       ...marks.values,
     ],
   );
@@ -179,7 +183,7 @@ function finishStatement(tables: Metadata, lease: Lease, marks: readonly string[
         ${[...(isCycle ? RELEASED.map((clause) => when("is_ours", clause)) : []), ...whileCurrent.map((clause) => when("is_current", clause))].join(", ")}
       FROM lease WHERE s.mapping_id = lease.mapping_id
       RETURNING s.mapping_id, s.table_name, s.rows_synced, s.rows_failed, s.api_calls, lease.is_current
-    )${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}`}${pruneSettled(tables, "ended", "$7")}
+    ), ${unchanged(tables)}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}`}${pruneSettled(tables, "ended", "$7")}
     SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
       SELECT jsonb_build_object('rowsSynced', rows_synced, 'rowsFailed', rows_failed, 'apiCalls', api_calls,
         'outboxWaits', EXISTS (SELECT FROM ${tables.outbox})) || (
@@ -188,6 +192,13 @@ function finishStatement(tables: Metadata, lease: Lease, marks: readonly string[
           FROM ${tables.log} WHERE processed_at IS NULL)
       FROM ended) AS totals`;
 }
+
+/** A mapping whose row is held runs a cycle, which says itself when it pulled. */
+const unchanged = ({ state }: Metadata) => `unchanged AS (
+      UPDATE ${state} s SET last_pull_at = $9
+      FROM (SELECT mapping_id FROM ${state} WHERE mapping_id = ANY ($8::text[]) AND mapping_id <> $1
+              AND position IS NOT NULL AND last_pull_at < $9::timestamptz FOR NO KEY UPDATE SKIP LOCKED) free
+      WHERE s.mapping_id = free.mapping_id)`;
 
 const RELEASED = ["lease_until = NULL", "running_failed = 0"];
 

@@ -94,7 +94,6 @@ export function cycleStoreOn(
         for (const { mappingId, mapped } of found) if (!known.has(mappingId)) known.set(mappingId, mapped);
         return found.map(({ mapped: _, ...pulse }) => pulse);
       }),
-    notePulled: (mappingIds, at) => inTurn(() => notePulled(bench, mappingIds, at)),
     finish: (lease, end) => inTurn(() => finish(bench, lease, end)),
     outbox: (limit) => inTurn(() => outbox(bench, limit)),
     forget: (eventIds) => inTurn(() => forget(bench, eventIds)),
@@ -166,17 +165,6 @@ async function pulses(
     lastPullAt: instant(row, "last_pull_at"),
     mapped: { shape: row["shape"] as TableShape, layout: row["layout"] as Layout },
   }));
-}
-
-/** A mapping whose row is held runs a cycle, which says itself when it pulled. */
-async function notePulled({ session, tables }: Workbench, mappingIds: readonly string[], at: Date): Promise<void> {
-  await session.query(
-    `UPDATE ${tables.state} s SET last_pull_at = $2
-     FROM (SELECT mapping_id FROM ${tables.state} WHERE mapping_id = ANY ($1::text[]) AND position IS NOT NULL
-             AND last_pull_at < $2 FOR NO KEY UPDATE SKIP LOCKED) free
-     WHERE s.mapping_id = free.mapping_id`,
-    [mappingIds, at],
-  );
 }
 
 async function outbox({ session, tables }: Workbench, limit: number): Promise<OutboxEvent[]> {

@@ -24,7 +24,14 @@ test("a row that an application inserts is claimed, sent, and told its sfid", as
     { state: "SUCCESS", sfid: sfidOf(1), last_operation: "INSERTED", processed_at: customer.now },
   ]);
   const totals = await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: { SOAP: 1 }, error: null });
-  expect(totals).toEqual({ rowsSynced: 1, rowsFailed: 0, apiCalls: { SOAP: 1 }, queueDepth: 0, outboxWaits: false });
+  expect(totals).toEqual({
+    rowsSynced: 1,
+    rowsFailed: 0,
+    apiCalls: { SOAP: 1 },
+    queueDepth: 0,
+    oldestWaitingSeconds: 0,
+    outboxWaits: false,
+  });
 });
 
 test("a record becomes a row, its change changes the row, its deletion deletes it, and none is sent back", async () => {
