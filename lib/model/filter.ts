@@ -99,7 +99,6 @@ const SET_OPERATORS = new Set(["IN", "NOT IN", "INCLUDES", "EXCLUDES"]);
 const MAX_DEPTH = 20;
 
 function readOr(reader: Reader, depth: number): Filter {
-  if (depth > MAX_DEPTH) throw refused(`it is nested more than ${MAX_DEPTH} deep`);
   return joined("or", reader, () => joined("and", reader, () => readOne(reader, depth)));
 }
 
@@ -111,6 +110,7 @@ function joined(kind: "and" | "or", reader: Reader, read: () => Filter): Filter 
 }
 
 function readOne(reader: Reader, depth: number): Filter {
+  if (depth > MAX_DEPTH) throw refused(`it is nested more than ${MAX_DEPTH} deep`);
   if (reader.takesWord("not")) return { kind: "not", part: readOne(reader, depth + 1) };
   if (!reader.takes("(")) return readComparison(reader);
   const inner = readOr(reader, depth + 1);
@@ -130,8 +130,9 @@ function readComparison(reader: Reader): Filter {
   return { kind: "comparison", field, operator: kind, values };
 }
 
+/** A text holds no control character as it is: SOQL writes the usual ones as \\n, \\r, \\t, \\b and \\f. */
 const VALUES: readonly RegExp[] = [
-  /'(?:[^'\\]|\\['"\\nrtbf%_])*'/y,
+  /'(?:[^'\\\p{Cc}]|\\['"\\nrtbf%_])*'/uy,
   /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d)/y,
   /\d{4}-\d\d-\d\d/y,
   /-?\d+(?:\.\d+)?(?![\w.-])/y,

@@ -51,6 +51,9 @@ describe("a filter that is not understood is refused with the place", () => {
     ["Account.Name = 'a'", "an operator"],
     ["Amount = 1e5", "a value"],
     [`${"(".repeat(30)}Amount = 1${")".repeat(30)}`, "nested"],
+    [`${"NOT ".repeat(900)}Amount = 1`, "nested"],
+    ["Email = 'a\u0000'", "a value"],
+    ["Email = 'a\nb'", "a value"],
   ])("%s", (text, reason) => {
     expect(() => rendered(text)).toThrow(reason);
   });
