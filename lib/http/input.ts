@@ -4,24 +4,24 @@ import { Failure, type FailureDetail } from "../model/failure.ts";
 import type { GatewayEvent } from "./request.ts";
 
 /** A page's size: clamped to `maximum`, refused when it is no whole number of at least 1 (design section 6). */
-export const pageSize = (maximum: number) => wholeNumber("limit", 1, (value) => Math.min(value, maximum));
+export const pageSize = (maximum: number) => wholeNumber(1, (value) => Math.min(value, maximum));
 
 /** How many rows to skip. */
 export const pageOffset = () =>
   z._default(
-    wholeNumber("offset", 0, (value) => value),
+    wholeNumber(0, (value) => value),
     0,
   );
 
 /** How many minutes to look back, an hour unless said otherwise; clamped to `most`. */
 export const minutesBack = (most: number) =>
   z._default(
-    wholeNumber("minutes", 1, (value) => Math.min(value, most)),
+    wholeNumber(1, (value) => Math.min(value, most)),
     60,
   );
 
-function wholeNumber(name: string, least: number, read: (value: number) => number) {
-  const rule = `${name} must be a whole number, at least ${least}`;
+function wholeNumber(least: number, read: (value: number) => number) {
+  const rule = `must be a whole number, at least ${least}`;
   const isRight = (text: string) => /^\d{1,15}$/.test(text) && Number(text) >= least;
   return z.pipe(
     z.string().check(z.refine(isRight, { error: rule })),
