@@ -30,13 +30,16 @@ interface GatewaySettings {
 export function createGateway(settings: GatewaySettings): Server {
   const { api, log } = settings;
   const match = createMatcher(api.methods);
-  const server = createServer((incoming, response) => {
+  // A request without Host is refused below, for Node's own answer has no envelope.
+  const server = createServer({ requireHostHeader: false }, (incoming, response) => {
     answer(settings, match, incoming)
       .then((made) => writeAnswer(response, made))
-      .catch((fault: Error) => broken(response, fault));
+      .catch((fault: Error) => broken(incoming, response, fault));
   });
-  const broken = (response: ServerResponse, fault: Error) => {
-    log({ level: "error", event: "gateway fault", message: fault.message, trace: fault.stack?.split("\n") });
+  const broken = (incoming: IncomingMessage, response: ServerResponse, fault: Error) => {
+    const isGone = !incoming.complete; // the client went away in the middle of its request
+    if (!isGone)
+      log({ level: "error", event: "gateway fault", message: fault.message, trace: fault.stack?.split("\n") });
     response.destroy();
   };
   server.on("clientError", (_, socket) => refuseUnreadable(api, socket as Socket));
@@ -50,6 +53,7 @@ async function answer(
 ): Promise<HttpAnswer> {
   const requestId = newRequestId();
   const refuse = (type: string) => withRequestId(refusalOf(settings.api, type, requestId), requestId);
+  if (incoming.httpVersion === "1.1" && incoming.headers.host === undefined) return refuse("BAD_REQUEST_PARAMETERS");
   let request: HttpRequest;
   try {
     request = await readRequest(incoming, MAXIMUM_REQUEST_BYTES);

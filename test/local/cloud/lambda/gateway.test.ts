@@ -79,7 +79,7 @@ describe("a request", () => {
     ["an unknown path", "GET", "/nowhere/at/all", { proxy: "nowhere/at/all" }],
     ["a part that is missing", "GET", "/api/v1/t//mappings", { proxy: "api/v1/t//mappings" }],
     ["another method", "DELETE", "/api/v1/t/w/mappings", { workspace_id: "w" }],
-    ["the root", "GET", "/", null],
+    ["the root with another method", "POST", "/", null],
     ["a path on the way", "POST", "/api/v1", null],
   ])("to %s reaches the function that says so", async (_, method, path, pathParameters) => {
     const event = await eventOf(path, { method }, "no-such-endpoint");
@@ -155,9 +155,11 @@ describe("an answer", () => {
 
   test("to what is no HTTP, or no method that exists, is in the envelope", async () => {
     const unreadable = await raw("GET /api\u0001 HTTP/1.1\r\n\r\n");
+    const hostless = await raw("GET /api/metrics HTTP/1.1\r\nConnection: close\r\n\r\n");
     const unknown = await raw("TRACE /api/metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
 
     expect(unreadable).toMatch(/^HTTP\/1.1 400 .*"success":false.*"VALIDATION_ERROR"/s);
+    expect(hostless).toMatch(/^HTTP\/1.1 400 .*"success":false.*"VALIDATION_ERROR"/s);
     expect(unknown).toMatch(/^HTTP\/1.1 404 .*"success":false.*"NOT_FOUND"/s);
   });
 });
