@@ -27,7 +27,7 @@ const SOURCES = join(PROJECT, "lib/console");
 const BUILT = join(PROJECT, "dist/console");
 
 /** A digest of what the console is made of: its sources, the API's types, and the packages installed. */
-export function digestOfConsole(): string {
+function digestOfConsole(): string {
   const hash = createHash("sha256");
   const files = [
     ...sourcesIn(SOURCES, () => true).map((file) => join(SOURCES, file)),

@@ -85,12 +85,15 @@ describe.skipIf(findChromium() === undefined)("every page of the console", () =>
       await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.getByLabel("Object", { exact: true }).focus();
-    await page.keyboard.type("Lead");
-    await page.getByRole("option", { name: /^Lead/ }).first().waitFor();
+    await page.keyboard.type("Opportunity");
+    await page
+      .getByRole("option", { name: /^Opportunity/ })
+      .first()
+      .waitFor();
     await page.keyboard.press("Enter");
 
-    await page.getByRole("checkbox", { name: /^LastName/ }).waitFor();
-    expect(await page.getByLabel("Object", { exact: true }).inputValue()).toBe("Lead");
+    await page.getByRole("checkbox", { name: /^StageName/ }).waitFor();
+    expect(await page.getByLabel("Object", { exact: true }).inputValue()).toBe("Opportunity");
   });
 
   const show = async (page: Page, place: string) => {

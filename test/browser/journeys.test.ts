@@ -100,6 +100,26 @@ describe.skipIf(findChromium() === undefined)("in a browser, somebody", () => {
     expect(rows[0]?.sfid).toMatch(/^003/);
   });
 
+  test("connects the org anew by signing in there with the browser, and comes back", async () => {
+    const { loginUrl, credentials } = world.bridge.org.connection;
+    if (!("clientSecret" in credentials)) throw new Error("the local org is connected by an app with a secret");
+    await goTo(page, world, "/connections");
+    await button("Connect another org").click();
+    await page.getByLabel("Login URL").fill(loginUrl);
+    await page.getByLabel("Consumer key").fill(credentials.clientId);
+    await page.getByLabel("Consumer secret").fill(credentials.clientSecret ?? "");
+    await button("Continue at Salesforce").click();
+    await sees("The org is connected.");
+    await link("To the connections").click();
+
+    await sees("refresh token");
+    await button("Check").last().click();
+
+    await page.getByLabel("in order", { exact: true }).first().waitFor();
+    expect(await page.getByLabel("not in order").count()).toBe(0);
+    expect(page.url()).not.toContain("code=");
+  });
+
   test("finds a failed row, understands it and retries it", async () => {
     await database.query("INSERT INTO console.contact (lastname, email) VALUES ('Hopper', 'no address')");
     await goTo(page, world, "/");

@@ -79,6 +79,7 @@ function KindCard({ kind }: { readonly kind: Kind }) {
 function Retry({ what, total, name }: { readonly what: RetryRowsBody; readonly total: number; readonly name: string }) {
   const { refusal } = useScopes();
   const say = useSay();
+  const words = total === 1 ? "Retry it" : `Retry all ${count(total)}`;
   const retry = useAct<RetryRowsData>(() => ({ method: "POST", path: "/monitoring/errors/retry", body: what }));
   return (
     <Button
@@ -86,12 +87,12 @@ function Retry({ what, total, name }: { readonly what: RetryRowsBody; readonly t
       icon={<RotateCw size={14} aria-hidden />}
       busy={retry.isPending}
       refused={refusal("operate")}
-      aria-label={`Retry ${count(total)} ${name}`}
+      aria-label={`${words} ${name}`}
       onClick={() =>
         retry.mutate(undefined, { onSuccess: ({ data }) => say.done(...retried(data)), onError: say.failed })
       }
     >
-      Retry {total === 1 ? "it" : `all ${count(total)}`}
+      {words}
     </Button>
   );
 }

@@ -2,6 +2,7 @@ import { Download, FileJson } from "lucide-react";
 import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
 import { Button } from "../../parts/button.tsx";
+import { Code } from "../../parts/code.tsx";
 import { Copy } from "../../parts/copy.tsx";
 import { Bones, Card, Empty } from "../../parts/page.tsx";
 import { save } from "../../parts/save.ts";
@@ -58,7 +59,7 @@ export function Exported() {
             </>
           }
         >
-          <pre className="code">{text}</pre>
+          <Code text={text.trimEnd()} label="Configuration" />
         </Card>
       )}
     </ConfigurationFrame>

@@ -2,6 +2,7 @@ import type { ReadDeliveryData } from "bridge/api";
 import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
 import { Badge } from "../../parts/badge.tsx";
+import { Code } from "../../parts/code.tsx";
 import { Copy } from "../../parts/copy.tsx";
 import { Bones } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -55,7 +56,7 @@ export function DeliveryHistory({ webhookId, id }: { readonly webhookId: string;
           <dt>X-Bridge-Signature</dt>
           <dd>sha256=… made for each attempt, never kept</dd>
         </dl>
-        <pre className="code">{pretty(delivery.request_body)}</pre>
+        <Code text={pretty(delivery.request_body)} label="Request body" />
       </section>
     </div>
   );
@@ -80,10 +81,10 @@ function AttemptCard({ attempt }: { readonly attempt: Attempt }) {
       </div>
       {reason && <p>{sentence(reason)}</p>}
       {response_body && (
-        <pre className="code">
-          {response_body}
-          {attempt.response_body_truncated && "\n… (the first KB is kept)"}
-        </pre>
+        <Code
+          text={`${response_body}${attempt.response_body_truncated ? "\n… (the first KB is kept)" : ""}`}
+          label={`Answer to attempt ${number}`}
+        />
       )}
     </div>
   );

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { Code } from "../../parts/code.tsx";
 import { Check } from "../../parts/field.tsx";
 import { EVENTS, type EventType, sampleOf } from "./events.ts";
 
@@ -32,7 +33,7 @@ export function EventChoice({ chosen, onChange }: Props) {
         <figcaption className="small muted">
           What arrives for <span className="mono">{shown}</span>
         </figcaption>
-        <pre className="code">{sampleOf(shown)}</pre>
+        <Code text={sampleOf(shown)} label={`What arrives for ${shown}`} />
       </figure>
     </div>
   );

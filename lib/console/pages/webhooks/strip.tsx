@@ -6,7 +6,7 @@ const SHOWN = 40;
 
 /** The latest deliveries as a strip, the newest on the right. */
 export function DeliveryStrip({ webhookId }: { readonly webhookId: string }) {
-  const { data } = useAnswer(questions.deliveries(webhookId, { limit: 50 }), { everySeconds: 10 });
+  const { data } = useAnswer(questions.deliveries(webhookId, { limit: 50 }), { everySeconds: 60 });
   const deliveries = (data?.data ?? []).slice(0, SHOWN).toReversed();
   if (data && deliveries.length === 0) return <span className="muted small">none yet</span>;
   const successful = deliveries.filter(({ status }) => status === "successful").length;

@@ -19,6 +19,7 @@ import { go, hrefOf } from "../../route.ts";
 import { detailOf } from "../mappings/new-mapping.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { EventChoice } from "./event-choice.tsx";
+import { Success } from "./success.tsx";
 import { WebhookState } from "./webhooks.tsx";
 
 /** One webhook: what it is told, how that went, and everything that can be done with it. */
@@ -59,6 +60,7 @@ function Body({ webhook }: { readonly webhook: ReadWebhookData }) {
         </Notice>
       )}
       {webhook.previous_secret_valid_until && <Overlap until={webhook.previous_secret_valid_until} />}
+      <Success webhookId={webhook.id} />
       <Deliveries webhookId={webhook.id} />
       <Card title="Settings">
         <dl className="facts">
