@@ -5,18 +5,22 @@ import { dropColumns, recordConflicts } from "./conflicts.ts";
 import { deleteRows, dropHolds } from "./delete-rows.ts";
 import { imagesInDoubt } from "./doubtful-inserts.ts";
 import { fenced, type Workbench } from "./fence.ts";
+import { giveUpUpsertValues } from "./give-up-upsert-values.ts";
 import { clearInboundErrors, writeInboundErrors } from "./inbound-errors.ts";
 import type { MappedTable } from "./layout.ts";
 import { movesPulls, writeMarks } from "./marks.ts";
 import { type Judged, mergeRows, returningRows } from "./merge-rows.ts";
-import { isUntouched, type LockedRow, lockByUpsertField, lockRows, readAround } from "./page-rows.ts";
+import { type Around, isUntouched, type LockedRow, lockByUpsertField, lockRows, readAround } from "./page-rows.ts";
 import { refuseChanges } from "./refuse-changes.ts";
 import { insertRows, rowOf, updateRows } from "./write-rows.ts";
 
+/** What one try of a page does about what stands in its way. */
 interface Patience {
   readonly lockMilliseconds: number;
   /** Rows that a transaction of the customer holds are left for later instead of waited for. */
   readonly skipsLocked: boolean;
+  /** Rows give up upsert values that other rows of the page are to get, before any gets its own. */
+  readonly makesRoom: boolean;
 }
 
 /** When a record whose row was held is read again. */
@@ -27,15 +31,11 @@ const BUSY_RETRY_SECONDS = 10;
  * rows are locked, then what waits of them is read, then they are merged and written. A single statement would judge
  * on what it saw before it got its locks, and would lose a user's edit.
  */
-export async function applyImages(
-  bench: Workbench,
-  lease: Lease,
-  page: Page,
-  { lockMilliseconds, skipsLocked }: Patience,
-): Promise<Applied> {
+export async function applyImages(bench: Workbench, lease: Lease, page: Page, patience: Patience): Promise<Applied> {
+  const { lockMilliseconds } = patience;
   const settings = { silent: true, lockMilliseconds, changesState: movesPulls(page.marks) };
   return await fenced(bench, lease, settings, async () => {
-    const applied = page.images.length === 0 ? null : await applyAll(bench, lease, page, skipsLocked);
+    const applied = page.images.length === 0 ? null : await applyAll(bench, lease, page, patience);
     await writeMarks(bench, lease, page.marks);
     return applied ?? NOTHING;
   });
@@ -53,7 +53,12 @@ export const NOTHING: Applied = {
   heldDeletes: 0,
 };
 
-async function applyAll(bench: Workbench, lease: Lease, page: Page, skipsLocked: boolean): Promise<Applied> {
+async function applyAll(
+  bench: Workbench,
+  lease: Lease,
+  page: Page,
+  { skipsLocked, makesRoom }: Patience,
+): Promise<Applied> {
   const mapped = bench.mapped(lease);
   const images = newestOfEach(page.images);
   const { rows, busy } = await lockRows(bench, mapped, images, skipsLocked);
@@ -89,7 +94,7 @@ async function applyAll(bench: Workbench, lease: Lease, page: Page, skipsLocked:
       return { image, verdict };
     });
 
-  const applied = await carryOut(bench, lease, mapped, judged, { ...around, page });
+  const applied = await carryOut(bench, lease, mapped, judged, { ...around, page, makesRoom });
   await dropHolds(bench, lease, around.heldDeletes, judged);
   const again = new Set(applied.reread);
   await writeInboundErrors(bench, lease, [
@@ -146,7 +151,7 @@ async function carryOut(
   lease: Lease,
   mapped: MappedTable,
   judged: readonly Judged[],
-  { hasSentInserts, page }: { readonly hasSentInserts: boolean; readonly page: Page },
+  { hasSentInserts, page, makesRoom }: Pick<Around, "hasSentInserts"> & Pick<Patience, "makesRoom"> & { page: Page },
 ): Promise<Applied> {
   const reread = judged.filter(({ verdict }) => verdict.kind === "reread").map(({ image }) => image.sfid);
   const deletions = judged.flatMap(({ image, verdict }) => (verdict.kind === "delete" ? [{ ...verdict, image }] : []));
@@ -157,6 +162,7 @@ async function carryOut(
   const updates = judged.flatMap(({ image, verdict }) =>
     verdict.kind === "update" ? [rowOf(image, { key: verdict.key, isSure: verdict.isSure })] : [],
   );
+  if (makesRoom) await giveUpUpsertValues(bench, mapped, [...updates, ...merged.rows]);
   const differing = await updateRows(bench, mapped, [...updates, ...merged.rows]);
 
   const fresh = judged.filter(({ verdict }) => verdict.kind === "insert").map(({ image }) => image);

@@ -23,18 +23,23 @@ export async function apply(bench: Workbench, lease: Lease, page: Page): Promise
   }
 }
 
+/** Each further try knows more of what stood in the way of the one before. */
 async function whole(bench: Workbench, lease: Lease, page: Page): Promise<Applied> {
+  const attempt = (skipsLocked: boolean, makesRoom: boolean) =>
+    patiently(ATTEMPTS, isClash, () =>
+      applyImages(bench, lease, page, { lockMilliseconds: LOCK_MILLISECONDS, skipsLocked, makesRoom }),
+    );
   try {
-    return await patiently(ATTEMPTS, isClash, () =>
-      applyImages(bench, lease, page, { lockMilliseconds: LOCK_MILLISECONDS, skipsLocked: false }),
-    );
+    return await attempt(false, false);
   } catch (error) {
-    if (!isLockRefused(error)) throw error;
-    return await patiently(ATTEMPTS, isClash, () =>
-      applyImages(bench, lease, page, { lockMilliseconds: LOCK_MILLISECONDS, skipsLocked: true }),
-    );
+    if (isLockRefused(error)) return await attempt(true, false);
+    if (!isTaken(error) || page.images.length === 1) throw error;
+    return await attempt(false, true);
   }
 }
+
+/** A value that another row has; maybe one that this page would take from it. */
+const isTaken = (error: unknown): boolean => sqlState(error) === "23505";
 
 async function halved(bench: Workbench, lease: Lease, page: Page, error: unknown): Promise<Applied> {
   const { images } = page;

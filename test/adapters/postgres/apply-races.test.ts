@@ -295,6 +295,35 @@ describe("with an upsert field", () => {
     expect(await contacts()).toMatchObject([{ sfid: null, lastname: "Noether" }]);
   });
 
+  test("values that go round among records in one page go round among their rows, others come along", async () => {
+    const { store, lease } = await customer.cycle();
+    const named = (number: number, key: string, seconds: number) =>
+      image(number, seconds, { key__c: key, lastname: `${number} has ${key}` });
+    await store.apply(
+      lease,
+      page([named(1, "A", 1), named(2, "B", 1), named(3, "C", 1), named(4, "D", 1), named(5, "E", 1)]),
+    );
+
+    const applied = await store.apply(
+      lease,
+      page([
+        named(1, "B", 2),
+        named(2, "A", 2),
+        named(3, "D", 2),
+        named(4, "E", 2),
+        named(5, "C", 2),
+        named(6, "F", 2),
+      ]),
+    );
+
+    expect(applied).toMatchObject({ updated: 5, inserted: 1, rejected: 0 });
+    expect(await customer.sql("SELECT key__c, lastname FROM salesforce.contact ORDER BY sfid")).toEqual(
+      ["B", "A", "D", "E", "C", "F"].map((key, index) => ({ key__c: key, lastname: `${index + 1} has ${key}` })),
+    );
+    expect(await customer.sql("SELECT FROM salesforce._trigger_log")).toEqual([]);
+    expect(await customer.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
+  });
+
   test("a value that moves from one record to another in one page moves between their rows", async () => {
     const { store, lease } = await customer.cycle();
     await store.apply(lease, page([image(1, 1, { key__c: "K", lastname: "Curie" })]));
