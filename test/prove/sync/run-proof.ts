@@ -34,8 +34,9 @@ export interface Proof {
     readonly wire: Readonly<Record<string, number>>;
     readonly org: number;
   };
-  /** Saves that were stopped between check and send. */
+  /** Saves that were stopped between check and send, and cycles that said that theirs came after the lease was lost. */
   readonly heldSaves: number;
+  readonly lateSavesTold: number;
   readonly findings: readonly Finding[];
 }
 
@@ -86,6 +87,7 @@ export async function runProof(asked: Asked): Promise<Proof> {
       incidents: incidentsOf(run),
       calls: quiet.calls,
       heldSaves: stage.wire.ledger.writes.filter(({ wasHeld }) => wasHeld).length,
+      lateSavesTold: stage.notes.filter((line) => line.includes("saves came after the lease was lost")).length,
       findings: [...quiet.findings, ...loud],
     };
   } finally {
@@ -119,6 +121,7 @@ async function provePeace(
   await desk.untilNothingWaits();
   const evidence = await untilCallsAgree(run);
   const findings = judge(evidence);
+  tell(run, findings);
   const { engine, wire, org } = evidence.calls;
   asked.say(
     `in peace: ${run.trouble.passed.size} points, ${run.application.changes()} and ${run.colleagues.deeds.length} changes, ${findings.length} findings`,
@@ -160,7 +163,7 @@ async function proveTrouble(run: Run): Promise<readonly Finding[]> {
   const plan = planOf(run);
   trouble.arm(plan);
   const until = Date.now() + asked.minutes * 60_000;
-  const latest = Date.now() + Math.max(asked.minutes * 3, 3) * 60_000;
+  const latest = Date.now() + Math.max(asked.minutes * 4, 4) * 60_000;
   const changes = () => run.application.changes() + run.colleagues.deeds.length;
   const isOver = () =>
     (Date.now() > until && changes() >= asked.changes && killsOf(run) >= asked.kills && trouble.armed() === 0) ||
@@ -181,7 +184,14 @@ async function proveTrouble(run: Run): Promise<readonly Finding[]> {
     what: `no ${how} ${when} ${point}`,
     story: [],
   }));
-  return [...judge(evidence), ...complaints];
+  const findings = [...judge(evidence), ...complaints];
+  tell(run, findings);
+  return findings;
+}
+
+/** At once, because whoever runs out of patience wants to know what there was. */
+function tell({ asked }: Run, findings: readonly Finding[]): void {
+  for (const { name, table, tag, what } of findings) asked.say(`${name}: ${table} ${tag} ${what}`);
 }
 
 /** At these, a stop is worth most: between a check and what follows it. */
@@ -254,7 +264,7 @@ function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>> {
       stage.send("cycles", message, dice.below(4) * dice.below(10));
   });
   yield lane(11, 3_000, async (dice) => operate(run, dice, await ids).catch(() => undefined));
-  yield lane(15, 20_000, (dice) => application.heap(dice.pick(run.mappings)));
+  yield lane(15, 60_000, (dice) => application.heap(dice.pick(run.mappings)));
   yield lane(12, 700, (dice) => desk.control("POST", "/faults", faultBy(dice)).catch(() => undefined));
   yield lane(13, 4_000, async (dice) => {
     const caller = dice.pick(stage.wire.callers().filter(({ worker }) => ENGINE.includes(worker)));
@@ -282,8 +292,8 @@ async function strikePart({ stage, parts }: Run, dice: Dice): Promise<void> {
   await carryOut();
 }
 
-/** A lock's longest wait, a doubt's eleven minutes, and the lanes of every five minutes, several times over. */
-const STEPS_SECONDS = [0, 0, 330, 330, 330, 330, 330, 60, 330, 330];
+/** A doubt's eleven minutes, the lanes of every five minutes, several times over, and a lock's longest wait. */
+const STEPS_SECONDS = [0, 400, 400, 1_000, 400];
 
 /** No more trouble, and as much time as everything that waits may need. */
 async function drain({ stage, desk, asked, mappings }: Run): Promise<void> {

@@ -24,6 +24,8 @@ export interface Stage {
   readonly org: Omit<Org, "close">;
   readonly databaseUrl: string;
   readonly workspaceId: string;
+  /** Lines of the functions' log, whatever host they ran on, of cycles that noted something. */
+  readonly notes: readonly string[];
   /** A request to Bridge's API as the administrator; tries again while the host is away. */
   api(method: string, path: string, body?: unknown): Promise<unknown>;
   /** Puts a message into a queue, beside what Bridge sends itself. Lost when the host is away. */
@@ -64,10 +66,15 @@ export async function openStage({ gate, definition, environments }: StageSetting
     announcer: pathToFileURL(join(import.meta.dirname, "announce.ts")).href,
     environments,
   };
+  const notes: string[] = [];
+  const hear = (line: string) => {
+    if (process.env["PROOF_TALKS"]) console.error(line);
+    if (line.includes('"notes":["')) notes.push(line);
+  };
   const parts = {
     postgres: await postgresAt(),
-    org: await hold("hold-org.ts", orgOrder),
-    host: await hold("hold-host.ts", hostOrder),
+    org: await hold("hold-org.ts", orgOrder, hear),
+    host: await hold("hold-host.ts", hostOrder, hear),
   };
   const org = parts.org.said as Omit<Org, "close">;
   const workspace = await workspaceOn(parts.host.child, parts.postgres, org);
@@ -79,6 +86,7 @@ export async function openStage({ gate, definition, environments }: StageSetting
     org,
     databaseUrl: parts.postgres.url,
     workspaceId: workspace.id,
+    notes,
     api: async (method, path, body) => {
       for (let attempt = 1; ; attempt++) {
         const { baseUrl } = parts.host.said as { baseUrl: string };
@@ -105,11 +113,11 @@ export async function openStage({ gate, definition, environments }: StageSetting
     },
     killHost: async () => {
       await kill(parts.host.child);
-      parts.host = await hold("hold-host.ts", hostOrder);
+      parts.host = await hold("hold-host.ts", hostOrder, hear);
     },
     killOrg: async () => {
       await kill(parts.org.child);
-      parts.org = await hold("hold-org.ts", orgOrder);
+      parts.org = await hold("hold-org.ts", orgOrder, hear);
     },
     killPostgres: async () => {
       process.kill(postmasterOf(folder), "SIGKILL");
@@ -136,7 +144,7 @@ interface Held {
   readonly said: unknown;
 }
 
-async function hold(script: string, order: object): Promise<Held> {
+async function hold(script: string, order: object, hear: (line: string) => void): Promise<Held> {
   const child = fork(join(import.meta.dirname, script), [JSON.stringify(order)], {
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
@@ -149,7 +157,7 @@ async function hold(script: string, order: object): Promise<Held> {
       throw new Error(`${script} ended before it was ready`);
     }),
   ]);
-  lines.on("line", (said) => process.env["PROOF_TALKS"] && console.error(said));
+  lines.on("line", hear);
   return { child, said: JSON.parse(String(line)) };
 }
 

@@ -1,7 +1,16 @@
 import type { Proof } from "./run-proof.ts";
 
 /** The summary for people. */
-export function summaryOf({ seed, seconds, changes, incidents, calls, heldSaves, findings }: Proof): string {
+export function summaryOf({
+  seed,
+  seconds,
+  changes,
+  incidents,
+  calls,
+  heldSaves,
+  lateSavesTold,
+  findings,
+}: Proof): string {
   const rows = Object.entries(incidents)
     .sort()
     .map(([point, { kills, stops }]) => `${pad(kills)} ${pad(stops)}  ${point}`);
@@ -13,7 +22,7 @@ export function summaryOf({ seed, seconds, changes, incidents, calls, heldSaves,
     ...rows,
     "",
     `changes   ${changes.application} by the application, ${changes.colleagues} in Salesforce`,
-    `incidents ${all("kills")} kills, ${all("stops")} stops, ${heldSaves} saves held between check and send`,
+    `incidents ${all("kills")} kills, ${all("stops")} stops, ${heldSaves} saves held between check and send, ${lateSavesTold} cycles told that theirs came too late`,
     `calls     ${labels.map((label) => `${label} ${calls.engine[label] ?? 0} (wire ${calls.wire[label] ?? 0})`).join(", ")}, org ${calls.org} in all, while nothing was killed`,
     ...findings
       .slice(0, 20)
