@@ -16,7 +16,7 @@ interface Caller {
 
 /**
  * Calls that were made for a mapping outside of its cycles count among its own, whose totals live in its database. Gives
- * the table as it is there; null: its long work is under way, or it has moved on, and the calls are not booked.
+ * the table as it is there; null: its long work is under way, or it has moved on.
  */
 export async function bookCalls(
   { connections, clock }: Needs,
@@ -28,7 +28,10 @@ export async function bookCalls(
     const owner = `provisioning ${clock.now()}`;
     const asked = { mappingId, configVersion, owner, slot: null, work: "load", leaseSeconds: LEASE_SECONDS } as const;
     const begun = await store.begin(asked);
-    if (!begun.held) return null;
+    if (!begun.held) {
+      await store.addCalls(mappingId, apiCalls);
+      return null;
+    }
     await store.finish(begun.lease, { marks: {}, pulledAt: null, apiCalls, error: null });
     return begun.shape;
   } finally {

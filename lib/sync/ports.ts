@@ -216,6 +216,8 @@ export interface CycleStore {
   pulses(mappingIds: readonly string[]): Promise<readonly Pulse[]>;
   /** Commits marks, calls and the cycle's end, reports a spike, releases the lease; one round trip. */
   finish(lease: Lease, end: CycleEnd): Promise<Finished>;
+  /** Counts calls that were made for a mapping without its lease. */
+  addCalls(mappingId: string, apiCalls: Readonly<Record<string, number>>): Promise<void>;
   /** Events that wait to leave, oldest first; `forget` ends them once they are in the service's own store. */
   outbox(limit: number): Promise<readonly OutboxEvent[]>;
   forget(eventIds: readonly string[]): Promise<void>;

@@ -142,6 +142,7 @@ export class ModelStore {
       pulses: unused,
       outbox: unused,
       forget: unused,
+      addCalls: unused,
     };
   }
 

@@ -72,6 +72,17 @@ test("a field that is added to a mapping is filled for the rows that are there",
   expect(await world.sql("SELECT FROM salesforce._trigger_log")).toEqual([]);
 });
 
+test("what a change of configuration asks the org is counted, also while a load is at work", async () => {
+  await mapContact("LastName");
+  const counted = async () => (await world.sql("SELECT api_calls FROM salesforce._bridge_state"))[0]?.["api_calls"];
+  const { REST } = (await counted()) as { REST: number };
+  await world.sql("UPDATE salesforce._bridge_loads SET lease_until = clock_timestamp() + interval '1 hour'");
+
+  await mapContact("LastName", "Description");
+
+  expect(await counted()).toMatchObject({ REST: REST + 1 });
+});
+
 test("a sweep finds what no poll could see: records that are missing here, and rows whose records are gone", async () => {
   await world.createRecords("Contact", contacts(5));
   const contact = await mapContact("LastName");

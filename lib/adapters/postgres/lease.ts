@@ -175,11 +175,7 @@ function finishStatement(tables: Metadata, lease: Lease, marks: readonly string[
       SELECT *, fence = $2 AS is_ours, fence = $2 AND config_version = $3 AS is_current
       FROM ${leaseTable(tables, lease.work)} WHERE mapping_id = $1 FOR NO KEY UPDATE
     ), ended AS (
-      UPDATE ${tables.state} s SET api_calls = (
-          SELECT coalesce(jsonb_object_agg(label, calls), '{}') FROM (
-            SELECT label, sum(calls::bigint) AS calls
-            FROM (SELECT * FROM jsonb_each_text(s.api_calls) UNION ALL SELECT * FROM jsonb_each_text($5)) AS both_sides (label, calls)
-            GROUP BY label) AS summed),
+      UPDATE ${tables.state} s SET api_calls = ${withCalls("$5")},
         ${[...(isCycle ? RELEASED.map((clause) => when("is_ours", clause)) : []), ...whileCurrent.map((clause) => when("is_current", clause))].join(", ")}
       FROM lease WHERE s.mapping_id = lease.mapping_id
       RETURNING s.mapping_id, s.table_name, s.rows_synced, s.rows_failed, s.api_calls, lease.is_current
@@ -191,6 +187,23 @@ function finishStatement(tables: Metadata, lease: Lease, marks: readonly string[
             coalesce(extract(epoch FROM clock_timestamp() - min(created_at) FILTER (WHERE NOT held)), 0))
           FROM ${tables.log} WHERE processed_at IS NULL)
       FROM ended) AS totals`;
+}
+
+/** What was called before and now, by label. */
+const withCalls = (calls: string) => `(
+          SELECT coalesce(jsonb_object_agg(label, calls), '{}') FROM (
+            SELECT label, sum(calls::bigint) AS calls
+            FROM (SELECT * FROM jsonb_each_text(s.api_calls) UNION ALL SELECT * FROM jsonb_each_text(${calls})) AS both_sides (label, calls)
+            GROUP BY label) AS summed)`;
+
+/** Counts calls that were made without the lease, whoever has it. */
+export async function addCalls(
+  { session, tables }: Bench,
+  mappingId: string,
+  apiCalls: CycleEnd["apiCalls"],
+): Promise<void> {
+  const statement = `UPDATE ${tables.state} s SET api_calls = ${withCalls("$2")} WHERE mapping_id = $1`;
+  await unlessUnprovisioned(session.query(statement, [mappingId, JSON.stringify(apiCalls)]));
 }
 
 /** A mapping whose row is held runs a cycle, which says itself when it pulled. */

@@ -7,7 +7,7 @@ import type { Search } from "./claim-candidates.ts";
 import { instant, iso, type Workbench } from "./fence.ts";
 import { createIdleSessions } from "./idle-sessions.ts";
 import { isZoneless, type Layout, type MappedTable } from "./layout.ts";
-import { begin, finish, renew, unlessUnprovisioned } from "./lease.ts";
+import { addCalls, begin, finish, renew, unlessUnprovisioned } from "./lease.ts";
 import { doubtsIn, noteLook, recover } from "./recover.ts";
 import { renewable } from "./renewable-session.ts";
 import { sendAgain } from "./send-again.ts";
@@ -95,6 +95,7 @@ export function cycleStoreOn(
         return found.map(({ mapped: _, ...pulse }) => pulse);
       }),
     finish: (lease, end) => inTurn(() => finish(bench, lease, end)),
+    addCalls: (mappingId, apiCalls) => inTurn(() => addCalls(bench, mappingId, apiCalls)),
     outbox: (limit) => inTurn(() => outbox(bench, limit)),
     forget: (eventIds) => inTurn(() => forget(bench, eventIds)),
     close: () => inTurn(end),
