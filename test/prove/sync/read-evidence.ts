@@ -67,6 +67,22 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
   }
 }
 
+/** The books of calls alone; asks the org for nothing that it counts. */
+export async function readBooksOfCalls(sources: Sources): Promise<Calls> {
+  const client = new Client({ connectionString: sources.databaseUrl });
+  await client.connect();
+  try {
+    const { used } = (await fromOrg(sources, "/_sim/calls")) as { used: number };
+    return await readCalls(
+      async <R>(text: string) => (await client.query(text)).rows as R[],
+      sources,
+      used - sources.colleaguesCalls,
+    );
+  } finally {
+    await client.end();
+  }
+}
+
 type Row = Readonly<Record<string, unknown>>;
 
 const textOf = (value: unknown) => (value === null || value === undefined ? null : String(value));

@@ -7,7 +7,7 @@ import { createDesk, type Desk } from "./desk.ts";
 import { faultBy } from "./faults.ts";
 import { type Finding, judge } from "./judge.ts";
 import { definitionOf, documentOf, mappingsToProve, type Proved, VALUES } from "./mapped-objects.ts";
-import { readEvidence } from "./read-evidence.ts";
+import { readBooksOfCalls, readEvidence, type Sources } from "./read-evidence.ts";
 import { openStage, type Stage } from "./stage.ts";
 import { causeTrouble, type Incident, type Trouble } from "./trouble.ts";
 
@@ -119,7 +119,8 @@ async function provePeace(
   await desk.cycles(ids);
   await desk.cycles(ids);
   await desk.untilNothingWaits();
-  const evidence = await untilCallsAgree(run);
+  await untilCallsAgree(run);
+  const evidence = await readEvidence(sourcesOf(run, true));
   const findings = judge(evidence);
   tell(run, findings);
   const { engine, wire, org } = evidence.calls;
@@ -130,14 +131,12 @@ async function provePeace(
 }
 
 /** What a cycle has called it books at its end, so that for a moment the books differ; if they never agree, they are wrong. */
-async function untilCallsAgree(run: Run) {
-  for (let attempt = 1; ; attempt++) {
-    const evidence = await evidenceOf(run, true);
-    const { engine, wire, org } = evidence.calls;
+async function untilCallsAgree(run: Run): Promise<void> {
+  for (let attempt = 1; attempt <= 40; attempt++) {
+    const { engine, wire, org } = await readBooksOfCalls(sourcesOf(run, true));
     const sum = Object.values(engine).reduce((all, one) => all + one, 0);
-    if ((sum === org && JSON.stringify(sorted(engine)) === JSON.stringify(sorted(wire))) || attempt === 20)
-      return evidence;
-    await pause(1000);
+    if (sum === org && JSON.stringify(sorted(engine)) === JSON.stringify(sorted(wire))) return;
+    await pause(500);
   }
 }
 
@@ -176,7 +175,7 @@ async function proveTrouble(run: Run): Promise<readonly Finding[]> {
 
   await trouble.end();
   await drain(run);
-  const evidence = await evidenceOf(run, false);
+  const evidence = await readEvidence(sourcesOf(run, false));
   const complaints = missed.map(({ point, when, how }) => ({
     name: "point never reached",
     table: "",
@@ -311,7 +310,7 @@ async function drain({ stage, desk, asked, mappings }: Run): Promise<void> {
   asked.say("drained");
 }
 
-async function evidenceOf({ stage, mappings, colleagues, receiver }: Run, isQuiet: boolean) {
+function sourcesOf({ stage, mappings, colleagues, receiver }: Run, isQuiet: boolean): Sources {
   const { writes, ...ledger } = stage.wire.ledger;
   const calls = isQuiet ? ledger.calls : ledger.sent;
   const by = (isCaller: (worker: string) => boolean) => {
@@ -323,7 +322,7 @@ async function evidenceOf({ stage, mappings, colleagues, receiver }: Run, isQuie
     return sum;
   };
   const others = Object.values(by((worker) => !CALLERS.includes(worker))).reduce((all, one) => all + one, 0);
-  return readEvidence({
+  return {
     databaseUrl: stage.databaseUrl,
     orgUrl: stage.org.url,
     accessToken: stage.org.accessToken,
@@ -335,7 +334,7 @@ async function evidenceOf({ stage, mappings, colleagues, receiver }: Run, isQuie
     wireCalls: by((worker) => CALLERS.includes(worker)),
     colleaguesCalls: colleagues.calls() + others,
     isQuiet,
-  });
+  };
 }
 
 function heardIn(body: string): { eventId: string; logId: number | null } {
