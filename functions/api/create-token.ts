@@ -19,7 +19,10 @@ export const createToken = endpoint({
       owner: line(254).check(z.regex(/^[^\s@]+@[^\s@]+$/, { error: "must be an e-mail address" })),
       scopes: z
         .array(word(SCOPES), { error: `must be a list of ${SCOPES.join(", ")}` })
-        .check(z.minLength(1, { error: "must name at least one scope" }), z.maxLength(SCOPES.length)),
+        .check(
+          z.minLength(1, { error: "must name at least one scope" }),
+          z.maxLength(SCOPES.length, { error: "must name each scope once" }),
+        ),
       valid_days: z.optional(
         z
           .int({ error: "must be a whole number of days" })

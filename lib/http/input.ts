@@ -45,7 +45,7 @@ export const flag = () =>
 
 /** Text to filter by. */
 export const filterText = () =>
-  z.string().check(
+  z.string({ error: "must be a text" }).check(
     z.minLength(1, { error: "must not be empty; leave it out to filter nothing" }),
     z.maxLength(255, { error: "must be at most 255 characters" }),
     z.refine((text) => !text.includes("\u0000"), { error: "must not hold a NUL character" }),

@@ -49,21 +49,21 @@ const secret = () => text(512);
 const credentials = z.discriminatedUnion(
   "kind",
   [
-    z.strictObject({
+    body({
       kind: z.literal("refresh_token"),
       client_id: clientId(),
       client_secret: z.nullable(secret()),
       refresh_token: text(2048),
     }),
-    z.strictObject({
+    body({
       kind: z.literal("password"),
       client_id: clientId(),
       client_secret: secret(),
       username: text(255),
       password: text(512),
     }),
-    z.strictObject({ kind: z.literal("client_credentials"), client_id: clientId(), client_secret: secret() }),
-    z.strictObject({
+    body({ kind: z.literal("client_credentials"), client_id: clientId(), client_secret: secret() }),
+    body({
       kind: z.literal("jwt_bearer"),
       client_id: clientId(),
       username: text(255),

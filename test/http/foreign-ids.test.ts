@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readEndpoints } from "../../functions/endpoints.ts";
+import { ROUTES, type Route, type RouteName } from "../../lib/http/routes.ts";
+import { answerWhole } from "../support/answer-whole.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { call } from "../support/call.ts";
+import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
+import { dataOf } from "../support/data-of.ts";
+import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+
+type Handler = Parameters<typeof call>[0];
+
+let cloud: BridgeCloud;
+let org: ConnectedOrg;
+let database: TestDatabase;
+let own: TestWorkspace;
+/** Of another workspace, by the names that paths have for them. */
+let foreign: Readonly<Record<string, string>>;
+const handlers = new Map<RouteName, Handler>();
+beforeAll(async () => {
+  process.env["RATE_LIMIT_PER_MINUTE"] = "1000000";
+  answerWhole();
+  [cloud, org, database] = [await startBridgeCloud(), await startConnectedOrg(), await createTestDatabase()];
+  for (const name of (await readEndpoints()).keys()) {
+    handlers.set(name, ((await import(`../../functions/api/${name}.ts`)) as { handler: Handler }).handler);
+  }
+  own = await open("one");
+  foreign = await makeIds(await open("other"));
+});
+afterAll(async () => {
+  delete process.env["RATE_LIMIT_PER_MINUTE"];
+  await database.close();
+  await org.close();
+  await cloud.close();
+});
+
+const open = (schema: string) =>
+  createTestWorkspace({ salesforce: org.connection, postgres: { url: database.url, schema } });
+
+const ask = (route: RouteName, workspace: TestWorkspace, path: object, body?: object) => {
+  const handler = handlers.get(route);
+  if (!handler) throw new Error(`${route} has no function`);
+  const request = { path: { workspace_id: workspace.id, ...path }, token: workspace.token };
+  return call(handler, route, { ...request, ...(body === undefined ? {} : { body }) });
+};
+
+async function makeIds(workspace: TestWorkspace): Promise<Readonly<Record<string, string>>> {
+  const make = async (route: RouteName, path: object, body?: object) =>
+    dataOf<{ id: string }>(await ask(route, workspace, path, body)).id;
+  const webhook_id = await make("create-webhook", {}, { url: "http://127.0.0.1:9/", events: ["sync.broken"] });
+  await ask("test-webhook", workspace, { webhook_id });
+  const deliveries = await ask("list-deliveries", workspace, { webhook_id });
+  return {
+    mapping_id: await make("create-mapping", {}, { sf_object: "Contact", fields: ["Email"] }),
+    token_id: await make("create-token", {}, { name: "x", owner: "a@example.com", scopes: ["read"] }),
+    webhook_id,
+    delivery_id: dataOf<readonly { id: string }[]>(deliveries)[0]?.id ?? "none was made",
+  };
+}
+
+const unknown = { mapping_id: "map_0", token_id: "tok_0", webhook_id: "whk_0", delivery_id: "dlv_0" };
+
+const named = Object.entries<Route>(ROUTES)
+  .filter(([, { path }]) => /\{(mapping|token|webhook|delivery)_id\}/.test(path))
+  .map(([name]) => name as RouteName);
+
+describe("what belongs to another workspace is not there, to the last byte of the answer", () => {
+  test.each(named)("%s", async (route) => {
+    const body = ROUTES[route].body ? {} : undefined;
+
+    const answers = [await ask(route, own, foreign, body), await ask(route, own, unknown, body)];
+
+    expect(answers.map(({ status }) => status)).toEqual([404, 404]);
+    expect(answers[0]?.text.replaceAll(/\b(map|tok|whk|dlv)_\w+/g, "id")).toBe(
+      answers[1]?.text.replaceAll(/\b(map|tok|whk|dlv)_\w+/g, "id"),
+    );
+  });
+
+  test("a delivery of one webhook is not found below another of the same workspace", async () => {
+    const other = await makeIds(own);
+    const mixed = { webhook_id: other["webhook_id"], delivery_id: foreign["delivery_id"] };
+
+    expect((await ask("read-delivery", own, mixed)).status).toBe(404);
+    expect((await ask("retry-delivery", own, mixed)).status).toBe(404);
+  });
+});
