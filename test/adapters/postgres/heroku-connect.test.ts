@@ -471,3 +471,44 @@ test("a table that is adopted several times at once changes hands once, and nobo
     { trigger_name: "hc_contact_status_trigger" },
   ]);
 });
+
+test("an application that writes all the while meets no error, and each of its writes is captured once", async () => {
+  customer = await theirDatabase();
+  const application = await customer.connect();
+  let written = 0;
+  let isDone = false;
+  const writing = (async () => {
+    while (!isDone) {
+      await application.query("INSERT INTO salesforce.contact (lastname) VALUES ('Busy')");
+      written += 1;
+    }
+  })();
+
+  await adoptSchema();
+  await Promise.all([customer.provision(), customer.provision()]);
+  const afterwards = written + 5;
+  while (written < afterwards) await customer.sql("SELECT");
+  isDone = true;
+  await writing;
+
+  expect(
+    await customer.sql(
+      "SELECT count(*)::int AS n, count(DISTINCT record_id)::int AS rows FROM salesforce._trigger_log",
+    ),
+  ).toEqual([{ n: written, rows: written }]);
+  expect(await customer.sql("SELECT FROM salesforce._hc_trigger_log WHERE state = 'NEW'")).toEqual([]);
+});
+
+test("a get_xmlbinary() of Heroku Connect's own in the schema is left as it is", async () => {
+  customer = await theirDatabase();
+  await customer.sql(
+    "CREATE FUNCTION salesforce.get_xmlbinary() RETURNS text LANGUAGE sql AS $$ SELECT current_setting('xmlbinary') || '' $$",
+  );
+
+  await adoptSchema();
+  await customer.provision();
+
+  expect(await customer.sql("SELECT salesforce.get_xmlbinary(), public.get_xmlbinary() AS in_public")).toEqual([
+    { get_xmlbinary: "base64", in_public: "base64" },
+  ]);
+});
