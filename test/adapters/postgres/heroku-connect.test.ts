@@ -487,7 +487,7 @@ test("an application that writes all the while meets no error, and each of its w
   await adoptSchema();
   await Promise.all([customer.provision(), customer.provision()]);
   const afterwards = written + 5;
-  while (written < afterwards) await customer.sql("SELECT");
+  while (written < afterwards) await Promise.race([writing, customer.sql("SELECT")]);
   isDone = true;
   await writing;
 
