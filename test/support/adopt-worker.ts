@@ -1,6 +1,7 @@
 import { migrate } from "../../lib/adapters/postgres/migrate.ts";
 import { createProvisioner } from "../../lib/adapters/postgres/provision.ts";
 import { openSession } from "../../lib/adapters/postgres/session.ts";
+import { guardConnections } from "../../lib/adapters/reach.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import type { TableShape } from "../../lib/model/shape.ts";
 
@@ -10,6 +11,9 @@ export interface AdoptOrder {
   readonly mapping: Mapping;
   readonly shape: TableShape;
 }
+
+// An adapter alone, without the composition that says what may be reached.
+guardConnections(() => null);
 
 process.once("message", async ({ url, mapping, shape }: AdoptOrder) => {
   const connection = { url, schema: shape.schema };
