@@ -1,0 +1,39 @@
+import { VALUES } from "./mapped-objects.ts";
+import type { Sources } from "./read-evidence.ts";
+import type { Run } from "./run.ts";
+
+/** The functions whose calls the engine books by mapping. */
+const CALLERS = ["run-cycle", "load-mapping", "provision-mapping"];
+
+/** What the evidence is read from; in peace only answered calls count, which are those that the org has counted. */
+export function sourcesOf({ stage, mappings, colleagues, receiver }: Run, isQuiet: boolean): Sources {
+  const { writes, ...ledger } = stage.wire.ledger;
+  const calls = isQuiet ? ledger.calls : ledger.sent;
+  const by = (isCaller: (worker: string) => boolean) => {
+    const sum: Record<string, number> = {};
+    for (const [worker, counts] of Object.entries(calls)) {
+      if (!isCaller(worker)) continue;
+      for (const [label, count] of Object.entries(counts)) sum[label] = (sum[label] ?? 0) + count;
+    }
+    return sum;
+  };
+  const others = Object.values(by((worker) => !CALLERS.includes(worker))).reduce((all, one) => all + one, 0);
+  return {
+    databaseUrl: stage.databaseUrl,
+    orgUrl: stage.org.url,
+    accessToken: stage.org.accessToken,
+    objects: mappings.map(({ object }) => object),
+    columns: VALUES,
+    colleagues: colleagues.deeds,
+    writes,
+    heard: receiver.received.map(({ body }) => heardIn(body)),
+    wireCalls: by((worker) => CALLERS.includes(worker)),
+    colleaguesCalls: colleagues.calls() + others,
+    isQuiet,
+  };
+}
+
+function heardIn(body: string): { eventId: string; logId: number | null } {
+  const { id, data } = JSON.parse(body) as { id: string; data: { trigger_log_id?: number } };
+  return { eventId: id, logId: data.trigger_log_id ?? null };
+}
