@@ -12,7 +12,7 @@ import { instant, iso, leaseTable, type Workbench } from "./fence.ts";
 import type { Layout, MappedTable } from "./layout.ts";
 import { loadMark, pullMarksToSet } from "./marks.ts";
 import { sqlState } from "./patience.ts";
-import { pruneSettled } from "./retention.ts";
+import { pruneOrphans, pruneSettled } from "./retention.ts";
 import type { Row } from "./session.ts";
 import type { Metadata } from "./sql.ts";
 
@@ -179,7 +179,7 @@ function finishStatement(tables: Metadata, lease: Lease, marks: readonly string[
         ${[...(isCycle ? RELEASED.map((clause) => when("is_ours", clause)) : []), ...whileCurrent.map((clause) => when("is_current", clause))].join(", ")}
       FROM lease WHERE s.mapping_id = lease.mapping_id
       RETURNING s.mapping_id, s.table_name, s.rows_synced, s.rows_failed, s.api_calls, lease.is_current
-    ), ${unchanged(tables)}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}`}${pruneSettled(tables, "ended", "$7")}
+    ), ${unchanged(tables)}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}${pruneOrphans(tables, "$7")}`}${pruneSettled(tables, "ended", "$7")}
     SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
       SELECT jsonb_build_object('rowsSynced', rows_synced, 'rowsFailed', rows_failed, 'apiCalls', api_calls,
         'outboxWaits', EXISTS (SELECT FROM ${tables.outbox})) || (

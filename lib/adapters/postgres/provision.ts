@@ -195,7 +195,7 @@ async function keepState(session: Session, shape: TableShape, layout: Layout): P
 }
 
 async function retire(session: Session, schema: string, mapping: Mapping): Promise<void> {
-  const { state } = metadata(schema);
+  const { state, totals } = metadata(schema);
   const [made] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [state]);
   if (!made?.made) return;
   const first = `SELECT table_name FROM ${state} WHERE mapping_id = ${literal(mapping.id)} FOR UPDATE`;
@@ -210,6 +210,8 @@ async function retire(session: Session, schema: string, mapping: Mapping): Promi
         `${dropCaptureFunctions(schema, table)}\nDROP FUNCTION IF EXISTS ${servingFunction(schema, table)};`,
       );
       await session.query(`DELETE FROM ${state} WHERE mapping_id = $1`, [mapping.id]);
+      // By this row the long work of other mappings knows that the table may have left changes behind.
+      await session.query(`INSERT INTO ${totals} (table_name) VALUES ($1) ON CONFLICT DO NOTHING`, [table]);
     }),
   );
 }

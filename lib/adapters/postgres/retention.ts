@@ -32,6 +32,32 @@ export function pruneSettled(tables: Metadata, ended: string, now: string): stri
     , ${forgotten("conflicts", tables.conflicts, "at", LOG_DAYS, now)}`;
 }
 
+/** What one piece of long work takes away at most of what no mapping writes or reads any more. */
+const ORPHANS_AT_ONCE = 20_000;
+
+/**
+ * Further parts of a WITH clause for tables whose mapping was deleted: what they left in the log goes as old as any other
+ * entry. Until then waiting changes stay, and go out when the mapping is restored. `now` is the parameter with the time.
+ */
+export function pruneOrphans({ log, totals, state }: Metadata, now: string): string {
+  const old = (column: string, condition: string) => `(
+      SELECT id FROM ${log} WHERE table_name = ANY (ARRAY(SELECT table_name FROM orphans))
+        AND processed_at IS ${condition} AND ${column} < ${now}::timestamptz - interval '${LOG_DAYS} days'
+      LIMIT ${ORPHANS_AT_ONCE})`;
+  return `, orphans AS (
+      SELECT table_name FROM ${totals} t WHERE NOT EXISTS (SELECT FROM ${state} s WHERE s.table_name = t.table_name)
+    ), left_behind AS (
+      DELETE FROM ${log} l WHERE l.id = ANY (ARRAY(
+        SELECT id FROM ${old("processed_at", "NOT NULL")} AS settled
+        UNION ALL SELECT id FROM ${old("created_at", "NULL")} AS waiting))
+      RETURNING l.table_name, l.state
+    ), fewer_orphans AS (
+      UPDATE ${totals} t SET success = t.success - gone.success, failed = t.failed - gone.failed
+      FROM (SELECT table_name, count(*) FILTER (WHERE state = 'SUCCESS') AS success,
+              count(*) FILTER (WHERE state = 'FAILED') AS failed FROM left_behind GROUP BY table_name) AS gone
+      WHERE t.table_name = gone.table_name)`;
+}
+
 function forgotten(part: string, table: string, column: string, days: number, now: string): string {
   return `old_${part} AS (
       DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
