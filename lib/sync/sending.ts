@@ -41,6 +41,17 @@ export async function settleOwed(cycle: Cycle, sending: Sending): Promise<void> 
 export async function settle(cycle: Cycle, sending: Sending, outcomes: readonly PushOutcome[]): Promise<void> {
   if (outcomes.length === 0) return;
   await settleOrPutRight(cycle, outcomes);
+  note(cycle, sending, outcomes);
+}
+
+/** The same for what came of a job: it was started in time or not at all, so nothing newer can have gone before it. */
+export async function settleJobs(cycle: Cycle, sending: Sending, outcomes: readonly PushOutcome[]): Promise<void> {
+  if (outcomes.length === 0) return;
+  await cycle.store.settle(cycle.lease, outcomes);
+  note(cycle, sending, outcomes);
+}
+
+function note(cycle: Cycle, sending: Sending, outcomes: readonly PushOutcome[]): void {
   for (const outcome of outcomes) {
     for (const id of outcome.changeIds) sending.unsent.delete(id);
     cycle.tally[COUNTED_AS[outcome.kind]] += 1;

@@ -9,7 +9,7 @@ import type { Cycle } from "./cycle.ts";
 import { bringBack, outcomeOf } from "./outcome-of.ts";
 import type { BulkSave, PushOutcome, SavedKind } from "./ports.ts";
 import { idsOf } from "./save-batch.ts";
-import { type Sending, settle } from "./sending.ts";
+import { type Sending, settleJobs } from "./sending.ts";
 
 /** A job of the Bulk API and the name by which its changes know it. */
 export interface Job extends BulkBatch {
@@ -76,7 +76,7 @@ async function takeFile(
         const write = take(cycle, job, line, writes);
         return write ? [{ write, line }] : [];
       });
-      await settle(cycle, sending, await outcomesOf(cycle, sending, save, kind, told));
+      await settleJobs(cycle, sending, await outcomesOf(cycle, sending, save, kind, told));
       await cycle.hold.mayRead();
     }
   } catch (error) {

@@ -289,6 +289,31 @@ test.each([
   90_000,
 );
 
+test("a holder that was stopped before it started its job starts nothing: its successor did, once", async () => {
+  await insertMany();
+  await slowJobs(30);
+  let isStopped = false;
+  world.interfere(async (call) => {
+    if (call !== "org.startBulkSave" || isStopped) return;
+    isStopped = true;
+    await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+    await world.pass(10);
+    await world.cycle(contact);
+    await world.pass(31);
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET title = 'newer' WHERE id < 10");
+    await world.cycle(contact);
+  });
+
+  await world.cycle(contact);
+  world.interfere(null);
+  await settleDown();
+
+  expect(await states()).toEqual({ SUCCESS: MANY + 9 });
+  expect([await count("LastName != ''"), await count("Title = 'newer'")]).toEqual([MANY, 9]);
+  expect((await jobs()).map(({ state }) => state)).toEqual(["JobComplete"]);
+}, 90_000);
+
 test("a cycle can be killed at any step of a job, and nothing is lost and nothing doubled", async () => {
   await insertMany();
   await world.cycle(contact);
