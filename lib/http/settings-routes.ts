@@ -351,6 +351,16 @@ export const SETTINGS_ROUTES = {
     postgres: true,
     secrets: true,
   },
+  "list-held-deletes": {
+    method: "GET",
+    path: `${WORKSPACE}/mappings/{mapping_id}/held-deletes`,
+    scope: "read",
+    body: false,
+    reads: [...READS, "mappings"],
+    writes: WRITES,
+    postgres: true,
+    secrets: true,
+  },
   "confirm-deletes": {
     method: "POST",
     path: `${WORKSPACE}/mappings/{mapping_id}/confirm-deletes`,

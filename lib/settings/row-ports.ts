@@ -27,6 +27,8 @@ export interface RowDesk extends AsyncDisposable {
   retry(mappingId: string, logIds: readonly number[]): Promise<number>;
   inboundErrors(mappingId: string | null, slice: Slice): Promise<Page<InboundError>>;
   conflicts(mappingId: string | null, slice: Slice): Promise<Page<Conflict>>;
+  /** Deletes that the breaker holds back on either side, longest first. */
+  heldDeletes(mappingId: string, slice: Slice): Promise<Page<HeldDelete>>;
   /** Lets the deletes go that the breaker holds back on either side; how many. */
   confirmDeletes(mappingId: string): Promise<number>;
   /** Makes every record be read again; false: the mapping is not provisioned. A running cycle loses its lease. */
@@ -140,6 +142,16 @@ export interface InboundError {
   readonly attempts: number;
   readonly firstAt: Date;
   readonly lastAt: Date;
+}
+
+/** A delete that waits for somebody's word. */
+export interface HeldDelete {
+  /** What would be deleted: the row, because its record was; or the record, because its row was. */
+  readonly deletes: "row" | "record";
+  readonly sfid: string | null;
+  /** The row's key; null where the row is known by its sfid alone. */
+  readonly recordId: number | null;
+  readonly at: Date;
 }
 
 export interface Conflict {

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { Mapping } from "../model/mapping.ts";
-import type { Conflict, FailureKind, InboundError } from "./row-ports.ts";
+import type { Conflict, FailureKind, HeldDelete, InboundError } from "./row-ports.ts";
 import { timestamp } from "./shapes.ts";
 
 /** Failed changes of one kind. */
@@ -44,6 +44,20 @@ export function viewInboundError(error: InboundError, mappings: readonly Mapping
     first_at: error.firstAt.toISOString(),
     last_at: error.lastAt.toISOString(),
   };
+}
+
+/** A delete that the breaker holds back. */
+export const heldDeleteView = z.object({
+  /** What would be deleted: the row, for its record was deleted; or the record, for its row was. */
+  deletes: z.enum(["row", "record"]),
+  sfid: z.nullable(z.string()),
+  record_id: z.nullable(z.int()),
+  at: timestamp(),
+});
+
+/** The same, from what was read. */
+export function viewHeldDelete({ deletes, sfid, recordId, at }: HeldDelete): z.infer<typeof heldDeleteView> {
+  return { deletes, sfid, record_id: recordId, at: at.toISOString() };
 }
 
 /** A field that changed on both sides, and who won. */

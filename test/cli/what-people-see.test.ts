@@ -171,6 +171,20 @@ test("an empty text takes a setting away", async () => {
   expect(JSON.parse(world.asked.at(-1)?.body ?? "")).toEqual({ filter: null, upsert_field: null });
 });
 
+test("held deletes are let go after a question that nobody at a terminal means no to, or with --yes", async () => {
+  world.answer("GET /monitoring/mappings", [{ id: "map_1", sf_object: "Lead", pg_table: "lead" }]);
+  const held = [{ deletes: "record", sfid: "00Q000000000001AAA", record_id: 7, at: "2026-01-01T00:00:00.000Z" }];
+  world.answer("GET /mappings/map_1/held-deletes", held, { total: 3, limit: 1, offset: 0 });
+  world.answer("POST /mappings/map_1/confirm-deletes", { confirmed: 3, mapping_id: "map_1" });
+
+  expect((await world.line.run(["mapping", "held-deletes", "lead"])).stdout).toContain("00Q000000000001AAA");
+  expect((await world.line.run(["mapping", "confirm-deletes", "lead"])).code).toBe(2);
+  expect(world.asked.some(({ call }) => call.startsWith("POST"))).toBe(false);
+  expect((await world.line.run(["mapping", "confirm-deletes", "lead", "--yes"])).stdout).toBe(
+    "Lead lets 3 deletes go.\n",
+  );
+});
+
 test("a token is ended by its name where only one has it, and otherwise by its id", async () => {
   const one = { name: "ci", owner: "ada@example.com", state: "valid" };
   world.answer("GET /tokens", [

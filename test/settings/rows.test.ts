@@ -6,6 +6,7 @@ import { handler as deleteMapping } from "../../functions/api/delete-mapping.ts"
 import { handler as listConflicts } from "../../functions/api/list-conflicts.ts";
 import { handler as listErrors } from "../../functions/api/list-errors.ts";
 import { handler as listFailures } from "../../functions/api/list-failures.ts";
+import { handler as listHeldDeletes } from "../../functions/api/list-held-deletes.ts";
 import { handler as listInboundErrors } from "../../functions/api/list-inbound-errors.ts";
 import { handler as listMappingStates } from "../../functions/api/list-mapping-states.ts";
 import { handler as pushExisting } from "../../functions/api/push-existing.ts";
@@ -270,18 +271,37 @@ test("a reload brings back the rows of a table that somebody emptied", async () 
   expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({ state: "running" });
 });
 
-test("deletes that the breaker holds go when they are confirmed", async () => {
+test("deletes that the breaker holds on either side are told, and go when they are confirmed", async () => {
   const mapping = await mapOne(CONTACT);
+  await world.createRecords(
+    "Contact",
+    Array.from({ length: 120 }, (_, at) => ({ LastName: `Contact ${at}` })),
+  );
+  await world.cycle(mapping);
+  await world.sql("DELETE FROM salesforce.contact");
+  await world.cycle(mapping);
   await world.sql(
     "INSERT INTO salesforce._bridge_held_deletes (mapping_id, sfid, held_at, stamp, read_at) VALUES ($1, '003000000000001AAA', now(), now(), now())",
     [mapping.id],
   );
-  expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({ held_deletes: 1 });
 
+  const path = { mapping_id: mapping.id };
+  const held = await ask(listHeldDeletes, "list-held-deletes", { path, query: { limit: "200" } });
+  const detail = await on(mapping, readMapping, "read-mapping");
   const confirmed = await on(mapping, confirmDeletes, "confirm-deletes");
 
-  expect(confirmed.json?.data).toEqual({ confirmed: 1, mapping_id: mapping.id });
+  // The breaker lets a hundred go within the hour.
+  expect(held.json?.meta?.total).toBe(21);
+  const deletes = dataOf<readonly { deletes: string; sfid: string; record_id: number | null }[]>(held);
+  expect(deletes.filter((one) => one.deletes === "row")).toMatchObject([
+    { sfid: "003000000000001AAA", record_id: null },
+  ]);
+  const records = deletes.filter((one) => one.deletes === "record");
+  expect(new Set(records.map(({ sfid }) => sfid)).size).toBe(20);
+  expect(detail.json?.data).toMatchObject({ held_deletes: 21 });
+  expect(confirmed.json?.data).toEqual({ confirmed: 21, mapping_id: mapping.id });
   expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({ held_deletes: 0 });
+  expect(dataOf(await on(mapping, listHeldDeletes, "list-held-deletes"))).toEqual([]);
 });
 
 test("a deleted mapping captures nothing more and keeps its rows; restored, it goes on where the org is", async () => {

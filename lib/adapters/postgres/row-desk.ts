@@ -64,6 +64,14 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
     conflicts: async (mappingId, { limit, offset }) =>
       readPage(await ask(conflictsOf(tables), [mappingId, limit, offset]), readConflict),
 
+    heldDeletes: async (mappingId, { limit, offset }) =>
+      readPage(await ask(heldDeletesOf(tables), [mappingId, limit, offset]), (row) => ({
+        deletes: row["deletes"] === "row" ? "row" : "record",
+        sfid: row["sfid"] === null ? null : String(row["sfid"]),
+        recordId: row["record_id"] === null ? null : Number(row["record_id"]),
+        at: new Date(String(row["at"])),
+      })),
+
     confirmDeletes: async (mappingId) => {
       const [known] = await ask(`SELECT mapping_id FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
       return known ? operations.confirmDeletes(mappingId) : 0;
@@ -85,12 +93,32 @@ const progressOf = (tables: Metadata): string => `
     waiting.count AS waiting,
     (SELECT ${iso("l.created_at")} FROM ${tables.log} l WHERE l.id = waiting.oldest) AS oldest_waiting_at,
     coalesce((SELECT failed FROM ${tables.totals} t WHERE t.table_name = s.table_name), 0) AS failed,
-    (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed) AS held_deletes,
+    (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
+      + (SELECT count(*) FROM ${tables.log} l WHERE l.table_name = s.table_name AND ${HELD}) AS held_deletes,
     (SELECT count(*) FROM ${tables.inboundErrors} e WHERE e.mapping_id = s.mapping_id) AS inbound_errors
   FROM ${tables.state} s CROSS JOIN LATERAL (
     SELECT count(*) AS count, min(l.id) AS oldest FROM ${tables.log} l
     WHERE l.table_name = s.table_name AND l.processed_at IS NULL
   ) AS waiting`;
+
+/** A change that the breaker holds back, told so that the index of blocked changes knows it. */
+const HELD = "l.processed_at IS NULL AND l.held AND (l.state = 'PENDING' OR l.due_at IS NOT NULL OR l.held)";
+
+/** Rows whose records were deleted, and records whose rows were. */
+function heldDeletesOf({ heldDeletes, log, state }: Metadata): string {
+  const held = `
+    SELECT 'row' AS deletes, h.sfid::text AS sfid, NULL::bigint AS record_id, h.held_at AS at, 0 AS id
+    FROM ${heldDeletes} h WHERE h.mapping_id = $1 AND NOT h.confirmed
+    UNION ALL
+    SELECT 'record', l.sfid, l.record_id, l.created_at, l.id FROM ${state} s JOIN ${log} l ON l.table_name = s.table_name
+    WHERE s.mapping_id = $1 AND ${HELD}`;
+  return pageOf(
+    `SELECT count(*) AS total FROM (${held}) AS held`,
+    `SELECT deletes, sfid, record_id, ${iso("at")} AS at, id FROM (${held}) AS held
+     ORDER BY held.at, id, sfid LIMIT $2::bigint OFFSET $3::bigint`,
+    "page.at, page.id, page.sfid",
+  );
+}
 
 function readProgress(row: Row): MappingProgress {
   return {

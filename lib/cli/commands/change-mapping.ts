@@ -44,27 +44,22 @@ const DONE: Readonly<Record<string, string>> = {
   restore: "is restored and paused. Begin again with: bridge mapping activate OBJECT",
 };
 
-/** `activate`, `deactivate`, `reload`, `restore`, `push-existing`, `confirm-deletes`. */
+/** `activate`, `deactivate`, `reload`, `restore`, `push-existing`. */
 export function actOnMapping(action: string): Work {
   return async (context) => {
     const api = context.api();
     const { id, sf_object } = await findMapping(api, argument(context, 0), action === "restore");
     const { data } = await api.post<Readonly<Record<string, unknown>>>(`/mappings/${segment(id)}/${action}`);
-    const sentence = DONE[action]?.replace("OBJECT", sf_object) ?? countText(action, data);
+    const sentence = DONE[action]?.replace("OBJECT", sf_object) ?? countText(data);
     context.out.done(`${sf_object} ${sentence}`, data);
   };
 }
 
-function countText(action: string, answer: Readonly<Record<string, unknown>>): string {
-  const [queued, confirmed] = [Number(answer["queued"] ?? 0), Number(answer["confirmed"] ?? 0)];
-  if (action === "push-existing") {
-    return queued === 0
-      ? "has no rows without a record in Salesforce."
-      : `sends ${count(queued, "row that has", "rows that have")} no record in Salesforce yet.`;
-  }
-  return confirmed === 0
-    ? "has no deletes that are held back."
-    : `lets ${count(confirmed, "delete", "deletes")} go that ${confirmed === 1 ? "was" : "were"} held back.`;
+function countText(answer: Readonly<Record<string, unknown>>): string {
+  const queued = Number(answer["queued"] ?? 0);
+  return queued === 0
+    ? "has no rows without a record in Salesforce."
+    : `sends ${count(queued, "row that has", "rows that have")} no record in Salesforce yet.`;
 }
 
 /** Ends a mapping. */

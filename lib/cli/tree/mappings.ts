@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Does } from "../program.ts";
 
 const commands = () => import("../commands/mappings.ts");
+const held = () => import("../commands/held-deletes.ts");
 const changes = () => import("../commands/change-mapping.ts");
 
 /** `bridge mapping …`, `bridge poll`, `bridge abort`. Mappings are named by id or by their object. */
@@ -32,6 +33,17 @@ export function addMappingCommands(program: Command, does: Does): void {
       .action(does(async () => (await changes()).actOnMapping(name)));
   }
   mapping
+    .command("held-deletes <mapping>")
+    .description("deletes that the breaker holds back, until somebody says that they were meant")
+    .option("--limit <rows>", "at most so many")
+    .option("--offset <rows>", "skip so many")
+    .action(does(async () => (await held()).heldDeletes));
+  mapping
+    .command("confirm-deletes <mapping>")
+    .description("let the deletes go that the breaker holds back")
+    .option("-y, --yes", "do not ask")
+    .action(does(async () => (await held()).confirmDeletes));
+  mapping
     .command("delete <mapping>")
     .description("end it; the table and its rows stay, and it can be restored")
     .option("-y, --yes", "do not ask")
@@ -52,7 +64,6 @@ const ACTIONS = [
   ["reload", "read every record again"],
   ["restore", "take a deleted mapping up again"],
   ["push-existing", "send rows that have no record in Salesforce yet"],
-  ["confirm-deletes", "let the deletes go that the breaker holds back"],
 ] as const;
 
 function settings(command: Command): Command {

@@ -129,6 +129,7 @@ const PAGES: ReadonlySet<RouteName> = new Set([
   "list-deliveries",
   "list-inbound-errors",
   "list-conflicts",
+  "list-held-deletes",
 ]);
 
 function plainTypeOf(name: RouteName): string {

@@ -320,6 +320,13 @@ export type ListFailuresData = readonly {
   readonly last_at: string;
 }[];
 
+export type ListHeldDeletesData = {
+  readonly deletes: "row" | "record";
+  readonly sfid: string | null;
+  readonly record_id: number | null;
+  readonly at: string;
+};
+
 export type ListInboundErrorsData = {
   readonly mapping_id: string;
   readonly sf_object: string | null;

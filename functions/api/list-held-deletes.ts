@@ -1,0 +1,27 @@
+import * as z from "zod/mini";
+import { findMapping } from "../../lib/config/find-mapping.ts";
+import { Paged } from "../../lib/http/answer.ts";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { pageOffset, pageSize } from "../../lib/http/input.ts";
+import { withDatabase } from "../../lib/monitoring/with-database.ts";
+import { heldDeleteView, viewHeldDelete } from "../../lib/settings/row-views.ts";
+import { mappings, rowDesks } from "../composition.ts";
+import { onLambda } from "../on-lambda.ts";
+
+/** What the delete breaker asks about. */
+export const listHeldDeletes = endpoint({
+  route: "list-held-deletes",
+  summary: "Deletes of a mapping that the breaker holds back, on either side: what confirm-deletes would let go.",
+  input: z.object({ limit: z._default(pageSize(200), 50), offset: pageOffset() }),
+  output: heldDeleteView,
+  services: () => ({ mappings: mappings(), desks: rowDesks() }),
+  find: ({ path, workspace, services }) => findMapping(services.mappings, workspace.id, path.mapping_id),
+  run: async ({ input, resource: mapping, workspace, services }) => {
+    const { rows, total } = await withDatabase(services.desks, workspace, (desk) =>
+      desk.heldDeletes(mapping.id, input),
+    );
+    return new Paged(rows.map(viewHeldDelete), { total, ...input });
+  },
+});
+
+export const handler = onLambda(listHeldDeletes);

@@ -1,0 +1,54 @@
+import { argument, type Context, isSet, segment, wholeNumber } from "../context.ts";
+import { CommandFailure } from "../failure.ts";
+import { findMapping } from "../find.ts";
+import { confirm } from "../secret.ts";
+import { shortTime } from "../table.ts";
+import { count } from "../words.ts";
+
+interface HeldDelete {
+  readonly deletes: "row" | "record";
+  readonly sfid: string | null;
+  readonly record_id: number | null;
+  readonly at: string;
+}
+
+/** What the delete breaker asks about. */
+export async function heldDeletes(context: Context): Promise<void> {
+  const { out } = context;
+  const api = context.api();
+  const { id, sf_object } = await findMapping(api, argument(context, 0));
+  const page = { limit: wholeNumber(context, "limit"), offset: wholeNumber(context, "offset") };
+  const { data, meta } = await api.get<readonly HeldDelete[]>(`/mappings/${segment(id)}/held-deletes`, page);
+  out.list(
+    data,
+    [
+      { name: "WOULD DELETE", of: ({ deletes }) => `the ${deletes}` },
+      { name: "RECORD", of: ({ sfid }) => sfid, whole: true },
+      { name: "ROW", of: ({ record_id }) => record_id, right: true },
+      { name: "SINCE", of: ({ at }) => at, short: shortTime },
+    ],
+    `${sf_object} has no deletes that are held back.`,
+  );
+  if (meta && data.length < meta.total && !out.json) out.note(`${data.length} of ${meta.total} deletes`);
+  if (data.length > 0 && !out.json) out.note(`Let them go with: bridge mapping confirm-deletes ${sf_object}`);
+}
+
+/** Lets the held deletes go, after a question that says how many there are. */
+export async function confirmDeletes(context: Context): Promise<void> {
+  const { out, terminal } = context;
+  const api = context.api();
+  const { id, sf_object } = await findMapping(api, argument(context, 0));
+  const path = `/mappings/${segment(id)}`;
+  if (!isSet(context, "yes")) {
+    const { meta } = await api.get(`${path}/held-deletes`, { limit: 1 });
+    const held = meta?.total ?? 0;
+    if (held === 0)
+      return out.done(`${sf_object} has no deletes that are held back.`, { confirmed: 0, mapping_id: id });
+    const question = `Delete ${count(held, "row or record", "rows and records")} of ${sf_object} for good?`;
+    if (!(await confirm(terminal, question))) {
+      throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
+    }
+  }
+  const { data } = await api.post<{ readonly confirmed: number }>(`${path}/confirm-deletes`);
+  out.done(`${sf_object} lets ${count(data.confirmed, "delete", "deletes")} go.`, data);
+}
