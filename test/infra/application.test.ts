@@ -126,7 +126,7 @@ describe("what a function may do", () => {
     const [role] = dev.all("AWS::IAM::Role").filter(({ id }) => id.startsWith("CallerRole"));
     const [statement, ...others] = statementsOf(role);
     const called = JSON.stringify(statement?.["Resource"]).matchAll(/:function:([\w-]+)"/g);
-    const names = ["no-such-endpoint", ...Object.keys(ROUTES)].map((name) => `bridge-dev-${name}`);
+    const names = ["console", "no-such-endpoint", ...Object.keys(ROUTES)].map((name) => `bridge-dev-${name}`);
 
     expect(others).toEqual([]);
     expect(statement).toMatchObject({ Action: "lambda:InvokeFunction", Effect: "Allow" });
