@@ -76,23 +76,28 @@ export function tellPlan(context: Context, plan: Plan): void {
   out.list(
     plan.adoption.tables,
     [
-      { name: "TABLE", of: ({ table }) => table },
-      { name: "ROWS", of: ({ rows }) => rows, right: true },
+      { name: "TABLE", of: ({ table }) => table, whole: true },
+      { name: "ROWS", of: ({ rows }) => `~${rows}`, right: true },
       { name: "NEW", of: ({ changes }) => changes.new, right: true },
       { name: "IN DOUBT", of: ({ changes }) => changes.pending, right: true },
       { name: "FAILED", of: ({ changes }) => changes.failed, right: true },
-      { name: "TRIGGERS TO DROP", of: ({ triggers }) => triggers.join(" ") },
-      {
-        name: "TYPES THAT STAY",
-        of: ({ kept_types }) => kept_types.map(({ column, type }) => `${column} ${type}`).join(", "),
-      },
     ],
     "No table is captured by Heroku Connect any more.",
   );
-  out.note(
-    "Rows are neither read again nor rewritten; NEW changes are sent, those in doubt are looked up first, FAILED ones wait for a retry.",
-  );
+  for (const table of plan.adoption.tables) out.done(tableText(table), null);
+  for (const line of WHAT_HAPPENS) out.note(line);
 }
+
+/** What is dropped and what stays, a line each. */
+function tableText({ table, triggers, kept_types: types }: TheirTable): string {
+  const kept = types.map(({ column, type }) => `${column} (${type})`).join(", ");
+  return `${table}\n  drops  ${triggers.join(", ")}${kept === "" ? "" : `\n  keeps  ${kept}`}`;
+}
+
+const WHAT_HAPPENS = [
+  "Rows are neither read again nor rewritten. Changes that are NEW are sent, those in",
+  "doubt are looked up in Salesforce first, FAILED ones wait for a retry.",
+];
 
 function findingText({ out }: Context, { ok, check, message, remedy }: Finding): string {
   const mark = ok ? out.paint("green", "✓") : WARNINGS.has(check) ? out.paint("yellow", "!") : out.paint("red", "✗");

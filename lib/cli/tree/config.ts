@@ -37,11 +37,14 @@ export function addConfigCommands(program: Command, does: Does): void {
 }
 
 const MIGRATE_HELP = `
-Before: connect both sides (bridge connect postgres --schema NAME, bridge connect salesforce), and pause Heroku Connect
-(heroku connect:pause). What the command does, in this order:
-  1. looks at both connections, at rights, at what Heroku Connect left, and at the export; shows the plan
+Before: connect both sides (bridge connect postgres --schema NAME, bridge
+connect salesforce), and pause Heroku Connect (heroku connect:pause). Then:
+  1. looks at both connections, at rights, at what Heroku Connect left and at
+     the export, and shows the plan
   2. asks
   3. moves Heroku Connect's log aside; its triggers go on capturing
-  4. imports the mappings; with each table its triggers end, ours begin, and the changes that wait become ours
+  4. imports the mappings: with each table its triggers end, ours begin, and
+     the changes that wait become ours
   5. waits until every mapping has its table, and says what to check
-Broken off anywhere, the same command goes on from there. The way back: lib/adapters/postgres/HEROKU-CONNECT.md`;
+Broken off anywhere, the same command goes on from there. What becomes of each
+change, and the way back: lib/adapters/postgres/HEROKU-CONNECT.md`;
