@@ -164,3 +164,36 @@ test("what Heroku Connect could not send can be retried, and then its row says s
     { Email: "marie@example.com" },
   ]);
 });
+
+test("upserts, updates and deletes that Heroku Connect had under way end as if each had been sent once", async () => {
+  await theirDatabase(true);
+  const ids = { Grace: await idOf("Grace"), Emmy: await idOf("Emmy") };
+  await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('New', 'K-new')");
+  await world.sql("UPDATE salesforce.contact SET email = 'there@example.com' WHERE lastname = 'Grace'");
+  await world.sql("UPDATE salesforce.contact SET email = 'lost@example.com' WHERE lastname = 'Marie'");
+  await world.sql("DELETE FROM salesforce.contact WHERE lastname = 'Emmy'");
+  await world.sql("UPDATE salesforce._trigger_log SET state = 'PENDING'");
+  await world.rest("POST", "/sobjects/Contact", { LastName: "New", External_Id__c: "K-new" });
+  await world.rest("PATCH", `/sobjects/Contact/${ids.Grace}`, { Email: "there@example.com" });
+  await world.rest("DELETE", `/sobjects/Contact/${ids.Emmy}`);
+
+  const contact = await adopt(true);
+  await world.cycle(contact);
+  await world.pass(ELEVEN_MINUTES);
+  await world.cycle(contact);
+  await world.cycle(contact);
+
+  const there = await world.soql("SELECT Id, LastName, Email FROM Contact ORDER BY LastName");
+  expect(there.map(({ LastName, Email }) => [LastName, Email])).toEqual([
+    ["Ada", null],
+    ["Grace", "there@example.com"],
+    ["Marie", "lost@example.com"],
+    ["New", null],
+  ]);
+  expect(
+    await world.sql(
+      'SELECT sfid AS "Id", lastname AS "LastName", email AS "Email" FROM salesforce.contact ORDER BY lastname',
+    ),
+  ).toEqual(there);
+  expect(await world.sql("SELECT DISTINCT state FROM salesforce._trigger_log")).toEqual([{ state: "SUCCESS" }]);
+});
