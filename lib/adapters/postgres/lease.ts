@@ -8,6 +8,7 @@ import {
   type Lease,
   LeaseLost,
 } from "../../sync/ports.ts";
+import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "./backlog.ts";
 import { instant, iso, leaseTable, type Workbench } from "./fence.ts";
 import type { Layout, MappedTable } from "./layout.ts";
 import { loadMark, pullMarksToSet } from "./marks.ts";
@@ -134,13 +135,14 @@ export async function renew({ session, tables }: Bench, lease: Lease, leaseSecon
 }
 
 /** Ends the cycle: marks, calls, spike, a little retention, and the lease is free; one round trip. */
-export async function finish(bench: Bench, lease: Lease, end: CycleEnd): Promise<Finished> {
+export async function finish(bench: Bench, lease: Lease, end: CycleEnd, backlog: BacklogMemory): Promise<Finished> {
   const { session, tables, now } = bench;
   const marks = pullMarksToSet(end.marks, 9);
   const { mappingIds = [], at = null } = end.unchanged ?? {};
   const pulledAt = end.pulledAt ?? (mappingIds.includes(lease.mappingId) ? at : null);
-  const [row] = await session.query<{ still_ours: boolean; totals: Finished }>(
-    finishStatement(tables, lease, marks.set),
+  const counts = isCountDue(backlog, now());
+  const [row] = await session.query<{ still_ours: boolean; totals: Omit<Finished, keyof Waiting>; waiting: Waiting }>(
+    finishStatement(tables, lease, marks.set, counts),
     [
       lease.mappingId,
       lease.fence,
@@ -155,14 +157,15 @@ export async function finish(bench: Bench, lease: Lease, end: CycleEnd): Promise
     ],
   );
   if (!row?.still_ours) throw new LeaseLost(lease);
-  return row.totals;
+  if (counts) backlog.counted = { waiting: row.waiting, at: now() };
+  return { ...row.totals, ...waitingNow(backlog, now()) };
 }
 
 /**
  * The calls were made, so they count whoever holds the lease by now; the rest is written while it is ours, and for the
  * configuration that it was taken for. A cycle that a change of configuration has ended gives its lease back.
  */
-function finishStatement(tables: Metadata, lease: Lease, marks: readonly string[]): string {
+function finishStatement(tables: Metadata, lease: Lease, marks: readonly string[], counts: boolean): string {
   const isCycle = lease.work === "cycle";
   const whileCurrent = [
     "last_pull_at = coalesce($4, s.last_pull_at)",
@@ -182,11 +185,8 @@ function finishStatement(tables: Metadata, lease: Lease, marks: readonly string[
     ), ${unchanged(tables)}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}${pruneOrphans(tables, "$7")}`}${pruneSettled(tables, "ended", "$7")}
     SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
       SELECT jsonb_build_object('rowsSynced', rows_synced, 'rowsFailed', rows_failed, 'apiCalls', api_calls,
-        'outboxWaits', EXISTS (SELECT FROM ${tables.outbox})) || (
-          SELECT jsonb_build_object('queueDepth', count(*) FILTER (WHERE state = 'NEW'), 'oldestWaitingSeconds',
-            coalesce(extract(epoch FROM clock_timestamp() - min(created_at) FILTER (WHERE NOT held)), 0))
-          FROM ${tables.log} WHERE processed_at IS NULL)
-      FROM ended) AS totals`;
+        'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}))
+      FROM ended) AS totals, ${counts ? `(${countWaiting(tables)})` : "NULL"} AS waiting`;
 }
 
 /** What was called before and now, by label. */

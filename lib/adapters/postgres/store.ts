@@ -2,6 +2,7 @@ import type { TableShape } from "../../model/shape.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
 import type { CycleStore, Lease, OutboxEvent, OwnedRecord, Pulse, RecordStamp } from "../../sync/ports.ts";
 import { apply } from "./apply.ts";
+import type { BacklogMemory } from "./backlog.ts";
 import { claim, markSent, release } from "./claim.ts";
 import type { Search } from "./claim-candidates.ts";
 import { instant, iso, type Workbench } from "./fence.ts";
@@ -21,19 +22,32 @@ const KEPT_MILLISECONDS = 15_000;
 /** Customers' databases, for cycles: each store has a connection of its own, which the next cycle uses again. */
 export function createCycleStores(now: () => Date): (connection: PostgresConnection) => Promise<CycleStore> {
   const idle = createIdleSessions(now, KEPT_MILLISECONDS);
+  const backlogs = new Map<string, BacklogMemory>();
   return async (connection) => {
     const kept = idle.take(connection.url);
     const session = kept ? renewable(kept, () => openSession(connection)) : await openSession(connection);
-    return cycleStoreOn(session, connection.schema, now, async () => idle.keep(connection.url, session));
+    const place = `${connection.schema} ${connection.url}`;
+    const backlog = backlogs.get(place) ?? { counted: null };
+    backlogs.set(place, backlog);
+    return cycleStoreOn(session, connection.schema, now, {
+      end: async () => idle.keep(connection.url, session),
+      backlog,
+    });
   };
 }
 
-/** The store of one cycle over a connection that is open; `end` is what closing it comes to. */
+interface Surroundings {
+  /** What closing the store comes to. */
+  readonly end: () => Promise<void>;
+  readonly backlog: BacklogMemory;
+}
+
+/** The store of one cycle over a connection that is open. */
 export function cycleStoreOn(
   session: Session,
   schema: string,
   now: () => Date,
-  end: () => Promise<void> = () => session.close(),
+  { end = () => session.close(), backlog = { counted: null } }: Partial<Surroundings> = {},
 ): CycleStore {
   const tables = metadata(schema);
   const known = new Map<string, MappedTable>();
@@ -94,7 +108,7 @@ export function cycleStoreOn(
         for (const { mappingId, mapped } of found) if (!known.has(mappingId)) known.set(mappingId, mapped);
         return found.map(({ mapped: _, ...pulse }) => pulse);
       }),
-    finish: (lease, end) => inTurn(() => finish(bench, lease, end)),
+    finish: (lease, end) => inTurn(() => finish(bench, lease, end, backlog)),
     addCalls: (mappingId, apiCalls) => inTurn(() => addCalls(bench, mappingId, apiCalls)),
     outbox: (limit) => inTurn(() => outbox(bench, limit)),
     forget: (eventIds) => inTurn(() => forget(bench, eventIds)),

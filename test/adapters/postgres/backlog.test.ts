@@ -1,0 +1,43 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createCycleStores } from "../../../lib/adapters/postgres/store.ts";
+import type { CycleStore } from "../../../lib/sync/ports.ts";
+import { type Customer, createCustomer } from "./customer.ts";
+
+let customer: Customer;
+let open: () => Promise<CycleStore>;
+beforeEach(async () => {
+  customer = await createCustomer();
+  const stores = createCycleStores(() => customer.now);
+  open = () => stores({ url: customer.url, schema: "salesforce" });
+});
+afterEach(() => customer.close());
+
+/** What the end of a cycle tells of waiting rows, so many seconds later. */
+async function waitingAfter(seconds: number): Promise<number> {
+  customer.now = new Date(customer.now.getTime() + seconds * 1000);
+  const store = await open();
+  const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "a test", slot: null } as const;
+  const begun = await store.begin({ ...asked, leaseSeconds: 30 });
+  if (!begun.held) throw new Error(`the lease was not to be had: ${begun.why}`);
+  const end = await store.finish(begun.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+  await store.close();
+  return end.queueDepth;
+}
+
+const insert = (rows: number) =>
+  customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Curie' FROM generate_series(1, $1)", [rows]);
+
+test("every cycle tells how many rows wait, to the row", async () => {
+  await insert(9_998);
+  expect(await waitingAfter(0)).toBe(9_998);
+  await insert(1);
+  expect(await waitingAfter(0)).toBe(9_999);
+});
+
+test("a long backlog is counted the more rarely the longer it is", async () => {
+  await insert(20_000);
+  expect(await waitingAfter(0)).toBe(20_000);
+  await insert(1);
+  expect(await waitingAfter(1)).toBe(20_000);
+  expect(await waitingAfter(1)).toBe(20_001);
+});
