@@ -5,9 +5,10 @@ const DAY_SECONDS = 86_400;
 /** Queries that one probe call carries (design section 5, the call budget). */
 const QUERIES_PER_CALL = 5;
 
-/** Late commits and hard deletes are looked for this often, one call each. */
+/** Late commits and hard deletes are looked for this often, one call each; several mappings cannot share that pull. */
 const SLOW_LANE_SECONDS = 300;
 const SLOW_LANE_CALLS = 2;
+const UNSHARED_PULL_CALLS = 1;
 
 /**
  * API calls a day that these mappings cost together while nothing changes: mappings of one interval share their probes.
@@ -21,7 +22,8 @@ export function idleCallsPerDay(mappings: readonly Mapping[]): number {
   const probes = [...intervals].map(
     ([seconds, group]) => Math.ceil(DAY_SECONDS / seconds) * Math.ceil(group.length / QUERIES_PER_CALL),
   );
-  const slow = pulling.length * SLOW_LANE_CALLS * (DAY_SECONDS / SLOW_LANE_SECONDS);
+  const calls = SLOW_LANE_CALLS + (pulling.length > 1 ? UNSHARED_PULL_CALLS : 0);
+  const slow = pulling.length * calls * (DAY_SECONDS / SLOW_LANE_SECONDS);
   return probes.reduce((sum, calls) => sum + calls, 0) + slow;
 }
 

@@ -10,6 +10,12 @@ import { applyPage, readAgain, readPage, removeRows } from "./read-page.ts";
 const LATE_EVERY_MILLISECONDS = 5 * 60_000;
 const LATE_WINDOW_MILLISECONDS = 15 * 60_000;
 
+/** Beats come every ten seconds with some jitter, so one that is five seconds early will do. */
+const JITTER_MILLISECONDS = 5_000;
+
+/** getDeleted refuses a window of less than a minute, of whose ends it reads the minutes alone. */
+const SHORTEST_WINDOW_MILLISECONDS = 2 * 60_000;
+
 interface Pulled {
   readonly marks: Moved;
   /** The org's time of the last answer. */
@@ -23,8 +29,9 @@ export async function pull(cycle: Cycle, marks: Marks): Promise<Pulled> {
   // First, because what the fast lane has passed is not asked for again.
   if (cycle.shape.filter !== null) await exitLane(cycle, marks.position);
   const fast = await fastLane(cycle, marks.position);
-  const slow = await slowLane(cycle, marks, fast);
-  const deleted = await deletedLane(cycle, marks, fast);
+  const isLate = areLateLanesDue(marks, fast.at);
+  const slow = isLate ? await slowLane(cycle, fast) : {};
+  const deleted = isLate ? await deletedLane(cycle, marks, fast) : {};
   return { pulledAt: fast.at, marks: { position: fast.position, ...slow, ...deleted } };
 }
 
@@ -33,9 +40,12 @@ interface Fast {
   readonly at: Date;
 }
 
-/** Whether the lanes are due that a probe cannot stand for. */
-export function areLateLanesDue({ slow, deleted }: Marks, now: Date): boolean {
-  return [slow, deleted].some((mark) => !mark || now.getTime() - mark.getTime() >= LATE_EVERY_MILLISECONDS);
+/**
+ * Whether the lanes are due that a probe cannot stand for. Both go together, by the time of the slow one: what getDeleted
+ * covers may lag behind for hours, and would be asked at every beat.
+ */
+export function areLateLanesDue({ slow }: Marks, now: Date): boolean {
+  return !slow || now.getTime() - slow.getTime() >= LATE_EVERY_MILLISECONDS - JITTER_MILLISECONDS;
 }
 
 /** Page by page in the order of stamps; each page commits as far as it is safe to start from next time. */
@@ -62,8 +72,7 @@ async function exitLane(cycle: Cycle, start: Date): Promise<void> {
 }
 
 /** Ids and stamps of a quarter of an hour that was read before: what no row holds was committed after it was passed. */
-async function slowLane(cycle: Cycle, { slow }: Marks, fast: Fast): Promise<Moved> {
-  if (slow && fast.at.getTime() - slow.getTime() < LATE_EVERY_MILLISECONDS) return {};
+async function slowLane(cycle: Cycle, fast: Fast): Promise<Moved> {
   for (let from: Date | Keyset = new Date(fast.position.getTime() - LATE_WINDOW_MILLISECONDS); ; ) {
     const page = await readPage(cycle, stampsSince(cycle.shape, from, fast.position));
     const stamps = page.records.map((record) => ({ sfid: sfidOf(record), systemModstamp: stampOf(record) }));
@@ -76,8 +85,8 @@ async function slowLane(cycle: Cycle, { slow }: Marks, fast: Fast): Promise<Move
 
 /** What getDeleted knows beyond soft deletes. The next window starts where Salesforce says that this one is covered. */
 async function deletedLane(cycle: Cycle, { deleted }: Marks, { at, position }: Fast): Promise<Moved> {
-  if (deleted && at.getTime() - deleted.getTime() < LATE_EVERY_MILLISECONDS) return {};
   if (!deleted) return { deleted: position };
+  if (at.getTime() - deleted.getTime() < SHORTEST_WINDOW_MILLISECONDS) return {};
   try {
     return await applyDeleted(cycle, deleted, at);
   } catch (error) {
