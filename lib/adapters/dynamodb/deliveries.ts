@@ -150,6 +150,7 @@ async function idsUpTo(
     const answer = await database.client.send(
       new QueryCommand({
         ...byWebhook(database, webhookId, since),
+        ProjectionExpression: "pk",
         Limit: wanted - ids.length,
         ...(end === undefined ? {} : { ExclusiveStartKey: end }),
       }),

@@ -22,9 +22,7 @@ export function fixedAttributes(delivery: Delivery): Record<string, unknown> {
     listed_at: `${createdAt.toISOString()}#${id}`,
     workspace_id: delivery.workspaceId,
     event_id: delivery.eventId,
-    event: delivery.event,
     body: delivery.body,
-    created_at: createdAt.toISOString(),
     expires_at: expiryOf(createdAt),
   };
 }
@@ -33,11 +31,7 @@ export function fixedAttributes(delivery: Delivery): Record<string, unknown> {
 export function changingAttributes(delivery: Delivery): Attributes {
   const due = dueAt(delivery);
   return {
-    status: delivery.status,
-    response_code: delivery.responseCode,
-    delivered_at: text(delivery.deliveredAt),
-    next_attempt_at: text(delivery.nextAttemptAt),
-    automatic_attempts: delivery.automaticAttempts,
+    listed: JSON.stringify(listedContent(delivery)),
     manual_requested: delivery.manualRequested,
     manual_attempts: delivery.manualAttempts,
     manual_requested_at: text(delivery.manualRequestedAt),
@@ -47,6 +41,19 @@ export function changingAttributes(delivery: Delivery): Attributes {
     version: delivery.version,
     due_shard: due && shardOf(delivery.id),
     due_at: text(due),
+  };
+}
+
+/** What lists show, as one text: DynamoDB's client takes a few microseconds for each attribute. */
+function listedContent(delivery: ListedDelivery) {
+  return {
+    event: delivery.event,
+    created_at: delivery.createdAt.toISOString(),
+    status: delivery.status,
+    response_code: delivery.responseCode,
+    delivered_at: text(delivery.deliveredAt),
+    next_attempt_at: text(delivery.nextAttemptAt),
+    automatic_attempts: delivery.automaticAttempts,
   };
 }
 
@@ -85,19 +92,42 @@ const attemptShape = z.object({
   outcome: z.optional(outcomeShape),
 });
 
+const listedShape = z.object({ pk: z.string(), listed: z.string() });
+
+const contentShape = z.object({
+  event: z.enum(EVENT_TYPES),
+  created_at: time,
+  status: z.enum(["pending", "successful", "failed"]),
+  response_code: z.nullable(z.number()),
+  delivered_at: z.nullable(time),
+  next_attempt_at: z.nullable(time),
+  automatic_attempts: z.number(),
+});
+
+/** The attributes that a list reads. */
+export const LISTED_ATTRIBUTES: readonly string[] = Object.keys(listedShape.shape);
+
+/** What a list tells of the delivery that an item, or these attributes of it, hold. */
+export function readListed(item: Record<string, unknown>): ListedDelivery {
+  const { pk, listed } = listedShape.parse(item);
+  const content = contentShape.parse(JSON.parse(listed));
+  return {
+    id: pk,
+    event: content.event,
+    createdAt: content.created_at,
+    status: content.status,
+    responseCode: content.response_code,
+    deliveredAt: content.delivered_at,
+    nextAttemptAt: content.next_attempt_at,
+    automaticAttempts: content.automatic_attempts,
+  };
+}
+
 const deliveryShape = z.object({
-  pk: z.string(),
   workspace_id: z.string(),
   webhook_id: z.string(),
   event_id: z.string(),
-  event: z.enum(EVENT_TYPES),
   body: z.string(),
-  created_at: time,
-  status: z.enum(["pending", "successful", "failed"]),
-  response_code: z.optional(z.number()),
-  delivered_at: z.optional(time),
-  next_attempt_at: z.optional(time),
-  automatic_attempts: z.number(),
   manual_requested: z.number(),
   manual_attempts: z.number(),
   manual_requested_at: z.optional(time),
@@ -111,7 +141,7 @@ const deliveryShape = z.object({
 export function readDelivery(item: Record<string, unknown>): Delivery {
   const read = deliveryShape.parse(item);
   return {
-    ...listed(read),
+    ...readListed(item),
     workspaceId: read.workspace_id,
     webhookId: read.webhook_id,
     eventId: read.event_id,
@@ -123,38 +153,6 @@ export function readDelivery(item: Record<string, unknown>): Delivery {
     latest: read.latest ? toAttempt(read.latest) : null,
     stopped: read.stopped ?? null,
     version: read.version,
-  };
-}
-
-const listedShape = z.pick(deliveryShape, {
-  pk: true,
-  event: true,
-  created_at: true,
-  status: true,
-  response_code: true,
-  delivered_at: true,
-  next_attempt_at: true,
-  automatic_attempts: true,
-});
-
-/** The attributes that a list reads; the SDK takes a few microseconds for each. */
-export const LISTED_ATTRIBUTES: readonly string[] = Object.keys(listedShape.shape);
-
-/** What a list tells of the delivery that such an item holds. */
-export function readListed(item: Record<string, unknown>): ListedDelivery {
-  return listed(listedShape.parse(item));
-}
-
-function listed(read: z.infer<typeof listedShape>): ListedDelivery {
-  return {
-    id: read.pk,
-    event: read.event,
-    createdAt: read.created_at,
-    status: read.status,
-    responseCode: read.response_code ?? null,
-    deliveredAt: read.delivered_at ?? null,
-    nextAttemptAt: read.next_attempt_at ?? null,
-    automaticAttempts: read.automatic_attempts,
   };
 }
 
