@@ -20,12 +20,16 @@ export function idleCallsPerDay(mappings: readonly Mapping[]): number {
   );
   const intervals = Map.groupBy(pulling, ({ pollingSeconds }) => pollingSeconds);
   const probes = [...intervals].map(
-    ([seconds, group]) => Math.ceil(DAY_SECONDS / seconds) * Math.ceil(group.length / QUERIES_PER_CALL),
+    ([seconds, group]) => Math.ceil(DAY_SECONDS / seconds) * Math.ceil(queriesOf(group) / QUERIES_PER_CALL),
   );
   const calls = SLOW_LANE_CALLS + (pulling.length > 1 ? UNSHARED_PULL_CALLS : 0);
   const slow = pulling.length * calls * (DAY_SECONDS / SLOW_LANE_SECONDS);
   return probes.reduce((sum, calls) => sum + calls, 0) + slow;
 }
+
+/** A filtered mapping is asked about twice: what changed inside of the filter, and what left it. */
+const queriesOf = (mappings: readonly Mapping[]): number =>
+  mappings.reduce((sum, { filter }) => sum + (filter === null ? 1 : 2), 0);
 
 /** What one mapping costs a day while nothing changes, were it alone and active. */
 export const idleCallsOf = (mapping: Mapping): number =>

@@ -46,7 +46,7 @@ async function readCandidates(cycle: Cycle, doubts: readonly Doubtful[], userId:
   for (let afterId: string | null = null; ; ) {
     const page = await readPage(cycle, createdBy(cycle.shape, userId, from, until, afterId));
     const living = page.records.filter((record) => record["IsDeleted"] !== true);
-    const owned = new Set(await cycle.store.owned(cycle.lease, living.map(sfidOf)));
+    const owned = new Set(await cycle.store.owned(cycle.shape.mappingId, living.map(sfidOf)));
     records.push(...living.filter((record) => !owned.has(sfidOf(record))));
     if (!page.next) return records;
     afterId = page.next.afterId;

@@ -209,7 +209,7 @@ export interface CycleStore {
   /** Which of these records no row holds at this stamp or a later one, nor a waiting DELETE or a tombstone explains. */
   unseen(mappingId: string, stamps: readonly RecordStamp[]): Promise<readonly string[]>;
   /** Which of these sfids a row owns. */
-  owned(lease: Lease, sfids: readonly string[]): Promise<readonly string[]>;
+  owned(mappingId: string, sfids: readonly string[]): Promise<readonly string[]>;
   /** Rows that have an sfid, in the order of their `id` after `afterRow`. */
   rowsAfter(lease: Lease, afterRow: number, limit: number): Promise<readonly OwnedRecord[]>;
   /** Where the pulls of these mappings stand, for the workspace's probe; one round trip, unprovisioned ones left out. */

@@ -1,7 +1,7 @@
 import { allowance, type Budget, isPullDue } from "../model/budget.ts";
 import { sfidOf, stampOf } from "../model/incoming.ts";
 import { pulls } from "../model/mapping.ts";
-import { PAGE_SIZE, stampsSince } from "../model/soql.ts";
+import { outsideSince, PAGE_SIZE, stampsSince } from "../model/soql.ts";
 import type { Cycle } from "./cycle.ts";
 import type { Pulse, QueryPage, RequestRefusal } from "./ports.ts";
 
@@ -24,17 +24,19 @@ export interface Probed {
 export async function probe(cycle: Cycle, budget: Budget, slot: number): Promise<Probed> {
   if (!(await cycle.shared.claimProbe(slot))) return { hasToPull: false, unchanged: null };
   const due = await duePulses(cycle, budget);
-  // To ask about one costs as much as to pull it.
-  if (due.length <= 1) return { hasToPull: true, unchanged: null };
+  const questions = due.flatMap(questionsOf);
+  // To ask one question costs as much as to pull.
+  if (questions.length <= 1) return { hasToPull: true, unchanged: null };
 
-  const changed: string[] = [];
-  const unchanged: string[] = [];
+  const withNews = new Set<string>();
   let at: Date | null = null;
-  for (const { pulse, answer } of await askAll(cycle, due)) {
+  for (const answered of await askAll(cycle, questions)) {
+    const { answer, mappingId } = answered;
     if (answer && "readAt" in answer && (at === null || answer.readAt < at)) at = answer.readAt;
-    const isNew = await hasNews(cycle, pulse, answer);
-    (isNew ? changed : unchanged).push(pulse.mappingId);
+    if (!withNews.has(mappingId) && (await hasNews(cycle, answered))) withNews.add(mappingId);
   }
+  const changed = [...withNews];
+  const unchanged = due.map(({ mappingId }) => mappingId).filter((mappingId) => !withNews.has(mappingId));
   cycle.tally.changed += changed.length;
   await cycle.shared.sendPulls(changed.filter((mappingId) => mappingId !== cycle.mapping.id));
   return {
@@ -54,16 +56,29 @@ async function duePulses({ shared, store, clock }: Cycle, budget: Budget): Promi
   });
 }
 
-interface Answered {
-  readonly pulse: Pulse;
+interface Question {
+  readonly mappingId: string;
+  readonly soql: string;
+  /** Asks for what changed and is outside of the filter. */
+  readonly outside: boolean;
+}
+
+/** What changed; and of a filtered mapping what left the filter, which it does not show otherwise. */
+function questionsOf({ mappingId, shape, position }: Pulse): readonly Question[] {
+  const since = position ?? new Date(0);
+  const inside = { mappingId, soql: stampsSince(shape, since, null), outside: false };
+  return shape.filter === null ? [inside] : [inside, { mappingId, soql: outsideSince(shape, since), outside: true }];
+}
+
+interface Answered extends Question {
   readonly answer: QueryPage | RequestRefusal | undefined;
 }
 
 /** Some calls at a time, so that a hundred mappings take the time of two calls, not of twenty. */
-async function askAll(cycle: Cycle, pulses: readonly Pulse[]): Promise<readonly Answered[]> {
-  const calls: Pulse[][] = [];
-  for (let from = 0; from < pulses.length; from += QUERIES_PER_CALL)
-    calls.push(pulses.slice(from, from + QUERIES_PER_CALL));
+async function askAll(cycle: Cycle, questions: readonly Question[]): Promise<readonly Answered[]> {
+  const calls: Question[][] = [];
+  for (let from = 0; from < questions.length; from += QUERIES_PER_CALL)
+    calls.push(questions.slice(from, from + QUERIES_PER_CALL));
   const answered: Answered[] = [];
   for (let from = 0; from < calls.length; from += CALLS_AT_ONCE) {
     const some = calls.slice(from, from + CALLS_AT_ONCE);
@@ -71,28 +86,24 @@ async function askAll(cycle: Cycle, pulses: readonly Pulse[]): Promise<readonly 
     const ended = await Promise.allSettled(some.map((call) => ask(cycle, call)));
     for (const [index, end] of ended.entries()) {
       if (end.status === "rejected") throw end.reason;
-      answered.push(...(some[index] ?? []).map((pulse, at) => ({ pulse, answer: end.value[at] })));
+      answered.push(...(some[index] ?? []).map((question, at) => ({ ...question, answer: end.value[at] })));
     }
   }
   return answered;
 }
 
-async function ask(cycle: Cycle, pulses: readonly Pulse[]): Promise<readonly (QueryPage | RequestRefusal)[]> {
+async function ask(cycle: Cycle, questions: readonly Question[]): Promise<readonly (QueryPage | RequestRefusal)[]> {
   await cycle.hold.mayRead();
-  const soqls = pulses.map(({ shape, position }) => stampsSince(shape, position ?? new Date(0), null));
-  return cycle.hold.during(() => cycle.salesforce.queryTogether(soqls));
+  return cycle.hold.during(() => cycle.salesforce.queryTogether(questions.map(({ soql }) => soql)));
 }
 
 /** What a row holds already was read by the last pull, whose last minute is always asked for again. */
-async function hasNews(
-  { store }: Cycle,
-  { mappingId }: Pulse,
-  answer: QueryPage | RequestRefusal | undefined,
-): Promise<boolean> {
+async function hasNews({ store }: Cycle, { mappingId, outside, answer }: Answered): Promise<boolean> {
   // The mapping's own cycle meets the refusal, and tells it.
   if (!answer || "kind" in answer) return true;
   if (answer.records.length === 0) return false;
   if (!answer.complete || answer.records.length >= PAGE_SIZE) return true;
+  if (outside) return (await store.owned(mappingId, answer.records.map(sfidOf))).length > 0;
   const stamps = answer.records.map((record) => ({ sfid: sfidOf(record), systemModstamp: stampOf(record) }));
   return (await store.unseen(mappingId, stamps)).length > 0;
 }

@@ -64,7 +64,7 @@ async function fastLane(cycle: Cycle, start: Date): Promise<Fast> {
 async function exitLane(cycle: Cycle, start: Date): Promise<void> {
   for (let from: Date | Keyset = start; ; ) {
     const page = await readPage(cycle, outsideSince(cycle.shape, from));
-    const owned = new Set(await cycle.store.owned(cycle.lease, page.records.map(sfidOf)));
+    const owned = new Set(await cycle.store.owned(cycle.shape.mappingId, page.records.map(sfidOf)));
     await removeRows(cycle, { ...page, records: page.records.filter((record) => owned.has(sfidOf(record))) });
     if (!page.next) return;
     from = page.next;

@@ -121,3 +121,35 @@ test("a change that waits on a row whose record leaves the filter is sent before
     { reason: "left the filter" },
   ]);
 });
+
+test("beside other mappings a record that leaves the filter is noticed by the very next probe, and asking costs no call of its own", async () => {
+  await change(null);
+  await world.map({ object: "Account", fields: ["Name"] });
+  const all = await world.mappings();
+  const [inside] = (await world.soql("SELECT LastName FROM Contact ORDER BY LastName LIMIT 1")).map(
+    (one) => one["LastName"],
+  );
+  await move(String(inside), "R&D");
+  await change("Department = 'R&D'");
+  expect(await names()).toEqual([inside]);
+  const beat = async () => {
+    await world.pass(10);
+    const before = await world.calls();
+    await world.beat(all);
+    return (await world.calls()) - before;
+  };
+  await beat(); // looks for late commits, too
+  await world.pass(120);
+  await beat();
+  expect(await beat()).toBe(1);
+  await cloud.take("cycles");
+  await move(String(inside), "Sales");
+
+  expect(await beat()).toBe(1);
+  for (const message of (await cloud.take("cycles")) as { mapping_id: string }[]) {
+    const pulled = all.find(({ id }) => id === message.mapping_id);
+    if (pulled) await world.cycle(pulled, "pull");
+  }
+
+  expect(await names()).toEqual([]);
+});

@@ -100,7 +100,7 @@ export function cycleStoreOn(
       }),
     apply: (lease, page) => inTurn(() => apply(bench, lease, page)),
     unseen: (mappingId, stamps) => inTurn(() => unseen(bench, mappingId, stamps)),
-    owned: (lease, sfids) => inTurn(() => owned(bench, lease, sfids)),
+    owned: (mappingId, sfids) => inTurn(() => owned(bench, mappingId, sfids)),
     rowsAfter: (lease, afterRow, limit) => inTurn(() => rowsAfter(bench, lease, afterRow, limit)),
     pulses: (mappingIds) =>
       inTurn(async () => {
@@ -137,8 +137,8 @@ async function unseen(
   return rows.map(({ sfid }) => sfid);
 }
 
-async function owned({ session, mapped }: Workbench, lease: Lease, sfids: readonly string[]): Promise<string[]> {
-  const { schema, table } = mapped(lease).shape;
+async function owned({ session, mapped }: Workbench, mappingId: string, sfids: readonly string[]): Promise<string[]> {
+  const { schema, table } = mapped({ mappingId }).shape;
   const rows = await session.query<{ sfid: string }>(
     `SELECT sfid FROM ${qualified(schema, table)} WHERE sfid = ANY ($1::text[])`,
     [sfids],
