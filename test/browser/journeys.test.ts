@@ -218,6 +218,24 @@ describe.skipIf(findChromium() === undefined)("in a browser, somebody", () => {
     await other.context().close();
   });
 
+  test("is asked before many deletes go, sees which they are, and lets them go", async () => {
+    await database.query("INSERT INTO console.contact (lastname) SELECT 'Many ' || n FROM generate_series(1, 130) n");
+    const unsent = "SELECT count(*)::int AS rows FROM console.contact WHERE lastname LIKE 'Many %' AND sfid IS NULL";
+    await vi.waitFor(async () => expect((await database.query(unsent)).rows).toEqual([{ rows: 0 }]), PATIENCE);
+    await database.query("DELETE FROM console.contact WHERE lastname LIKE 'Many %'");
+    await goTo(page, world, "/");
+    await link("Were they meant?").click();
+    await sees("the record in Salesforce");
+
+    await button("Let them go").click();
+    await button(/^Let \d+ deletes? go/).click();
+
+    await sees(/deletes? let go/);
+    await page.getByText("held back").first().waitFor({ state: "detached" });
+    const waiting = "SELECT count(*)::int AS rows FROM console._trigger_log WHERE processed_at IS NULL";
+    await vi.waitFor(async () => expect((await database.query(waiting)).rows).toEqual([{ rows: 0 }]), PATIENCE);
+  });
+
   test("is told of no script that threw and of nothing that the policy refused", () => {
     expect(complaints).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { vi } from "vitest";
+import { setTimeout as pause } from "node:timers/promises";
 
 /** Every page that needs no id. */
 export const PLACES = [
@@ -59,7 +59,7 @@ export async function fillWorkspace({ ask, sql, schema, receiverUrl }: Filling):
   });
   await sql(`INSERT INTO ${schema}.contact (firstname, lastname, email)
     SELECT (ARRAY[${FIRST_NAMES}])[1 + n % 8], (ARRAY[${LAST_NAMES}])[1 + n % 8], 'person' || n || '@example.com'
-    FROM generate_series(1, 40) n`);
+    FROM generate_series(1, 120) n`);
   await sql(
     `INSERT INTO ${schema}.contact (lastname, email) VALUES ('Hopper', 'no address 1'), ('Noether', 'no address 2')`,
   );
@@ -74,12 +74,13 @@ export async function fillWorkspace({ ask, sql, schema, receiverUrl }: Filling):
   ];
 }
 
-/** What comes of asking until something does. */
-function soon<Found>(look: () => Promise<Found | null | undefined>): Promise<Found> {
-  const found = async () => {
+/** What comes of asking until something does; outside of a test as well, for pictures. */
+async function soon<Found>(look: () => Promise<Found | null | undefined>): Promise<Found> {
+  const until = Date.now() + 120_000;
+  while (Date.now() < until) {
     const seen = await look();
-    if (seen === null || seen === undefined) throw new Error("it has not come yet");
-    return seen;
-  };
-  return vi.waitFor(found, { timeout: 120_000, interval: 250 });
+    if (seen !== null && seen !== undefined) return seen;
+    await pause(250);
+  }
+  throw new Error("it has not come within two minutes");
 }

@@ -6,6 +6,7 @@ import type {
   ListDeliveriesData,
   ListErrorsData,
   ListFailuresData,
+  ListHeldDeletesData,
   ListInboundErrorsData,
   ListMappingStatesData,
   ListObjectsData,
@@ -34,6 +35,8 @@ export const questions = {
   budget: on<ReadBudgetData>("/monitoring/budget"),
   mappings: on<ListMappingStatesData>("/monitoring/mappings"),
   mapping: (id: string) => on<ReadMappingData>(`/mappings/${encodeURIComponent(id)}`),
+  heldDeletes: (id: string, query: Query) =>
+    on<readonly ListHeldDeletesData[]>(`/mappings/${encodeURIComponent(id)}/held-deletes`, query),
   objects: on<ListObjectsData>("/objects"),
   object: (name: string) => on<ReadObjectData>(`/objects/${encodeURIComponent(name)}`),
   activity: (query: Query) => on<readonly ListActivityData[]>("/monitoring/activity", query),

@@ -100,7 +100,7 @@ function Table() {
               <Ago at={token.last_used_at} />
             </td>
             <td className="wide once">
-              <Time at={token.valid_until} none="revoked by hand" />
+              <Time at={token.valid_until} none="it is revoked" />
             </td>
             <td className="acts-cell">
               {token.state === "valid" && (

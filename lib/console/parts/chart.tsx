@@ -26,7 +26,11 @@ export default function Chart({ label, times, series }: ChartProps) {
   useEffect(() => {
     const element = box.current;
     if (!element) return;
-    const plot = new uPlot(optionsOf(element, series), stacked(times, series), element);
+    const plot = new uPlot(
+      optionsOf(element, series, (times[1] ?? 0) - (times[0] ?? 0)),
+      stacked(times, series),
+      element,
+    );
     const watcher = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
     watcher.observe(element);
     return () => {
@@ -45,7 +49,7 @@ function stacked(times: readonly number[], series: readonly Series[]): uPlot.Ali
   return [[...times], ...sums.toReversed()];
 }
 
-function optionsOf(element: HTMLElement, series: readonly Series[]): uPlot.Options {
+function optionsOf(element: HTMLElement, series: readonly Series[], stepSeconds: number): uPlot.Options {
   const colour = (token: string) => colourOf(element, token);
   const line = colour("--line");
   const words = colour("--muted");
@@ -57,7 +61,11 @@ function optionsOf(element: HTMLElement, series: readonly Series[]): uPlot.Optio
     legend: { show: false },
     cursor: { show: false },
     padding: [8, 4, 0, 0],
-    scales: { y: { range: (_, __, most) => [0, Math.max(4, most * 1.1)] } },
+    // A bar begins at its time, so the last one needs a step of room.
+    scales: {
+      x: { range: (_, from, to) => [from, to + stepSeconds] },
+      y: { range: (_, __, most) => [0, Math.max(4, most * 1.1)] },
+    },
     axes: [
       { stroke: words, font, grid: { show: false }, ticks: { stroke: line, size: 4 }, gap: 4, size: 30, values: hours },
       { stroke: words, font, grid: { stroke: line, width: 1 }, ticks: { show: false }, gap: 6, size: 44, incrs: WHOLE },

@@ -106,7 +106,7 @@ function Story({ change }: { readonly change: ReadChangeData }) {
             )}
             {change.synced_at ? (
               <li>
-                <strong>Taken</strong> <Time at={change.synced_at} />
+                <strong>{change.state === "FAILED" ? "Refused" : "Taken"}</strong> <Time at={change.synced_at} />
                 <span className="muted">
                   , {duration((Date.parse(change.synced_at) - Date.parse(change.created_at)) / 1000)} after the capture
                 </span>

@@ -110,8 +110,8 @@ function Rows({ rows }: { readonly rows: readonly ListActivityData[] }) {
           <td>
             <a className="row-link" href={hrefOf(`/activity/${row.id}`)}>
               {row.action.toLowerCase()} <span className="mono">{row.table_name}</span>
-            </a>
-            <span className="sub figure">#{row.id}</span>
+            </a>{" "}
+            <span className="muted small figure">#{row.id}</span>
           </td>
           <td>
             <RowState state={row.state} />

@@ -1,13 +1,53 @@
 import type { ConfirmDeletesData, ReadMappingData } from "bridge/api";
 import { useState } from "react";
+import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
-import { useAct } from "../../api/use.ts";
+import { useAct, useAnswer } from "../../api/use.ts";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
+import { List } from "../../parts/list.tsx";
+import { Card } from "../../parts/page.tsx";
+import { Pager } from "../../parts/pager.tsx";
+import { Time } from "../../parts/time.tsx";
 import { useSay } from "../../parts/toast.tsx";
-import { Notice } from "../../parts/trouble.tsx";
+import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { counted } from "../../parts/words.ts";
 import { hrefOf } from "../../route.ts";
+
+/** What would be deleted, and on which side. */
+function Held({ mapping }: { readonly mapping: ReadMappingData }) {
+  const [offset, setOffset] = useState(0);
+  const asked = questions.heldDeletes(mapping.id, { limit: 10, offset });
+  const { data, error, refetch } = useAnswer(asked, { everySeconds: 10, keepsPrevious: true });
+  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
+  if (!data || data.data.length === 0) return null;
+  return (
+    <Card title="What would be deleted" padded={false} foot={<Pager meta={data.meta} onGo={setOffset} />}>
+      <List
+        caption="Deletes that are held back"
+        head={
+          <>
+            <th>Here or there</th>
+            <th>Record</th>
+            <th className="number">Row</th>
+            <th className="wide">Asked for</th>
+          </>
+        }
+      >
+        {data.data.map(({ deletes, sfid, record_id, at }) => (
+          <tr key={`${deletes} ${sfid} ${record_id}`}>
+            <td>{deletes === "row" ? `the row in ${mapping.pg_table}` : "the record in Salesforce"}</td>
+            <td className="mono">{sfid ?? "–"}</td>
+            <td className="number">{record_id ?? "–"}</td>
+            <td className="wide once">
+              <Time at={at} />
+            </td>
+          </tr>
+        ))}
+      </List>
+    </Card>
+  );
+}
 
 /** The delete breaker's question: more was deleted within an hour than is usual, and somebody must say that it was meant. */
 export function BreakerQuestion({ mapping }: { readonly mapping: ReadMappingData }) {
@@ -39,6 +79,7 @@ export function BreakerQuestion({ mapping }: { readonly mapping: ReadMappingData
         More of {mapping.sf_object} was deleted within an hour than a tenth of the table. Everything else flows. If it
         was a mistake, put the rows or records back: what is there again is not deleted.
       </Notice>
+      <Held mapping={mapping} />
       <Confirm
         open={asks}
         onClose={() => setAsks(false)}

@@ -73,7 +73,7 @@ function Form({ before: given }: { readonly before: Reply<ReadMappingData> }) {
   return (
     <form className="split" onSubmit={submit}>
       <div className="stack">
-        <Card title="Fields">
+        <Card title="What is synced">
           {described.error && <Trouble error={described.error} again={() => void described.refetch()} />}
           {described.isPending && <Bones lines={6} />}
           {described.data && <FieldPicker fields={fields} chosen={chosen} onChange={setChosen} />}

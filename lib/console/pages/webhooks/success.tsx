@@ -13,7 +13,7 @@ export function Success({ webhookId }: { readonly webhookId: string }) {
   return (
     <dl className="figures">
       <div>
-        <dt>Successful in the last day</dt>
+        <dt>Successful</dt>
         <dd className="figure">{success && settled > 0 ? `${percent(success.successful / settled)} %` : "–"}</dd>
       </div>
       <div>
@@ -29,7 +29,7 @@ export function Success({ webhookId }: { readonly webhookId: string }) {
         <dd className="figure">{success ? count(success.pending) : "–"}</dd>
       </div>
       <div className="broad">
-        <dt>Over the day</dt>
+        <dt>The last 24 hours</dt>
         <dd>{success && <Steps success={success} />}</dd>
       </div>
     </dl>
