@@ -291,6 +291,18 @@ test("calls add up under their labels", async () => {
   expect(end.apiCalls).toEqual({ SOAP: 3, REST: 3, Bulk: 7 });
 });
 
+test("changes that are large together are claimed in parts, so that they fit into memory", async () => {
+  for (const lastname of ["a", "b", "c"]) await insert(lastname);
+  await customer.sql(
+    `UPDATE salesforce._trigger_log SET "values" = jsonb_build_object('lastname',
+       (SELECT string_agg(md5(id::text || i), '') FROM generate_series(1, 100000) i))`,
+  );
+
+  const parts = [await store.claim(lease, 10), await store.claim(lease, 10), await store.claim(lease, 10)];
+
+  expect(parts.map((part) => part.length)).toEqual([2, 1, 0]);
+});
+
 test("a backlog of many claims is sent whole and in order", async () => {
   await customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || i FROM generate_series(1, 1000) i");
   const claimed: number[] = [];
