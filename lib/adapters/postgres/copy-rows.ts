@@ -19,15 +19,20 @@ export async function copyRows(
 ): Promise<void> {
   const into = [...(keyed ? [layout.key] : []), "sfid", "systemmodstamp", "isdeleted", "_ab_lastop", ...columns];
   const zoneless = new Set(columns.filter((column) => isZoneless(layout, column)));
-  const lineOf = ({ key, sfid, stamp, values }: RowToWrite) =>
-    [
-      ...(keyed ? [key] : []),
-      fieldOf(sfid, false),
-      stamp.toISOString(),
-      "f",
-      "SYNCED",
-      ...columns.map((column) => fieldOf(values[column] ?? null, zoneless.has(column))),
-    ].join("\t");
+  const before = keyed ? 5 : 4;
+  // One array for all lines: a load has as many lines as records.
+  const fields: string[] = Array.from({ length: before + columns.length }, () => "");
+  const lineOf = ({ key, sfid, stamp, values }: RowToWrite) => {
+    if (keyed) fields[0] = String(key);
+    fields[before - 4] = fieldOf(sfid, false);
+    fields[before - 3] = stamp.toISOString();
+    fields[before - 2] = "f";
+    fields[before - 1] = "SYNCED";
+    for (const [index, column] of columns.entries()) {
+      fields[before + index] = fieldOf(values[column] ?? null, zoneless.has(column));
+    }
+    return fields.join("\t");
+  };
   await session.copy(
     `COPY ${qualified(shape.schema, shape.table)} (${into.map(name).join(", ")}) FROM STDIN`,
     piecesOf(rows, lineOf),

@@ -6,7 +6,7 @@ import { changeOf } from "./claimed-changes.ts";
 import type { Workbench } from "./fence.ts";
 import { heldText, type MappedTable, textOf, typed } from "./layout.ts";
 import type { Row } from "./session.ts";
-import { name, qualified } from "./sql.ts";
+import { idArray, name, qualified } from "./sql.ts";
 
 /** A row that belongs to a record of the page, locked for us. */
 export interface LockedRow {
@@ -49,7 +49,7 @@ export async function lockRows(
   skipsLocked: boolean,
 ): Promise<{ readonly rows: LockedRow[]; readonly busy: ReadonlySet<string> }> {
   const table = qualified(mapped.shape.schema, mapped.shape.table);
-  const sfids = images.map(({ sfid }) => sfid);
+  const sfids = idArray(images.map(({ sfid }) => sfid));
   const found = await session.query(
     `SELECT t.${name(mapped.layout.key)} AS key, t.sfid, t.systemmodstamp::timestamptz AS stamp FROM ${table} t
      WHERE t.sfid = ANY ($1::text[]) ORDER BY t.sfid FOR UPDATE ${skipsLocked ? "SKIP LOCKED" : ""}`,
@@ -80,18 +80,18 @@ export async function lockByUpsertField(
   const candidates = column === undefined ? [] : images.filter(({ values }) => (values[column] ?? null) !== null);
   if (column === undefined || candidates.length === 0) return new Map();
   const rows = await session.query(
-    `SELECT t.${name(layout.key)} AS key, t.sfid, t.systemmodstamp::timestamptz AS stamp, i.sfid AS image
-     FROM unnest($1::text[], $2::text[]) AS i (sfid, value)
+    `SELECT t.${name(layout.key)} AS key, t.sfid, t.systemmodstamp::timestamptz AS stamp, i.place
+     FROM unnest($1::text[]) WITH ORDINALITY AS i (value, place)
      JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(column)} = ${typed(layout, column, "i.value")}
      WHERE t.sfid IS NULL ORDER BY t.${name(layout.key)} FOR UPDATE OF t SKIP LOCKED`,
-    [candidates.map(({ sfid }) => sfid), candidates.map(({ values }) => values[column])],
+    [candidates.map(({ values }) => values[column])],
   );
   const byImage = new Map<string, LockedRow>();
   const taken = new Set<number>();
   for (const row of rows) {
-    const image = String(row["image"]);
+    const image = candidates[Number(row["place"]) - 1]?.sfid;
     const locked = lockedRow(row);
-    if (byImage.has(image) || taken.has(locked.key)) continue;
+    if (image === undefined || byImage.has(image) || taken.has(locked.key)) continue;
     byImage.set(image, locked);
     taken.add(locked.key);
   }
@@ -134,7 +134,7 @@ export async function readAround(
        (SELECT coalesce(jsonb_agg(h.sfid), '[]') FROM ${tables.heldDeletes} h
          WHERE h.mapping_id = $4 AND h.sfid = ANY (${ASKED_SFIDS})) AS held,
        EXISTS (SELECT FROM ${log} AND l.state = 'PENDING' AND l.action = 'INSERT' AND l.sent_at IS NOT NULL) AS sent_inserts`,
-    [shape.table, keys, page.images.map(({ sfid }) => sfid), shape.mappingId, page.readAt],
+    [shape.table, keys, idArray(page.images.map(({ sfid }) => sfid)), shape.mappingId, page.readAt],
   );
   if (!row) throw new Error("a SELECT without FROM gave no row");
   return {

@@ -6,6 +6,12 @@ export const name = (text: string): string => escapeIdentifier(text);
 /** A text as it must stand in a statement that takes no parameters. */
 export const literal = (text: string): string => escapeLiteral(text);
 
+/** Ids of records as a parameter of type `text[]`: they need no quotes, and thousands of them are told faster without. */
+export const idArray = (ids: readonly string[]): readonly string[] | string =>
+  ids.every((id) => RECORD_ID.test(id)) ? `{${ids.join(",")}}` : ids;
+
+const RECORD_ID = /^[A-Za-z0-9]{15,18}$/;
+
 /** `"schema"."table"`. */
 export const qualified = (schema: string, table: string): string => `${name(schema)}.${name(table)}`;
 

@@ -37,12 +37,14 @@ export interface Loaded {
 export async function loadByEngine({ url, org, object }: LoadOrder): Promise<Loaded> {
   const began = performance.now();
   let readyAt = began;
+  let readyCpu = process.cpuUsage();
   const adapter = salesforceOf(org);
   const salesforce: typeof adapter = {
     ...adapter,
     isBulkQueryDone: async (jobId) => {
       const isDone = await adapter.isBulkQueryDone(jobId);
       readyAt = performance.now();
+      readyCpu = process.cpuUsage();
       return isDone;
     },
   };
@@ -59,7 +61,7 @@ export async function loadByEngine({ url, org, object }: LoadOrder): Promise<Loa
   );
   if (outcome !== "done") throw new Error(`the load ended as ${outcome}`);
   const calls = Object.values(salesforce.calls()).reduce((sum, count) => sum + count, 0);
-  return { ...times(began, readyAt), rows: tally.inserted, calls };
+  return { ...times(began, readyAt, readyCpu), rows: tally.inserted, calls };
 }
 
 /** The download of a Bulk job, piped into COPY as it comes. */
@@ -77,6 +79,7 @@ export async function loadByCopy({ url, org, shape }: LoadOrder): Promise<Loaded
     await pause(50);
   }
   const readyAt = performance.now();
+  const readyCpu = process.cpuUsage();
   let rows = 0;
   for (let locator = ""; locator !== "null"; calls += 1) {
     const part = await ask(org, "GET", `/jobs/query/${id}/results?maxRecords=50000${locator && `&locator=${locator}`}`);
@@ -90,7 +93,7 @@ export async function loadByCopy({ url, org, shape }: LoadOrder): Promise<Loaded
     rows += copy.rowCount;
     locator = part.headers.get("sforce-locator") ?? "null";
   }
-  const outcome = { ...times(began, readyAt), rows, calls };
+  const outcome = { ...times(began, readyAt, readyCpu), rows, calls };
   await client.end();
   return outcome;
 }
@@ -139,13 +142,13 @@ export async function loadByLoop({ url, org, shape }: LoadOrder): Promise<Loaded
     }
     if (page.done) break;
   }
-  const outcome = { ...times(began, began), rows, calls };
+  const outcome = { ...times(began, began, process.cpuUsage()), rows, calls };
   await client.end();
   return outcome;
 }
 
-function times(began: number, readyAt: number) {
+function times(began: number, readyAt: number, readyCpu: NodeJS.CpuUsage) {
   const now = performance.now();
-  const { user, system } = process.cpuUsage();
+  const { user, system } = process.cpuUsage(readyCpu);
   return { seconds: (now - readyAt) / 1000, wholeSeconds: (now - began) / 1000, cpuSeconds: (user + system) / 1e6 };
 }
