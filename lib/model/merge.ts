@@ -19,6 +19,8 @@ export interface WaitingChange {
 export interface Deletion extends WaitingChange {
   /** When Salesforce last answered a save of ours of the record, by its clock; null: not lately. */
   readonly lastPushAt: Date | null;
+  /** What still waits of the row from before it was deleted, in log order. */
+  readonly earlier: readonly Pick<WaitingChange, "old" | "values">[];
 }
 
 /** A record as Salesforce shows it, and the row it belongs to; texts as the columns give them back. */
@@ -116,11 +118,17 @@ export function survivesDeletion(policy: ConflictPolicy, stamp: Date, waiting: r
 
 /**
  * A row deleted here whose record changed in Salesforce meanwhile: whether the row comes back. What automation made of
- * our own save, which the row was deleted too soon to learn, is nobody's change.
+ * our own save, which the row was deleted too soon to learn, is nobody's change; nor is what the row held before a change
+ * that still waits, or what a save of such a change has made of the record without our hearing of it.
  */
 export function comesBack(policy: ConflictPolicy, image: ColumnValues, stamp: Date, deletion: Deletion): boolean {
   const { isSent, lastPushAt } = deletion;
   if (isSent || (lastPushAt !== null && stamp <= lastPushAt)) return false;
-  const changed = Object.entries(image).some(([column, value]) => value !== (deletion.old[column] ?? null));
+  const changed = Object.entries(image).some(([column, value]) => !hasHeld(deletion, column, value));
   return changed && winnerBy(policy, stamp, [deletion]) === "salesforce";
+}
+
+function hasHeld({ old, earlier }: Deletion, column: string, value: string | null): boolean {
+  if (value === (old[column] ?? null)) return true;
+  return earlier.some((change) => [change.old, change.values].some((side) => column in side && side[column] === value));
 }

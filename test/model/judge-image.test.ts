@@ -44,7 +44,7 @@ describe("a living record", () => {
   });
 
   test("is contested when its row was deleted here", () => {
-    const deletion = { ...edit, action: "DELETE", lastPushAt: null } as const;
+    const deletion = { ...edit, action: "DELETE", lastPushAt: null, earlier: [] } as const;
 
     expect(judge(known({ row: null, deletion }))).toEqual({ kind: "contest", deletion });
   });

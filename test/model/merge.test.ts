@@ -120,7 +120,7 @@ test("a row without waiting changes never survives its record's deletion", () =>
 });
 
 describe("a row that was deleted here", () => {
-  const deletion = { ...change(1, { action: "DELETE", old: { name: "base" } }), lastPushAt: null };
+  const deletion = { ...change(1, { action: "DELETE", old: { name: "base" } }), lastPushAt: null, earlier: [] };
 
   test("comes back when its record changed and Salesforce wins", () => {
     expect(comesBack("salesforce_wins", { name: "theirs" }, at(50), deletion)).toBe(true);
@@ -131,6 +131,18 @@ describe("a row that was deleted here", () => {
     ["its record is as it was", "salesforce_wins", { name: "base" }, {}],
     ["PostgreSQL wins", "postgres_wins", { name: "theirs" }, {}],
     ["its deletion is under way", "salesforce_wins", { name: "theirs" }, { isSent: true }],
+    [
+      "its record shows a save of the row whose answer was lost",
+      "salesforce_wins",
+      { name: "sent" },
+      { earlier: [change(0, { old: {}, values: { name: "sent" } })] },
+    ],
+    [
+      "its record shows what the row held before changes that still wait",
+      "salesforce_wins",
+      { name: "first" },
+      { earlier: [change(0, { old: { name: "first" }, values: { name: "base" } })] },
+    ],
     ["what changed its record is our own save", "salesforce_wins", { name: "theirs" }, { lastPushAt: at(50) }],
   ] as const)("stays deleted when %s", (_, policy, image, more) => {
     expect(comesBack(policy, image, at(50), { ...deletion, ...more })).toBe(false);

@@ -87,6 +87,28 @@ describe.each([
   });
 });
 
+test.each([
+  ["its update was saved without an answer", "UPDATE salesforce.contact SET email = 'a@example.com'", true],
+  ["its update has not been sent yet", "UPDATE salesforce.contact SET email = 'a@example.com'", false],
+])("a row that is deleted while %s stays deleted, although a pull meets its record", async (_, update, isSent) => {
+  const contact = await mapContact("External_Id__c");
+  await world.rest("POST", "/sobjects/Contact", { LastName: "Curie", External_Id__c: "C-1" });
+  await world.cycle(contact);
+  await world.sql(update);
+  if (isSent) {
+    await world.fault({ kind: "saveThenDrop", path: "services/Soap" });
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET email = 'b@example.com'");
+  }
+  await world.sql("DELETE FROM salesforce.contact");
+
+  for (let cycles = 0; cycles < 2; cycles++) await world.cycle(contact);
+  await world.pass(ELEVEN_MINUTES);
+  for (let cycles = 0; cycles < 2; cycles++) await world.cycle(contact);
+
+  expect([await rows(), await records(), await open()]).toEqual([[], [], []]);
+});
+
 test("delete then insert with one upsert value ends as the new row alone, also when the answer between is lost", async () => {
   const contact = await mapContact("External_Id__c");
   await world.sql(insert);
