@@ -24,6 +24,7 @@ import { ConditionFailed, isConditionFailed, transact, type Write } from "./tran
  * their own: so one that succeeds at once costs three writes (it is owed, it is claimed, it is done).
  */
 export function deliveries(database: Database, now: () => Date): Deliveries {
+  const counts = rememberCounts(now);
   return {
     add: (owed) => insertItems(database, "deliveries", owed.map(itemOf)),
 
@@ -57,7 +58,7 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
       const keys = page.map((pk) => ({ pk }));
       const [items, further] = await Promise.all([
         readItems(database, "deliveries", keys, LISTED_ATTRIBUTES),
-        end === undefined ? 0 : countAfter(database, webhookId, since, end),
+        end === undefined ? 0 : counts(end, () => countAfter(database, webhookId, since, end)),
       ]);
       const found = new Map(items.map(readListed).map((delivery) => [delivery.id, delivery]));
       return { deliveries: page.flatMap((id) => found.get(id) ?? []), total: ids.length + further };
@@ -159,6 +160,27 @@ async function idsUpTo(
     end = answer.LastEvaluatedKey;
   } while (end !== undefined && ids.length < wanted);
   return { ids, end };
+}
+
+/** How long a count of older deliveries holds: their number only shrinks, by age. */
+const COUNTED_MILLISECONDS = 10_000;
+
+/** Counts that one process remembers at most. */
+const MAX_COUNTS = 1000;
+
+/** Counts what comes after a key at most every ten seconds: it reads all of that, which can be weeks of a busy webhook. */
+function rememberCounts(now: () => Date) {
+  const known = new Map<string, { readonly count: Promise<number>; readonly until: number }>();
+  return (after: Key, count: () => Promise<number>): Promise<number> => {
+    const name = JSON.stringify(after);
+    const last = known.get(name);
+    if (last && last.until > now().getTime()) return last.count;
+    if (known.size >= MAX_COUNTS) known.clear();
+    const counted = count();
+    counted.catch(() => known.delete(name));
+    known.set(name, { count: counted, until: now().getTime() + COUNTED_MILLISECONDS });
+    return counted;
+  };
 }
 
 /** How many come after a key. */
