@@ -8,6 +8,8 @@ export interface Sources {
   readonly orgUrl: string;
   readonly accessToken: string;
   readonly objects: readonly string[];
+  /** Those whose mapping has no upsert field. */
+  readonly keyless: readonly string[];
   readonly columns: readonly string[];
   readonly colleagues: readonly Deed[];
   readonly writes: readonly OrgWrite[];
@@ -35,7 +37,7 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
     const { used } = (await fromOrg(sources, "/_sim/calls")) as { used: number };
     const records = await readRecords(sources);
     return {
-      tables,
+      keyless: sources.keyless.map((object) => object.toLowerCase()),
       rows,
       records,
       log: (

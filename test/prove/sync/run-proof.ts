@@ -4,7 +4,7 @@ import { startReceiver } from "../../support/receiver.ts";
 import { openApplication, PROOF_SCHEMA, watching } from "./application.ts";
 import { meetColleagues } from "./colleagues.ts";
 import { createDesk } from "./desk.ts";
-import { type Finding, judge } from "./judge.ts";
+import { type Finding, judge, knownLimits } from "./judge.ts";
 import { lanes, operate } from "./lanes.ts";
 import { definitionOf, documentOf, mappingsToProve } from "./mapped-objects.ts";
 import { planOf } from "./plan.ts";
@@ -29,6 +29,8 @@ export interface Proof {
   /** Saves that were stopped between check and send, and cycles that said that theirs came after the lease was lost. */
   readonly heldSaves: number;
   readonly lateSavesTold: number;
+  /** Inserts without an upsert field that the README says may be there twice. */
+  readonly knownLimits: readonly string[];
   readonly findings: readonly Finding[];
 }
 
@@ -62,7 +64,8 @@ export async function runProof(asked: Asked): Promise<Proof> {
       calls: quiet.calls,
       heldSaves: stage.wire.ledger.writes.filter(({ wasHeld }) => wasHeld).length,
       lateSavesTold: stage.notes.filter((line) => line.includes("saves came after the lease was lost")).length,
-      findings: [...quiet.findings, ...loud],
+      knownLimits: loud.limits,
+      findings: [...quiet.findings, ...loud.findings],
     };
   } finally {
     await trouble.end();
@@ -117,7 +120,9 @@ async function untilCallsAgree(run: Run): Promise<void> {
 const sorted = (counts: Readonly<Record<string, number>>) => Object.entries(counts).sort();
 
 /** Everything goes wrong, at every point and at random moments; then it is left in peace until nothing waits any more. */
-async function proveTrouble(run: Run): Promise<readonly Finding[]> {
+async function proveTrouble(
+  run: Run,
+): Promise<{ readonly findings: readonly Finding[]; readonly limits: readonly string[] }> {
   const { trouble, asked } = run;
   const plan = planOf(run);
   trouble.arm(plan);
@@ -145,7 +150,7 @@ async function proveTrouble(run: Run): Promise<readonly Finding[]> {
   }));
   const findings = [...judge(evidence), ...complaints];
   tell(run, findings);
-  return findings;
+  return { findings, limits: knownLimits(evidence) };
 }
 
 /** At once, because whoever runs out of patience wants to know what there was. */
