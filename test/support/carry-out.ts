@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { importConfig } from "../../functions/api/import-config.ts";
 import { now, workspaces } from "../../functions/composition.ts";
 import { provisioningServices } from "../../functions/provisioning-services.ts";
@@ -41,18 +42,19 @@ export function entryOf({ object, fields, upsertField, bridge, pollingSeconds = 
   };
 }
 
-/** Tables, schedules and first loads, as the workers would make them. */
-export async function carryOut(cloud: BridgeCloud, services: MessageNeeds): Promise<void> {
+/** Tables, schedules and first loads, as the workers would make them; `atOnce` of them at the same time. */
+export async function carryOut(cloud: BridgeCloud, services: MessageNeeds, atOnce = 1): Promise<void> {
   Object.assign(process.env, {
     SCHEDULE_GROUP: "default",
     SCHEDULER_ROLE_ARN: `arn:aws:iam::${cloud.accountId}:role/beat`,
     FAN_OUT_QUEUE_ARN: `arn:aws:sqs:${cloud.region}:${cloud.accountId}:bridge-test-fanOut`,
   });
   const until = cloud.clock.now() + 300_000;
-  for (const message of (await cloud.take("provisioning")) as ProvisioningMessage[]) {
-    await provisionMapping({ ...provisioningServices(until), log: services.log }, message);
-  }
-  for (const message of (await cloud.take("loads")) as LoadMessage[]) {
-    await answerLoad(services, message, { owner: "a test", deadline: until });
-  }
+  const limit = pLimit(atOnce);
+  await limit.map((await cloud.take("provisioning")) as ProvisioningMessage[], (message) =>
+    provisionMapping({ ...provisioningServices(until), log: services.log }, message),
+  );
+  await limit.map((await cloud.take("loads")) as LoadMessage[], (message) =>
+    answerLoad(services, message, { owner: "a test", deadline: until }),
+  );
 }

@@ -21,6 +21,7 @@ interface Beats {
 }
 
 const BEAT_SECONDS = 10;
+const PROVISIONED_AT_ONCE = 4;
 /** Within five minutes after the late lanes have run, a beat without changes is idle. */
 const BEATS_AT_ONCE = 25;
 
@@ -110,7 +111,7 @@ function createBeats(cloud: BridgeCloud, org: BenchOrg, workspaceId: string) {
         workspaceId,
         names.map((object) => ({ object, fields: ["Name", "Key__c"], upsertField: "Key__c" })),
       );
-      await carryOut(cloud, services);
+      await carryOut(cloud, services, PROVISIONED_AT_ONCE);
       all = [...(await mappings().list(workspaceId)).mappings];
     },
     measure: async (count: number): Promise<Beats> => {

@@ -31,7 +31,7 @@ export const FULL: Sizes = {
   idleBeats: 20,
   mappings: [1, 10, 100, 1_000],
   latencySamples: 100,
-  latencySeconds: 120,
+  latencySeconds: 100,
 };
 
 export const QUICK: Sizes = {
