@@ -58,6 +58,9 @@ export function useAct<Answer, Given = void>(actOf: (given: Given) => Act<Answer
   const client = useQueryClient();
   return useMutation<Reply<Answer>, Error, Given>({
     mutationFn: (given) => ask(credentials, actOf(given)),
-    onSettled: () => client.invalidateQueries({ queryKey: [credentials.workspaceId] }),
+    onSettled: () => {
+      // Not awaited: the new answers may take away the form that acted, and with it the word that it was done.
+      void client.invalidateQueries({ queryKey: [credentials.workspaceId] });
+    },
   });
 }

@@ -135,9 +135,11 @@ function Entry({ entry }: { readonly entry: ListAuditLogData }) {
       </td>
       <td>
         <span className="mono">{entry.action}</span>
-        <span className="sub mono breaks">{entry.resource_id}</span>
+        <span className="sub mono whole">{entry.resource_id}</span>
       </td>
-      <td className="wide breaks">{entry.actor}</td>
+      <td className="wide whole" title={entry.actor}>
+        {entry.actor}
+      </td>
       <td className="wide breaks small">
         {Object.entries(entry.detail).map(([name, value]) => (
           <span key={name} className="pair">
