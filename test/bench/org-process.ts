@@ -12,10 +12,13 @@ export interface Child extends Omit<Org, "close"> {
 
 const SERVER = fileURLToPath(new URL("./org-server.ts", import.meta.url));
 
-/** Starts an org on the folder in a process of its own; resolves when it answers. `definition` is a file. */
+/**
+ * Starts an org on the folder in a process of its own, which ends with this one; resolves when it answers. `definition`
+ * is a file.
+ */
 export async function spawnOrg(dataDir: string, definition?: string): Promise<Child> {
   const args = [SERVER, dataDir, ...(definition === undefined ? [] : [definition])];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
   for await (const line of createInterface({ input: child.stdout })) {
     const org = JSON.parse(line) as Omit<Child, "pid" | "stop">;
     return { ...org, pid: child.pid ?? 0, stop: (signal) => child.kill(signal) };
