@@ -395,7 +395,7 @@ describe("errors (7)", () => {
   });
 
   test.each([
-    "/",
+    "/nowhere",
     "/api",
     "/api/v1",
     "/api/v1/t",
