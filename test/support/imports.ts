@@ -18,13 +18,20 @@ export interface Import {
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 
+/** What runs on a server, and what runs in a browser. */
+const CONFIGURATIONS = ["tsconfig.json", "lib/console/tsconfig.json"];
+
 /** Every import of the project's own sources, read from their syntax trees. */
 export function readImports(): Import[] {
+  return CONFIGURATIONS.flatMap(readImportsOf);
+}
+
+function readImportsOf(configuration: string): Import[] {
   const api = new API({ cwd: PROJECT });
   try {
-    const snapshot = api.updateSnapshot({ openProject: join(PROJECT, "tsconfig.json") });
+    const snapshot = api.updateSnapshot({ openProject: join(PROJECT, configuration) });
     const [project] = snapshot.getProjects();
-    if (!project) throw new Error("the compiler finds no project: is tsconfig.json there?");
+    if (!project) throw new Error(`the compiler finds no project: is ${configuration} there?`);
     return project.program.getSourceFileNames().flatMap((file) => {
       const from = relative(PROJECT, file);
       if (from.startsWith("..") || from.includes("node_modules")) return [];
