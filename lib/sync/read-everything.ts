@@ -12,7 +12,7 @@ import { applyImages, applyPage, readPage } from "./read-page.ts";
 const BULK_ABOVE_RECORDS = 10_000;
 
 /** A page of a Bulk job's results ends with the piece in which it reaches so many records, or characters. */
-const BULK_PAGE_RECORDS = 4_000;
+const BULK_PAGE_RECORDS = 2_000;
 const BULK_PAGE_CHARACTERS = 4_000_000;
 
 /** How soon a Bulk job is first looked after, and how far apart the looks become. */

@@ -33,7 +33,9 @@ const BUSY_RETRY_SECONDS = 10;
  */
 export async function applyImages(bench: Workbench, lease: Lease, page: Page, patience: Patience): Promise<Applied> {
   const { lockMilliseconds } = patience;
-  const settings = { silent: true, lockMilliseconds, changesState: movesPulls(page.marks) };
+  // A page of a load that is lost in a crash is lost with the marks behind it, and read again.
+  const commitsLater = page.lane === "load";
+  const settings = { silent: true, lockMilliseconds, commitsLater, changesState: movesPulls(page.marks) };
   return await fenced(bench, lease, settings, async () => {
     const applied = page.images.length === 0 ? null : await applyAll(bench, lease, page, patience);
     await writeMarks(bench, lease, page.marks);

@@ -23,6 +23,8 @@ interface FencedSettings {
   readonly silent?: boolean;
   /** The results of calls count whatever the configuration is by now. */
   readonly anyVersion?: boolean;
+  /** The server may forget it in a crash, with everything that came after it. */
+  readonly commitsLater?: boolean;
   /** The mapping's own row will be changed too; it is locked before any row of the table, as cycles do. */
   readonly changesState?: boolean;
 }
@@ -31,7 +33,7 @@ interface FencedSettings {
 export async function fenced<T>(
   { session, tables, mapped }: Workbench,
   lease: Lease,
-  { lockMilliseconds, silent = false, anyVersion = false, changesState = false }: FencedSettings,
+  { lockMilliseconds, silent = false, anyVersion = false, changesState = false, commitsLater = false }: FencedSettings,
   work: () => Promise<T>,
 ): Promise<T> {
   const { table } = mapped(lease).shape;
@@ -43,6 +45,7 @@ export async function fenced<T>(
   ].join(";");
   const settings = {
     ...(silent ? { silence: table } : {}),
+    commitsLater,
     ...(lockMilliseconds === undefined ? {} : { lockMilliseconds }),
   };
   return await session.transaction(settings, first, async (rows) => {

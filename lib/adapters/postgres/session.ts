@@ -40,6 +40,8 @@ export interface TransactionSettings {
   readonly lockMilliseconds?: number;
   /** The mapped table whose capture is to be silent for our own statements. */
   readonly silence?: string;
+  /** The commit is not waited for to be on disk: should the server crash, this and what came after it never was. */
+  readonly commitsLater?: boolean;
 }
 
 interface Deadlines {
@@ -145,7 +147,10 @@ export async function openSession(
   };
 }
 
-function beginWith({ lockMilliseconds = 0, silence }: TransactionSettings, statementMilliseconds: number): string {
+function beginWith(
+  { lockMilliseconds = 0, silence, commitsLater = false }: TransactionSettings,
+  statementMilliseconds: number,
+): string {
   const settings = [
     `statement_timeout = ${statementMilliseconds}`,
     `lock_timeout = ${lockMilliseconds}`,
@@ -155,6 +160,7 @@ function beginWith({ lockMilliseconds = 0, silence }: TransactionSettings, state
     "datestyle = 'ISO, MDY'",
     "intervalstyle = 'postgres'",
   ];
+  if (commitsLater) settings.push("synchronous_commit = off");
   // Triggers that customers wrote for Heroku Connect tell its writes by `xmlbinary`.
   if (silence !== undefined) settings.push(`bridge.in_sync = ${literal(silence)}`, "xmlbinary = 'hex'");
   return ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", ...settings.map((setting) => `SET LOCAL ${setting}`)].join(
