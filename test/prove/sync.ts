@@ -28,6 +28,7 @@ const { values } = parseArgs({
 });
 
 if (values.help) console.log(HELP);
+else if (process.platform === "win32") console.log("the proof stops processes by signals, which Windows has not");
 else {
   const proof = await runProof({
     seed: Number(values.seed ?? Date.now() % 1_000_000),
