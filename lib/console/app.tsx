@@ -27,14 +27,16 @@ function Door() {
   useEffect(() => {
     if (!credentials) queries.clear(); // nothing of one workspace is shown to the next
   }, [credentials]);
-  return credentials ? (
+  const { path, query } = usePlace();
+  const isLinkIn = path === "/sign-in" && query.has("token"); // also when somebody is in: it may be another workspace's
+  return credentials && !isLinkIn ? (
     <Shell>
       <Suspense fallback={<Bones lines={6} />}>
         <Place />
       </Suspense>
     </Shell>
   ) : (
-    <SignIn />
+    <SignIn key={query.toString()} />
   );
 }
 

@@ -50,7 +50,9 @@ describe.skipIf(findChromium() === undefined)("in a browser, somebody", () => {
   const sees = (text: string | RegExp) => page.getByText(text).first().waitFor();
 
   test("comes with a token and an empty workspace, and sees the first row arrive in Salesforce", async () => {
-    await page.goto(`${world.bridge.baseUrl}/`);
+    await page.goto(`${world.bridge.baseUrl}/#/sign-in?workspace=${workspace.id}&token=brg_a_mistake`);
+    await sees("This token is not valid");
+    await page.goto(`${world.bridge.baseUrl}/#/`);
     await page.getByLabel("Workspace").fill(workspace.id);
     await page.getByLabel("API token").fill(workspace.token);
     await button("Sign in").click();
