@@ -7,11 +7,11 @@ import { throughputView, viewThroughput } from "../../lib/settings/throughput.ts
 import { mappings, rowDesks } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
 
-/** What became of changes over the last minutes, by mapping and step. */
+/** What became of changes and of cycles over the last minutes, by mapping and step. */
 export const readThroughput = endpoint({
   route: "read-throughput",
   summary:
-    "Changes of rows that Salesforce accepted and refused over the last minutes (60, at most a week), and their lag.",
+    "Changes of rows that Salesforce accepted and refused over the last minutes (60, at most a week), and their lag; how cycles ended and what they moved, over the last day.",
   input: z.object({ minutes: minutesBack(MAX_MINUTES) }),
   output: throughputView,
   services: () => ({ mappings: mappings(), desks: rowDesks() }),
@@ -19,7 +19,7 @@ export const readThroughput = endpoint({
     const span = lastMinutes(input.minutes, at);
     const [known, found] = await Promise.all([
       services.mappings.list(workspace.id),
-      withDatabase(services.desks, workspace, (desk) => desk.throughput(span.from, span.stepSeconds)),
+      withDatabase(services.desks, workspace, (desk) => desk.throughput(span)),
     ]);
     return viewThroughput(found, known.mappings, span);
   },

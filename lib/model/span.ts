@@ -18,6 +18,15 @@ export function lastMinutes(minutes: number, at: Date): Span {
   return { from: new Date(stepOf(at, stepSeconds).getTime() - (steps - 1) * stepSeconds * 1000), to: at, stepSeconds };
 }
 
+/** How long the counts of cycles are kept, in minutes. */
+export const CYCLES_KEPT_MINUTES = 24 * 60;
+
+/** From when on a span has the counts of all cycles. */
+export function cyclesFrom({ from, to }: Span): Date {
+  const oldest = stepOf(to, 60).getTime() - (CYCLES_KEPT_MINUTES - 1) * 60_000;
+  return new Date(Math.max(from.getTime(), oldest));
+}
+
 /** When the step began in which a time lies. */
 export function stepOf(at: Date, stepSeconds: number): Date {
   const step = stepSeconds * 1000;

@@ -1,4 +1,5 @@
 import type { Action, State } from "../model/change.ts";
+import type { Span } from "../model/span.ts";
 import type { PostgresConnection } from "../model/workspace.ts";
 import type { Page } from "../monitoring/ports.ts";
 
@@ -13,8 +14,8 @@ export interface RowDesk extends AsyncDisposable {
   progress(): Promise<readonly MappingProgress[]>;
   /** Seconds from a change's capture to Salesforce's word, over the mapping's last 1,000; null before the first. */
   lag(mappingId: string): Promise<Lag | null>;
-  /** What Salesforce said of changes since then, in steps of so many seconds, oldest first; among the latest 100,000 changes. */
-  throughput(since: Date, stepSeconds: number): Promise<Throughput>;
+  /** What Salesforce said of changes in that time, by step, oldest first, among the latest 100,000 changes; and how cycles ended. */
+  throughput(span: Span): Promise<Throughput>;
   /** One change of the trigger log with all that is known of it; null: there is none, or not any more. */
   change(id: number): Promise<ChangeStory | null>;
   /** Rows of the mapping's table, counted up to a million. */
@@ -67,6 +68,19 @@ export interface Lag {
   readonly p95: number;
 }
 
+/** How the cycles of a mapping ended that ended in one step, and what they moved; what long work has read is in it. */
+export interface CycleStep {
+  readonly mappingId: string;
+  readonly at: Date;
+  readonly well: number;
+  readonly failed: number;
+  readonly stopped: number;
+  /** Rows inserted, updated and deleted for records. */
+  readonly pulled: number;
+  readonly accepted: number;
+  readonly refused: number;
+}
+
 /** Answered changes by mapping and step. */
 export interface Throughput {
   readonly steps: readonly {
@@ -79,6 +93,9 @@ export interface Throughput {
   readonly lags: ReadonlyMap<string, Lag>;
   /** Older changes of the time were not looked at, for there are more than 100,000 later ones. */
   readonly isCut: boolean;
+  readonly cycles: readonly CycleStep[];
+  /** From when on cycles are counted; null: the schema counts none yet. */
+  readonly cyclesFrom: Date | null;
 }
 
 /** A change as the trigger log has it: what was captured, and what became of it. */

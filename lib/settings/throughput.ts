@@ -4,48 +4,88 @@ import type { Span } from "../model/span.ts";
 import type { Throughput } from "./row-ports.ts";
 import { timestamp } from "./shapes.ts";
 
-/** Changes of rows that Salesforce answered over some time, by mapping and step; steps without any are left out. */
+/** Changes of rows that Salesforce answered over some time, and cycles, by mapping and step; steps without any are left out. */
 export const throughputView = z.object({
   from: timestamp(),
   to: timestamp(),
   step_seconds: z.int(),
   /** Only the latest 100,000 changes were looked at, and they do not reach back to `from`. */
   cut: z.boolean(),
+  /** From when on `cycles` and `pulled` are counted, a day back at most; null: the schema was made before they were. */
+  cycles_from: z.nullable(timestamp()),
   mappings: z.array(
     z.object({
       mapping_id: z.string(),
       sf_object: z.string(),
       accepted: z.int(),
       refused: z.int(),
+      /** Rows inserted, updated and deleted for records of Salesforce. */
+      pulled: z.int(),
       /** From a change of a row to Salesforce's word, over this time; null: none was accepted. */
       lag_seconds: z.nullable(z.object({ p50: z.number(), p95: z.number() })),
-      steps: z.array(z.object({ at: timestamp(), accepted: z.int(), refused: z.int() })),
+      steps: z.array(
+        z.object({
+          at: timestamp(),
+          accepted: z.int(),
+          refused: z.int(),
+          pulled: z.int(),
+          /** How the cycles ended that ended in this step, and the changes that they settled, however many there were. */
+          cycles: z.object({
+            well: z.int(),
+            failed: z.int(),
+            stopped: z.int(),
+            accepted: z.int(),
+            refused: z.int(),
+          }),
+        }),
+      ),
     }),
   ),
 });
 
+type View = z.infer<typeof throughputView>;
+type Step = View["mappings"][number]["steps"][number];
+
 /** The same, from what was read; every mapping is there, by object. */
-export function viewThroughput(
-  { steps, lags, isCut }: Throughput,
-  mappings: readonly Mapping[],
-  { from, to, stepSeconds }: Span,
-): z.infer<typeof throughputView> {
-  const byMapping = Map.groupBy(steps, ({ mappingId }) => mappingId);
+export function viewThroughput(found: Throughput, mappings: readonly Mapping[], span: Span): View {
+  const answered = Map.groupBy(found.steps, ({ mappingId }) => mappingId);
+  const counted = Map.groupBy(found.cycles, ({ mappingId }) => mappingId);
   return {
-    from: from.toISOString(),
-    to: to.toISOString(),
-    step_seconds: stepSeconds,
-    cut: isCut,
+    from: span.from.toISOString(),
+    to: span.to.toISOString(),
+    step_seconds: span.stepSeconds,
+    cut: found.isCut,
+    cycles_from: found.cyclesFrom?.toISOString() ?? null,
     mappings: mappings.map(({ id, sfObject }) => {
-      const own = byMapping.get(id) ?? [];
+      const steps = merged(answered.get(id) ?? [], counted.get(id) ?? []);
+      const total = (name: "accepted" | "refused" | "pulled") => steps.reduce((sum, step) => sum + step[name], 0);
       return {
         mapping_id: id,
         sf_object: sfObject,
-        accepted: own.reduce((sum, { accepted }) => sum + accepted, 0),
-        refused: own.reduce((sum, { refused }) => sum + refused, 0),
-        lag_seconds: lags.get(id) ?? null,
-        steps: own.map(({ at, accepted, refused }) => ({ at: at.toISOString(), accepted, refused })),
+        accepted: total("accepted"),
+        refused: total("refused"),
+        pulled: total("pulled"),
+        lag_seconds: found.lags.get(id) ?? null,
+        steps,
       };
     }),
   };
 }
+
+/** What the log tells of a mapping's steps and what its cycles counted in them, as one, oldest first. */
+function merged(answered: Throughput["steps"], counted: Throughput["cycles"]): Step[] {
+  const steps = new Map<number, Step>();
+  for (const { at, accepted, refused } of answered) steps.set(at.getTime(), { ...emptyStep(at), accepted, refused });
+  for (const { at, pulled, mappingId: _, ...cycles } of counted) {
+    steps.set(at.getTime(), { ...(steps.get(at.getTime()) ?? emptyStep(at)), pulled, cycles });
+  }
+  return [...steps].toSorted(([one], [other]) => one - other).map(([, step]) => step);
+}
+
+const emptyStep = (at: Date): Step => ({
+  at: at.toISOString(),
+  accepted: 0,
+  refused: 0,
+  pulled: 0,
+  cycles: { well: 0, failed: 0, stopped: 0, accepted: 0, refused: 0 },
+});

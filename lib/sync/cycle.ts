@@ -2,7 +2,7 @@ import type { Mapping } from "../model/mapping.ts";
 import type { TableShape } from "../model/shape.ts";
 import type { Clock } from "./clock.ts";
 import type { Hold } from "./hold-lease.ts";
-import type { Applied, CycleStore, Lease, Marks, Salesforce } from "./ports.ts";
+import type { Applied, CycleCount, CycleStore, Lease, Marks, Salesforce } from "./ports.ts";
 
 /** One cycle, or one piece of long work, under its lease: what its steps share. */
 export interface Cycle {
@@ -93,6 +93,12 @@ export function tallyApplied(tally: Tally, read: number, applied: Applied): void
   tally.rejected += applied.rejected;
   tally.conflicts += applied.conflicts;
   tally.heldDeletes += applied.heldDeletes;
+}
+
+/** What a cycle adds to its minute's count; `ended` null: it was long work. */
+export function countOf(tally: Tally, ended: CycleCount["ended"]): CycleCount {
+  const { inserted, updated, deleted, accepted, refused } = tally;
+  return { ended, pulled: inserted + updated + deleted, accepted, refused };
 }
 
 /** Marks that a step moved; they are committed with its rows, and again with the cycle's end. */

@@ -1,6 +1,6 @@
 import type { Mapping } from "../model/mapping.ts";
 import type { LoadMessage } from "../model/messages.ts";
-import { type Cycle, newTally, type Tally } from "./cycle.ts";
+import { type Cycle, countOf, newTally, type Tally } from "./cycle.ts";
 import { holdLease, LEASE_SECONDS, untilItEnds } from "./hold-lease.ts";
 import { LeaseLost, type LoadMark, type Marks } from "./ports.ts";
 import { looksAtRows, readEverything, startReading } from "./read-everything.ts";
@@ -50,8 +50,14 @@ export async function doLongWork(needs: CycleNeeds, order: LongOrder): Promise<L
 }
 
 /** False when the lease was another's by then, or the configuration another one. */
-async function giveBack({ store, lease, salesforce }: Cycle, error: unknown): Promise<boolean> {
-  const end = { marks: {}, pulledAt: null, apiCalls: salesforce.calls(), error: error === null ? null : String(error) };
+async function giveBack({ store, lease, salesforce, tally }: Cycle, error: unknown): Promise<boolean> {
+  const end = {
+    marks: {},
+    pulledAt: null,
+    apiCalls: salesforce.calls(),
+    error: error === null ? null : String(error),
+    count: countOf(tally, null),
+  };
   try {
     await store.finish(lease, end);
     return true;

@@ -250,6 +250,19 @@ export interface CycleEnd {
   readonly apiCalls: Readonly<Record<string, number>>;
   /** Null: it went well. */
   readonly error: string | null;
+  /** What its minute's count gains; left out: nothing. */
+  readonly count?: CycleCount;
+}
+
+/** What a cycle, or a piece of long work, adds to the count of the minute in which it ends. */
+export interface CycleCount {
+  /** Null: it was no cycle. */
+  readonly ended: "well" | "failed" | "stopped" | null;
+  /** Rows that were inserted, updated and deleted for records. */
+  readonly pulled: number;
+  /** Changes that Salesforce has taken and refused. */
+  readonly accepted: number;
+  readonly refused: number;
 }
 
 /** Tables, triggers and metadata of a mapping, made and kept. */

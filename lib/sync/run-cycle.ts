@@ -2,7 +2,7 @@ import { allowance, type Budget, isPullDue } from "../model/budget.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping.ts";
 import type { CycleMessage } from "../model/messages.ts";
 import type { Clock } from "./clock.ts";
-import { type Cycle, newTally, type Shared, type Tally } from "./cycle.ts";
+import { type Cycle, countOf, newTally, type Shared, type Tally } from "./cycle.ts";
 import { type End, holdLease, LEASE_SECONDS, type StopReason, untilItEnds } from "./hold-lease.ts";
 import { type Begun, type CycleStore, LeaseLost, type Marks, type Salesforce, type Totals } from "./ports.ts";
 import { type Probed, probe } from "./probe.ts";
@@ -129,7 +129,8 @@ async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }:
     needsLoad: pulls(cycle.mapping.syncDirection) && (begun.marks.position === null || begun.marks.load !== null),
   } as const;
   try {
-    const end = { ...done, apiCalls: salesforce.calls(), error: error === null ? null : String(error) };
+    const count = countOf(tally, error !== null ? "failed" : stopped !== null ? "stopped" : "well");
+    const end = { ...done, apiCalls: salesforce.calls(), error: error === null ? null : String(error), count };
     // Conflicts and clashes end changes, too, outside of any answer.
     const { outboxWaits, ...totals } = await store.finish(lease, end);
     return { ...report, totals, outboxWaits: report.outboxWaits || outboxWaits, error };

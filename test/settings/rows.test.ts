@@ -108,8 +108,17 @@ test("what became of changes over the last minutes is told by mapping and step, 
       sf_object: "Contact",
       accepted: 2,
       refused: 1,
+      pulled: 0,
       lag_seconds: { p50: expect.any(Number), p95: expect.any(Number) },
-      steps: [{ at: expect.stringMatching(/Z$/), accepted: 2, refused: 1 }],
+      steps: [
+        {
+          at: expect.stringMatching(/Z$/),
+          accepted: 2,
+          refused: 1,
+          pulled: 0,
+          cycles: { well: 1, failed: 0, stopped: 0, accepted: 2, refused: 1 },
+        },
+      ],
     },
   ]);
   expect(new Date(listed?.oldest_waiting_at ?? 0).getTime()).toBe(
@@ -128,6 +137,42 @@ test("a throughput says of every mapping that nothing was answered, and refuses 
   ]);
   expect(refused.json?.error?.details).toEqual([{ path: "minutes", message: expect.stringContaining("whole number") }]);
 });
+
+test("each minute tells how its cycles ended, and how many rows they wrote for records", async () => {
+  const contact = await mapOne(CONTACT);
+  await world.pass(60);
+  await world.createRecords("Contact", [{ LastName: "A" }, { LastName: "B" }, { LastName: "C" }]);
+  await world.cycle(contact);
+  await world.pass(60);
+  await world.fault({ kind: "unavailable", times: 0 });
+  await world.cycle(contact);
+
+  const told = dataOf<Told>(await ask(readThroughput, "read-throughput"));
+
+  expect(told.mappings[0]).toMatchObject({ pulled: 3, accepted: 0 });
+  const [well, failed] = told.mappings[0]?.steps.slice(-2) ?? [];
+  expect(well).toMatchObject({ pulled: 3, cycles: { well: 1, failed: 0, stopped: 0 } });
+  expect(failed).toMatchObject({ pulled: 0, cycles: { well: 0, failed: 1, stopped: 0 } });
+  expect(Date.parse(failed?.at ?? "") - Date.parse(well?.at ?? "")).toBeGreaterThanOrEqual(60_000);
+});
+
+test("a schema of the version before goes on: its cycles run, and its throughput says that they are not counted", async () => {
+  const contact = await mapOne(CONTACT);
+  await world.sql("DROP TABLE salesforce._bridge_cycles");
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('A')");
+  await world.cycle(contact);
+
+  const told = dataOf<Told>(await ask(readThroughput, "read-throughput"));
+
+  expect(told).toMatchObject({ cycles_from: null, mappings: [{ accepted: 1, pulled: 0 }] });
+  expect(told.mappings[0]?.steps).toMatchObject([{ accepted: 1, cycles: { well: 0, failed: 0, stopped: 0 } }]);
+});
+
+interface Told {
+  readonly mappings: readonly {
+    readonly steps: readonly { readonly at: string; readonly pulled: number; readonly cycles: object }[];
+  }[];
+}
 
 test("one change tells its story: before and after, when it was sent, what Salesforce said, how often it was tried", async () => {
   const contact = await mapOne(CONTACT);

@@ -1,5 +1,7 @@
 import type { Action, State } from "../../model/change.ts";
+import type { Span } from "../../model/span.ts";
 import type { ChangeStory, Throughput } from "../../settings/row-ports.ts";
+import { readCycles } from "./cycle-counts.ts";
 import { instant, iso } from "./fence.ts";
 import type { Ask } from "./row-desk.ts";
 import type { Row } from "./session.ts";
@@ -8,20 +10,16 @@ import type { Metadata } from "./sql.ts";
 /** Changes that are looked at for a throughput, the latest ones. */
 const LOOKED_AT = 100_000;
 
-/** What became of changes since then, by mapping and step. */
-export async function readThroughput(
-  ask: Ask,
-  tables: Metadata,
-  since: Date,
-  stepSeconds: number,
-): Promise<Throughput> {
-  const [row] = await ask(throughputOf(tables), [since.toISOString(), stepSeconds]);
+/** What became of changes in that time, and how cycles ended, by mapping and step. */
+export async function readThroughput(ask: Ask, tables: Metadata, span: Span): Promise<Throughput> {
+  const [row] = await ask(throughputOf(tables), [span.from.toISOString(), span.stepSeconds]);
   const steps = (row?.["steps"] ?? []) as { mapping_id: string; at: string; accepted: number; refused: number }[];
   const lags = (row?.["lags"] ?? []) as { mapping_id: string; lag: [number, number] }[];
   return {
     steps: steps.map(({ mapping_id, at, ...counts }) => ({ mappingId: mapping_id, at: new Date(at), ...counts })),
     lags: new Map(lags.map(({ mapping_id, lag: [p50, p95] }) => [mapping_id, { p50, p95 }])),
     isCut: row?.["is_cut"] === true,
+    ...(await readCycles(ask, tables, span)),
   };
 }
 

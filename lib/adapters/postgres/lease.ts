@@ -9,6 +9,7 @@ import {
   LeaseLost,
 } from "../../sync/ports.ts";
 import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "./backlog.ts";
+import { addCount, hasCounts } from "./cycle-counts.ts";
 import { instant, iso, leaseTable, type Workbench } from "./fence.ts";
 import type { Layout, MappedTable } from "./layout.ts";
 import { loadMark, pullMarksToSet } from "./marks.ts";
@@ -23,7 +24,7 @@ type Bench = Omit<Workbench, "mapped">;
 export async function begin(
   { session, tables, now }: Bench,
   request: BeginRequest,
-): Promise<Begun & { readonly mapped?: MappedTable }> {
+): Promise<Begun & { readonly mapped?: MappedTable; readonly countsCycles?: boolean }> {
   const { mappingId, work, configVersion, owner, slot, leaseSeconds } = request;
   const [row] = await unlessUnprovisioned(
     session.query(beginStatement(tables, work), [mappingId, configVersion, slot, owner, leaseSeconds, now()]),
@@ -51,6 +52,7 @@ export async function begin(
     heldDeletes: Number(row["held_deletes"]),
     rereads: (row["rereads"] ?? []) as readonly string[],
     mapped: { shape, layout: row["layout"] as Layout },
+    countsCycles: row["counts_cycles"] === true,
   };
 }
 
@@ -106,7 +108,8 @@ function beginStatement(tables: Metadata, work: Lease["work"]): string {
       (SELECT jsonb_agg(e.sfid) FROM (SELECT sfid FROM ${tables.inboundErrors}
         WHERE mapping_id = $1 AND retry_at <= $6 ORDER BY retry_at LIMIT ${REREADS_AT_ONCE}) e) AS rereads,
       EXISTS (SELECT FROM ${tables.outbox})
-        ${work === "cycle" ? `OR (taken.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox
+        ${work === "cycle" ? `OR (taken.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox,
+      ${hasCounts(tables)} AS counts_cycles
     FROM (SELECT $1::text AS mapping_id) asked
     LEFT JOIN ${tables.state} s ON s.mapping_id = asked.mapping_id
     LEFT JOIN ${leases} l ON l.mapping_id = asked.mapping_id
@@ -135,14 +138,21 @@ export async function renew({ session, tables }: Bench, lease: Lease, leaseSecon
 }
 
 /** Ends the cycle: marks, calls, spike, a little retention, and the lease is free; one round trip. */
-export async function finish(bench: Bench, lease: Lease, end: CycleEnd, backlog: BacklogMemory): Promise<Finished> {
+export async function finish(
+  bench: Bench,
+  lease: Lease,
+  end: CycleEnd,
+  { backlog, countsCycles }: { readonly backlog: BacklogMemory; readonly countsCycles: boolean },
+): Promise<Finished> {
   const { session, tables, now } = bench;
   const marks = pullMarksToSet(end.marks, 9);
   const { mappingIds = [], at = null } = end.unchanged ?? {};
   const pulledAt = end.pulledAt ?? (mappingIds.includes(lease.mappingId) ? at : null);
   const counts = isCountDue(backlog, now());
+  const gained = countsCycles && end.count ? [JSON.stringify(end.count)] : [];
+  const counted = gained.map(() => addCount(tables, "ended", `$${10 + marks.values.length}`, "$7")).join("");
   const [row] = await session.query<{ still_ours: boolean; totals: Omit<Finished, keyof Waiting>; waiting: Waiting }>(
-    finishStatement(tables, lease, marks.set, counts),
+    finishStatement(tables, lease, marks.set, counts, counted),
     [
       lease.mappingId,
       lease.fence,
@@ -154,6 +164,7 @@ export async function finish(bench: Bench, lease: Lease, end: CycleEnd, backlog:
       mappingIds,
       at,
       ...marks.values,
+      ...gained,
     ],
   );
   if (!row?.still_ours) throw new LeaseLost(lease);
@@ -165,7 +176,13 @@ export async function finish(bench: Bench, lease: Lease, end: CycleEnd, backlog:
  * The calls were made, so they count whoever holds the lease by now; the rest is written while it is ours, and for the
  * configuration that it was taken for. A cycle that a change of configuration has ended gives its lease back.
  */
-function finishStatement(tables: Metadata, lease: Lease, marks: readonly string[], counts: boolean): string {
+function finishStatement(
+  tables: Metadata,
+  lease: Lease,
+  marks: readonly string[],
+  counts: boolean,
+  counted: string,
+): string {
   const isCycle = lease.work === "cycle";
   const whileCurrent = [
     "last_pull_at = coalesce($4, s.last_pull_at)",
@@ -182,7 +199,7 @@ function finishStatement(tables: Metadata, lease: Lease, marks: readonly string[
         ${[...(isCycle ? RELEASED.map((clause) => when("is_ours", clause)) : []), ...whileCurrent.map((clause) => when("is_current", clause))].join(", ")}
       FROM lease WHERE s.mapping_id = lease.mapping_id
       RETURNING s.mapping_id, s.table_name, s.rows_synced, s.rows_failed, s.api_calls, lease.is_current
-    ), ${unchanged(tables)}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}${pruneOrphans(tables, "$7")}`}${pruneSettled(tables, "ended", "$7")}
+    ), ${unchanged(tables)}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}${pruneOrphans(tables, "$7")}`}${pruneSettled(tables, "ended", "$7")}${counted}
     SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
       SELECT jsonb_build_object('rowsSynced', rows_synced, 'rowsFailed', rows_failed, 'apiCalls', api_calls,
         'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}))

@@ -5,7 +5,7 @@ import { literal, type Metadata } from "./sql.ts";
  * written so that cycles of the version before go on working while it runs. It reaches every schema within a day of its
  * deployment, by the daily look at each mapping, so cycles may rely on it from the version after.
  */
-export const MIGRATIONS: readonly ((schema: string, tables: Metadata) => string)[] = [firstVersion];
+export const MIGRATIONS: readonly ((schema: string, tables: Metadata) => string)[] = [firstVersion, countsCycles];
 
 function firstVersion(schema: string, tables: Metadata): string {
   return `
@@ -166,6 +166,25 @@ function firstVersion(schema: string, tables: Metadata): string {
           AS $$ SELECT current_setting('xmlbinary')::varchar $$;
       END IF;
     END $bridge$;
+  `;
+}
+
+/** A minute's row is used again a day later, and no index holds what changes: it never grows beyond a day. */
+function countsCycles(_: string, tables: Metadata): string {
+  return `
+    CREATE TABLE ${tables.cycles} (
+      mapping_id text NOT NULL REFERENCES ${tables.state} ON DELETE CASCADE,
+      slot int NOT NULL,
+      minute int NOT NULL,
+      well int NOT NULL,
+      failed int NOT NULL,
+      stopped int NOT NULL,
+      pulled int NOT NULL,
+      accepted int NOT NULL,
+      refused int NOT NULL,
+      PRIMARY KEY (mapping_id, slot)
+    ) WITH (fillfactor = 80);
+    COMMENT ON TABLE ${tables.cycles} IS 'How cycles ended and what they moved, by minute (since 1970), over a day.';
   `;
 }
 

@@ -34,7 +34,7 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
       return p50 === undefined || p95 === undefined ? null : { p50, p95 };
     },
 
-    throughput: (since, stepSeconds) => readThroughput(ask, tables, since, stepSeconds),
+    throughput: (span) => readThroughput(ask, tables, span),
     change: (id) => readChange(ask, tables, id),
 
     countRows: async (mappingId) => {

@@ -29,6 +29,7 @@ export const metadata = (schema: string) => ({
   tombstones: qualified(schema, "_bridge_tombstones"),
   heldDeletes: qualified(schema, "_bridge_held_deletes"),
   conflicts: qualified(schema, "_bridge_conflicts"),
+  cycles: qualified(schema, "_bridge_cycles"),
   meta: qualified(schema, "_bridge_meta"),
   theirLog: qualified(schema, "_hc_trigger_log"),
   theirArchive: qualified(schema, "_hc_trigger_log_archive"),

@@ -53,6 +53,8 @@ export function cycleStoreOn(
   const known = new Map<string, MappedTable>();
   /** Where this lease looks for changes next. */
   const searches = new Map<string, Search>();
+  /** A schema that a version before has made may not have the table yet. */
+  let countsCycles = false;
   const bench: Workbench = {
     session,
     schema,
@@ -76,7 +78,8 @@ export function cycleStoreOn(
   return {
     begin: (request) =>
       inTurn(async () => {
-        const { mapped, ...begun } = await begin(bench, request);
+        const { mapped, countsCycles: isReady = false, ...begun } = await begin(bench, request);
+        countsCycles ||= isReady;
         if (mapped) known.set(request.mappingId, mapped);
         return begun;
       }),
@@ -108,7 +111,7 @@ export function cycleStoreOn(
         for (const { mappingId, mapped } of found) if (!known.has(mappingId)) known.set(mappingId, mapped);
         return found.map(({ mapped: _, ...pulse }) => pulse);
       }),
-    finish: (lease, end) => inTurn(() => finish(bench, lease, end, backlog)),
+    finish: (lease, end) => inTurn(() => finish(bench, lease, end, { backlog, countsCycles })),
     addCalls: (mappingId, apiCalls) => inTurn(() => addCalls(bench, mappingId, apiCalls)),
     outbox: (limit) => inTurn(() => outbox(bench, limit)),
     forget: (eventIds) => inTurn(() => forget(bench, eventIds)),

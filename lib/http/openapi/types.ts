@@ -612,11 +612,13 @@ export type ReadThroughputData = {
   readonly to: string;
   readonly step_seconds: number;
   readonly cut: boolean;
+  readonly cycles_from: string | null;
   readonly mappings: readonly {
     readonly mapping_id: string;
     readonly sf_object: string;
     readonly accepted: number;
     readonly refused: number;
+    readonly pulled: number;
     readonly lag_seconds: {
       readonly p50: number;
       readonly p95: number;
@@ -625,6 +627,14 @@ export type ReadThroughputData = {
       readonly at: string;
       readonly accepted: number;
       readonly refused: number;
+      readonly pulled: number;
+      readonly cycles: {
+        readonly well: number;
+        readonly failed: number;
+        readonly stopped: number;
+        readonly accepted: number;
+        readonly refused: number;
+      };
     }[];
   }[];
 };

@@ -62,6 +62,22 @@ test("a schema of a newer version is refused with the remedy, and cycles of the 
   expect(await versionOf()).toBe(LATER.length);
 });
 
+test("a schema of the first version does without a count of its cycles, and has one after the daily look", async () => {
+  await customer.sql("DROP TABLE salesforce._bridge_cycles");
+  await customer.sql("UPDATE salesforce._bridge_meta SET schema_version = 1");
+  const stop = new AbortController();
+  const cycling = cyclesUntil(stop.signal);
+
+  await migrateTo(MIGRATIONS);
+  stop.abort();
+
+  expect(await cycling).toBeGreaterThan(0);
+  const { store, lease } = await customer.cycle();
+  const count = { ended: "well", pulled: 2, accepted: 0, refused: 0 } as const;
+  await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null, count });
+  expect(await customer.sql("SELECT well, pulled FROM salesforce._bridge_cycles")).toMatchObject([{ pulled: 2 }]);
+});
+
 async function migrateTo(migrations: typeof MIGRATIONS): Promise<void> {
   const session = await openSession({ url: customer.url, schema: "salesforce" });
   try {
@@ -80,7 +96,8 @@ async function cyclesUntil(signal: AbortSignal): Promise<number> {
   for (let cycles = 1; ; cycles += 1) {
     const { store, lease } = await customer.cycle();
     expect(await store.renew(lease, 30)).toBe("held");
-    await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+    const count = { ended: "well", pulled: 0, accepted: 0, refused: 0 } as const;
+    await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null, count });
     await store.close();
     if (signal.aborted) return cycles;
   }
