@@ -211,7 +211,14 @@ test("totals tell exactly how many settled changes there are, also after old one
   const end = await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
 
   expect(full).toEqual([{ success: 20, failed: 10 }]);
-  expect(end).toEqual({ rowsSynced: 20, rowsFailed: 10, apiCalls: {}, queueDepth: 0, outboxWaits: true });
+  expect(end).toEqual({
+    rowsSynced: 20,
+    rowsFailed: 10,
+    apiCalls: {},
+    queueDepth: 0,
+    outboxWaits: true,
+    oldestWaitingSeconds: null,
+  });
   expect(await totals()).toEqual([{ success: 15, failed: 0 }]);
   expect(await customer.sql("SELECT FROM salesforce._trigger_log")).toHaveLength(15);
 });

@@ -27,7 +27,7 @@ interface PollerSettings {
 
 /** The polling of one event source. */
 export interface Poller {
-  /** True while a message is due, waits for its batch to fill, or is at work. */
+  /** True while a message is due or at work; a batch that fills within its window waits for its time. */
   isBusy(): boolean;
   /** Resolves at the next change of what is at work. */
   changed(): Promise<void>;
@@ -47,7 +47,13 @@ export function startPolling(source: EventSource, settings: PollerSettings): Pol
   const { sqs, clock, log } = settings;
   const url = urlOf(source, sqs);
   const stopping = new AbortController();
-  const state = { atWork: 0, gathering: 0, allowed: source.maximumConcurrency, waiting: [] as Array<() => void> };
+  const state = {
+    atWork: 0,
+    gathering: 0,
+    windowEnds: 0,
+    allowed: source.maximumConcurrency,
+    waiting: [] as Array<() => void>,
+  };
 
   const changed = () => new Promise<void>((resolve) => state.waiting.push(resolve));
   const announce = () => {
@@ -74,8 +80,8 @@ export function startPolling(source: EventSource, settings: PollerSettings): Pol
         continue;
       }
       try {
-        const messages = await gather(source, url, settings, stopping.signal, (held) => {
-          state.gathering = held;
+        const messages = await gather(source, url, settings, stopping.signal, (held, windowEnds) => {
+          Object.assign(state, { gathering: held, windowEnds });
         });
         for (const batch of splitBySize(messages)) void clock.during(work(batch));
         state.gathering = 0;
@@ -91,7 +97,8 @@ export function startPolling(source: EventSource, settings: PollerSettings): Pol
 
   const polling = poll();
   return {
-    isBusy: () => state.atWork > 0 || state.gathering > 0 || dueMessages(sqs, url) > 0,
+    isBusy: () =>
+      state.atWork > 0 || (state.gathering > 0 && clock.now() >= state.windowEnds) || dueMessages(sqs, url) > 0,
     changed,
     async stop() {
       stopping.abort();
@@ -108,7 +115,7 @@ async function gather(
   url: string,
   { sqs, clock }: PollerSettings,
   signal: AbortSignal,
-  holds: (messages: number) => void,
+  holds: (messages: number, windowEnds: number) => void,
 ): Promise<Message[]> {
   const gathered: Message[] = [];
   let until = clock.now() + LONG_POLL_SECONDS * 1000;
@@ -125,7 +132,7 @@ async function gather(
     );
     if (gathered.length === 0 && Messages.length > 0) until = clock.now() + windowSeconds * 1000;
     gathered.push(...Messages);
-    holds(gathered.length);
+    holds(gathered.length, until);
   } while (!signal.aborted && gathered.length > 0 && gathered.length < batchSize && clock.now() < until);
   return gathered;
 }

@@ -140,19 +140,33 @@ test("no more batches are at work than the row allows", async () => {
 
 test("settle waits for the work that work has sent, not for what is due later", async () => {
   const seen: string[] = [];
-  world.does("fan-out-cycles", async () => {
+  world.does("dispatch-events", async () => {
     await send("cycles", ["now"]);
     await send("cycles", ["later"], { DelaySeconds: 10 });
   });
   world.does("run-cycle", (event) => void seen.push(...recordsOf(event).map(bodyOf)));
 
-  await send("fanOut", ["tick"]);
+  await send("events", ["event"]);
   await world.host.settle();
   const settled = [...seen];
   await world.cloud.clock.advance({ seconds: 10 });
 
   expect(settled).toEqual(["now"]);
   expect(seen).toEqual(["now", "later"]);
+});
+
+test("settle leaves a batch that fills within its window to its time", async () => {
+  const seen: string[] = [];
+  world.does("fan-out-cycles", (event) => void seen.push(...recordsOf(event).map(bodyOf)));
+
+  await send("fanOut", ["one", "another"]);
+  await world.host.settle();
+  const settled = [...seen];
+  await world.cloud.clock.advance({ seconds: WORKERS["fan-out-cycles"].batchWindowSeconds });
+  await world.host.settle();
+
+  expect(settled).toEqual([]);
+  expect(seen.toSorted()).toEqual(["another", "one"]);
 });
 
 test("closing waits for what is at work and takes nothing more", async () => {
