@@ -217,7 +217,7 @@ test("totals tell exactly how many settled changes there are, also after old one
     apiCalls: {},
     queueDepth: 0,
     outboxWaits: true,
-    oldestWaitingSeconds: null,
+    oldestWaitingSeconds: 0,
   });
   expect(await totals()).toEqual([{ success: 15, failed: 0 }]);
   expect(await customer.sql("SELECT FROM salesforce._trigger_log")).toHaveLength(15);

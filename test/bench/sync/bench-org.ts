@@ -44,7 +44,7 @@ async function prefixesOf(url: string, token: string, names: readonly string[]):
 }
 
 /** How the engine is connected to an org, its session open. */
-export function connectionOf(org: Child): SalesforceConnection {
+function connectionOf(org: Child): SalesforceConnection {
   const { url, organizationId, userId, clientId, clientSecret, username, password, token } = org;
   return {
     loginUrl: url,
