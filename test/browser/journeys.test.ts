@@ -102,6 +102,17 @@ describe.skipIf(findChromium() === undefined)("in a browser, somebody", () => {
     expect(rows[0]?.sfid).toMatch(/^003/);
   });
 
+  test("sees how the cycles of the last hour ended, and how many rows went each way", async () => {
+    await goTo(page, world, "/");
+    await page.getByRole("img", { name: /^Cycles: [1-9]\d* went well, 0 failed$/ }).waitFor();
+    await page.getByRole("img", { name: "1 rows taken, 0 rows refused in the last hour" }).waitFor();
+
+    await page.getByLabel("Direction").selectOption("From Salesforce");
+
+    expect(await page.getByRole("img", { name: /^\d+ rows written in the last hour$/ }).count()).toBe(1);
+    expect(await page.getByText(/^\d+ written$/).count()).toBe(1);
+  });
+
   test("connects the org anew by signing in there with the browser, and comes back", async () => {
     const { loginUrl, credentials } = world.bridge.org.connection;
     if (!("clientSecret" in credentials)) throw new Error("the local org is connected by an app with a secret");

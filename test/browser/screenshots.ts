@@ -26,10 +26,15 @@ try {
     schema: "salesforce",
     receiverUrl: receiver.url,
   });
-  // The first minute of an instance shows nothing over time, so what it did is spread over an hour.
+  // The first minute of an instance shows nothing over time, so what it did is spread over an hour, and cycles are told of it.
   await instance.sql(`UPDATE salesforce._trigger_log SET
     created_at = created_at - make_interval(mins => (id * 7 % 53)::int, secs => 4 + id % 5),
     processed_at = processed_at - make_interval(mins => (id * 7 % 53)::int) WHERE processed_at IS NOT NULL`);
+  await instance.sql(`INSERT INTO salesforce._bridge_cycles
+    SELECT mapping_id, minute % 1440, minute, 6 - failed, failed, 0, minute * 7 % 11 * (minute % 3), 0, 0
+    FROM salesforce._bridge_state, generate_series(1, 50) ago,
+      LATERAL (SELECT floor(extract(epoch FROM now()) / 60)::int - ago AS minute, (ago BETWEEN 20 AND 22)::int AS failed) AS past
+    ON CONFLICT DO NOTHING`);
   for (const [size, viewport] of Object.entries(SIZES)) {
     for (const colorScheme of ["light", "dark"] as const) {
       const page = await (await browser.newContext({ viewport, colorScheme, locale: "en-GB" })).newPage();

@@ -5,8 +5,9 @@ import { List } from "../../parts/list.tsx";
 import { MappingState } from "../../parts/mapping-state.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Ago } from "../../parts/time.tsx";
-import { clock, count, duration } from "../../parts/words.ts";
+import { count, duration } from "../../parts/words.ts";
 import { hrefOf } from "../../route.ts";
+import { CycleStrip } from "./cycle-strip.tsx";
 
 /** Each object with its figures of the last hour. */
 export function ObjectTable({ mappings }: { readonly mappings: ListMappingStatesData }) {
@@ -19,7 +20,7 @@ export function ObjectTable({ mappings }: { readonly mappings: ListMappingStates
           <>
             <th>Object</th>
             <th>State</th>
-            <th className="wide">The last hour</th>
+            <th className="wide">Cycles of the last hour</th>
             <th className="wide number">Lag p50</th>
             <th className="wide number">p95</th>
             <th className="wide">Last cycle</th>
@@ -54,7 +55,7 @@ function Row({ mapping, throughput }: RowProps) {
       <td>
         <MappingState mapping={mapping} />
       </td>
-      <td className="wide">{throughput && <Minutes throughput={throughput} steps={moved?.steps ?? []} />}</td>
+      <td className="wide">{throughput && <CycleStrip throughput={throughput} steps={moved?.steps ?? []} />}</td>
       <td className="wide number">{lag ? duration(lag.p50) : "–"}</td>
       <td className="wide number">{lag ? duration(lag.p95) : "–"}</td>
       <td className="wide once">
@@ -80,32 +81,3 @@ function Row({ mapping, throughput }: RowProps) {
 }
 
 const figure = (value: number | null): string => (value === null ? "–" : count(value));
-
-interface MinutesProps {
-  readonly throughput: ReadThroughputData;
-  readonly steps: ReadThroughputData["mappings"][number]["steps"];
-}
-
-/** Each minute as a mark: rows were refused, rows were taken, or nothing was to do. */
-function Minutes({ throughput, steps }: MinutesProps) {
-  const first = Date.parse(throughput.from);
-  const step = throughput.step_seconds * 1000;
-  const marks = Array.from({ length: Math.floor((Date.parse(throughput.to) - first) / step) + 1 }, (_, index) => {
-    const at = first + index * step;
-    const found = steps.find((one) => Date.parse(one.at) === at);
-    return { at, accepted: found?.accepted ?? 0, refused: found?.refused ?? 0 };
-  });
-  const taken = marks.reduce((sum, { accepted }) => sum + accepted, 0);
-  const refused = marks.reduce((sum, mark) => sum + mark.refused, 0);
-  return (
-    <span className="strip slim" role="img" aria-label={`${count(taken)} rows taken, ${count(refused)} refused`}>
-      {marks.map(({ at, accepted, refused: failed }) => (
-        <i
-          key={at}
-          className={failed > 0 ? "bad" : accepted > 0 ? "good" : "none"}
-          title={`${clock(new Date(at))}: ${accepted} taken, ${failed} refused`}
-        />
-      ))}
-    </span>
-  );
-}
