@@ -6,6 +6,7 @@ import { ROUTES } from "../http/routes.ts";
 import { type Access, WORKERS } from "../model/resources.ts";
 import { buildConsole, inKibibytes, MOST_SCRIPT_BYTES } from "./build-console.ts";
 import { digestOfSources, freshBundles, stampBundles } from "./freshness.ts";
+import { httpByRequire } from "./http-by-require.ts";
 import { replaceFolders } from "./replace-folders.ts";
 
 /** One function as it is deployed: `<out>/<name>/index.mjs`, with what went into it. */
@@ -75,6 +76,7 @@ async function buildAnew(out: string, functions: string, maps: boolean): Promise
     banner: {
       js: 'import{createRequire as bridgeRequire}from"node:module";const require=bridgeRequire(import.meta.url);',
     },
+    plugins: [httpByRequire],
     logLevel: "warning",
   });
 
