@@ -6,6 +6,7 @@ import { openOperator } from "../../bin/operate.ts";
 import type { Machine } from "../../lib/cli/operator.ts";
 import { runBridge } from "../../lib/cli/program.ts";
 import { openOrg } from "../../lib/local/org/run-org.ts";
+import { checkFetched, wrongAnswers } from "./check-fetched.ts";
 
 /** What a command came to. */
 export interface Ended {
@@ -38,8 +39,9 @@ export interface CommandLine {
 
 const MACHINE: Machine = { openOperator, startOrg: openOrg };
 
-/** Opens one; `environment` is added to that of its commands. */
+/** Opens one, whose answers are judged by the API's description; `environment` is added to that of its commands. */
 export function openCommandLine(environment: Readonly<Record<string, string>> = {}): CommandLine {
+  checkFetched();
   const folder = mkdtempSync(join(tmpdir(), "bridge-user-"));
   const env = { HOME: folder, BRIDGE_DATA_DIR: join(folder, "data"), ...environment };
   const run: CommandLine["run"] = async (args, typing = {}) => {
@@ -61,6 +63,8 @@ export function openCommandLine(environment: Readonly<Record<string, string>> = 
       interrupted,
     };
     const code = await runBridge(args, terminal, MACHINE);
+    const wrong = await wrongAnswers();
+    if (wrong.length > 0) throw new Error(`bridge ${args.join(" ")} got what the API does not describe: ${wrong}`);
     return { code, ...said };
   };
   return {
