@@ -258,7 +258,8 @@ export class ModelStore {
     change.sfid = outcome.sfid;
     const row = this.rows.get(change.recordId);
     const end = this.log.find(({ id, action, recordId, state }) => {
-      return id > change.id && action === "DELETE" && recordId === change.recordId && state === "NEW";
+      const waits = state === "NEW" || state === "PENDING";
+      return id > change.id && action === "DELETE" && recordId === change.recordId && waits;
     });
     if (end) end.sfid ??= outcome.sfid;
     else if (row && change.action !== "DELETE") row.sfid = outcome.sfid;
