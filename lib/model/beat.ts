@@ -2,10 +2,10 @@
 const BEAT_SECONDS = 10;
 
 /**
- * A tick stands for a minute of slots that begins this many seconds after it: a schedule fires up to 60 s late, and then
- * the fan-out gathers ticks for some seconds.
+ * A tick stands for a minute of slots that begins this many seconds after the minute it falls into: it falls up to 59 s
+ * into that minute, its schedule fires up to 60 s late, and then the fan-out gathers ticks for 15 s.
  */
-const FIRST_SLOT_SECONDS = 80;
+const FIRST_SLOT_SECONDS = 140;
 const SLOTS_PER_TICK = 6;
 
 /** SQS holds a message back for at most this long. */
@@ -36,7 +36,7 @@ export function slotsOf(tick: Date, phase: number, now: Date): Slot[] {
 /** The slots from now to those that the next tick stands for, for a mapping that has just become active. */
 export function firstSlots(phase: number, now: Date): Slot[] {
   const thisMinute = Math.floor(now.getTime() / 60_000) * 60_000;
-  const ticks = [-120_000, -60_000, 0].map((away) => new Date(thisMinute + away));
+  const ticks = [-180_000, -120_000, -60_000, 0].map((away) => new Date(thisMinute + away));
   return ticks.flatMap((tick) => slotsOf(tick, phase, now)).filter(({ slot }) => slot * 1000 >= now.getTime());
 }
 

@@ -5,17 +5,31 @@ import { firstSlots, phaseOf, slotsOf } from "../../lib/model/beat.ts";
 const TICK = new Date("2026-02-03T10:00:00Z");
 const seconds = (at: Date) => at.getTime() / 1000;
 
-test("a tick makes the six beats of a minute that begins 80 seconds after it, each with the delay that is left", () => {
+test("a tick makes the six beats of a minute that begins 140 seconds after it, each with the delay that is left", () => {
   const late = new Date(TICK.getTime() + 3_500);
 
   const slots = slotsOf(TICK, 4, late);
 
-  expect(slots.map(({ slot }) => slot - seconds(TICK))).toEqual([84, 94, 104, 114, 124, 134]);
-  expect(slots.map(({ delaySeconds }) => delaySeconds)).toEqual([81, 91, 101, 111, 121, 131]);
+  expect(slots.map(({ slot }) => slot - seconds(TICK))).toEqual([144, 154, 164, 174, 184, 194]);
+  expect(slots.map(({ delaySeconds }) => delaySeconds)).toEqual([141, 151, 161, 171, 181, 191]);
+});
+
+test("however late its schedule fires and the fan-out gathers, no beat of a tick is late", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 59 }), fc.integer({ min: 0, max: 75 }), (into, late) => {
+      const tick = new Date(TICK.getTime() + into * 1000);
+      const now = new Date(tick.getTime() + late * 1000);
+
+      const slots = slotsOf(tick, 0, now);
+
+      expect(slots).toHaveLength(6);
+      expect(slots.every(({ slot }) => slot >= seconds(now))).toBe(true);
+    }),
+  );
 });
 
 test("a tick that comes minutes late makes no beats of the past", () => {
-  expect(slotsOf(TICK, 0, new Date(TICK.getTime() + 200_000))).toEqual([]);
+  expect(slotsOf(TICK, 0, new Date(TICK.getTime() + 300_000))).toEqual([]);
 });
 
 test("ticks that are late or doubled name the same slots, so that none runs twice and none is left out", () => {
