@@ -133,13 +133,22 @@ function readComparison(reader: Reader): Filter {
 /** A text holds no control character as it is: SOQL writes the usual ones as \\n, \\r, \\t, \\b and \\f. */
 const VALUES: readonly RegExp[] = [
   /'(?:[^'\\\p{Cc}]|\\['"\\nrtbf%_])*'/uy,
-  /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d)/y,
+  /\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)/y,
   /\d{4}-\d\d-\d\d/y,
   /-?\d+(?:\.\d+)?(?![\w.-])/y,
   /(?:true|false|null)\b/iy,
   /(?:today|yesterday|tomorrow|(?:last|this|next)_(?:week|month|quarter|year)|last_90_days|next_90_days)\b(?!:)/iy,
   /(?:last|next)_n_(?:days|weeks|months|quarters|years):\d{1,5}\b/iy,
 ];
+
+/** A day that no calendar has would be refused by Salesforce with every query. */
+function refuseNoDay(value: string): string {
+  const day = /^\d{4}-\d\d-\d\d/.exec(value)?.[0];
+  if (day === undefined) return value;
+  const time = Date.parse(`${day}T00:00:00Z`);
+  if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(day)) throw refused(`there is no day ${day}`);
+  return value;
+}
 
 class Reader {
   readonly #text: string;
@@ -173,7 +182,8 @@ class Reader {
   value(): string {
     for (const pattern of VALUES) {
       const found = this.#try(pattern);
-      if (found !== null) return found.startsWith("'") ? found : found.toUpperCase();
+      if (found?.startsWith("'")) return found;
+      if (found !== null) return refuseNoDay(found).toUpperCase();
     }
     throw this.#unexpected("a value: 'text', a number, a date, TRUE, FALSE, NULL");
   }

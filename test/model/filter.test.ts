@@ -29,6 +29,7 @@ test.each([
   ["NOT (Email LIKE '%@b.c' OR Amount < 1)", "(NOT (Email LIKE '%@b.c' OR Amount < 1))"],
   ["Kind__c not  in ('a', 'it\\'s', 'c')", "Kind__c NOT IN ('a', 'it\\'s', 'c')"],
   ["Kind__c includes ('a;b')", "Kind__c INCLUDES ('a;b')"],
+  ["CloseDate = 2028-02-29", "CloseDate = 2028-02-29"],
   ["CloseDate >= 2026-02-03 AND CloseDate < LAST_N_DAYS:7", "(CloseDate >= 2026-02-03 AND CloseDate < LAST_N_DAYS:7)"],
   [
     "createddate > 2026-02-03T00:00:00Z and active__c = true",
@@ -54,6 +55,10 @@ describe("a filter that is not understood is refused with the place", () => {
     [`${"NOT ".repeat(900)}Amount = 1`, "nested"],
     ["Email = 'a\u0000'", "a value"],
     ["Email = 'a\nb'", "a value"],
+    ["CloseDate = 2026-13-45", "there is no day 2026-13-45"],
+    ["CloseDate = 2026-02-29", "there is no day 2026-02-29"],
+    ["CreatedDate > 2026-02-30T00:00:00Z", "there is no day 2026-02-30"],
+    ["CreatedDate > 2026-02-03T25:00:00Z", 'says "T25:00:00Z"'],
   ])("%s", (text, reason) => {
     expect(() => rendered(text)).toThrow(reason);
   });
