@@ -207,7 +207,7 @@ test("one change tells its story: before and after, when it was sent, what Sales
 test("failed rows are told by kind, and a kind is tried again with one request", async () => {
   const mapping = await mapOne(CONTACT);
   await world.sql(
-    `INSERT INTO salesforce.contact (lastname, email) VALUES ('A', 'no address 1'), ('B', 'no address 2'), (NULL, NULL)`,
+    `INSERT INTO salesforce.contact (lastname, email) VALUES ('A', 'no address'), ('B', 'call me instead'), (NULL, NULL)`,
   );
   await world.cycle(mapping);
 

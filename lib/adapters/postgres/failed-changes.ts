@@ -7,9 +7,16 @@ const LOOKED_AT = 100_000;
 
 const KINDS = 200;
 
-/** The error without what differs from row to row: addresses, quoted values, and words that hold a digit (ids, numbers). */
-const PATTERN = `regexp_replace(regexp_replace(regexp_replace(coalesce(l.sf_message, ''),
-  '\\S+@\\S+', '#', 'g'), '"[^"]*"|''[^'']*''', '#', 'g'), '\\y\\w*\\d\\w*\\y', '#', 'g')`;
+/** The value that Salesforce repeats unquoted behind these words, to the end of the error, the next error or the limit. */
+const REPEATED =
+  "((?:invalid email address|data value too large|bad value for restricted picklist field): ).*?(?=; [A-Z_]+: | \\(max length=|$)";
+
+/**
+ * The error without what differs from row to row: repeated values, addresses, quoted values, and words that hold a digit
+ * (ids, numbers).
+ */
+const PATTERN = `regexp_replace(regexp_replace(regexp_replace(regexp_replace(coalesce(l.sf_message, ''),
+  '${REPEATED}', '\\1#', 'g'), '\\S+@\\S+', '#', 'g'), '"[^"]*"|''[^'']*''', '#', 'g'), '\\y\\w*\\d\\w*\\y', '#', 'g')`;
 
 const FINGERPRINT = `left(md5(concat_ws('|', l.table_name, l.action, ${PATTERN})), 16)`;
 
