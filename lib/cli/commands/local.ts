@@ -24,19 +24,29 @@ export async function sql(context: Context): Promise<void> {
   }
 }
 
-/** Asks the local instance's org. */
+/** Asks the local instance's org, page by page to the end. */
 export async function soql(context: Context): Promise<void> {
   const { url, access_token } = localInstance(context).salesforce;
-  const query = new URLSearchParams({ q: argument(context, 0) });
-  const headers = { authorization: `Bearer ${access_token}` };
-  const answer = await fetch(`${url}/services/data/v66.0/query?${query}`, { headers }).catch(unreachable);
-  if (!answer.ok) throw new CommandFailure("refused", ((await answer.json()) as [{ message: string }])[0].message);
-  const { records } = (await answer.json()) as { readonly records: readonly Row[] };
-  show(
-    context,
-    records.map(({ attributes: _, ...fields }) => fields),
-    "no records",
-  );
+  const rows: Row[] = [];
+  let total = 0;
+  const first = `/services/data/v66.0/query?${new URLSearchParams({ q: argument(context, 0) })}`;
+  for (let path: string | undefined = first; path !== undefined; ) {
+    const answer = await fetch(url + path, { headers: { authorization: `Bearer ${access_token}` } }).catch(unreachable);
+    if (!answer.ok) throw new CommandFailure("refused", ((await answer.json()) as [{ message: string }])[0].message);
+    const page = (await answer.json()) as Page;
+    rows.push(...page.records.map(({ attributes: _, ...fields }) => fields));
+    total = page.totalSize;
+    path = page.nextRecordsUrl;
+  }
+  // SELECT COUNT() is answered by the total alone.
+  show(context, rows.length === 0 && total > 0 ? [{ count: total }] : rows, "no records");
+}
+
+/** A page of a query's answer, as Salesforce writes it. */
+interface Page {
+  readonly records: readonly Row[];
+  readonly totalSize: number;
+  readonly nextRecordsUrl?: string;
 }
 
 function show({ out }: Context, rows: readonly Row[], empty: string): void {
