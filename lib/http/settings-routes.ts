@@ -6,8 +6,14 @@ const WORKSPACE = "/api/v1/t/{workspace_id}";
 const READS = ["workspaces"] as const;
 const WRITES = ["tokens", "rateLimits"] as const;
 
-/** What changes of mappings write, with what tells of them. */
-const MAPPING_WRITES = [...WRITES, "workspaces", "mappings", "counters", "audit", "events"] as const;
+/** Whoever changes a mapping also tells of it, and has the change carried out. */
+const CHANGES_MAPPING = {
+  scope: "admin",
+  reads: READS,
+  writes: [...WRITES, "workspaces", "mappings", "counters", "audit", "events"],
+  sends: ["provisioning", "events"],
+  secrets: true,
+} as const;
 
 /**
  * The settings area (design section 7). What tells nothing secret may be read by every token, so that a monitor needs no
@@ -68,65 +74,26 @@ export const SETTINGS_ROUTES = {
     writes: [...WRITES, "audit"],
     secrets: true,
   },
-  "create-mapping": {
-    method: "POST",
-    path: `${WORKSPACE}/mappings`,
-    scope: "admin",
-    body: true,
-    reads: READS,
-    writes: MAPPING_WRITES,
-    sends: ["provisioning", "events"],
-    secrets: true,
-  },
-  "update-mapping": {
-    method: "PATCH",
-    path: `${WORKSPACE}/mappings/{mapping_id}`,
-    scope: "admin",
-    body: true,
-    reads: READS,
-    writes: MAPPING_WRITES,
-    sends: ["provisioning", "events"],
-    secrets: true,
-  },
-  "delete-mapping": {
-    method: "DELETE",
-    path: `${WORKSPACE}/mappings/{mapping_id}`,
-    scope: "admin",
-    body: false,
-    reads: READS,
-    writes: MAPPING_WRITES,
-    sends: ["provisioning", "events"],
-    secrets: true,
-  },
+  "create-mapping": { method: "POST", path: `${WORKSPACE}/mappings`, body: true, ...CHANGES_MAPPING },
+  "update-mapping": { method: "PATCH", path: `${WORKSPACE}/mappings/{mapping_id}`, body: true, ...CHANGES_MAPPING },
+  "delete-mapping": { method: "DELETE", path: `${WORKSPACE}/mappings/{mapping_id}`, body: false, ...CHANGES_MAPPING },
   "activate-mapping": {
     method: "POST",
     path: `${WORKSPACE}/mappings/{mapping_id}/activate`,
-    scope: "admin",
     body: false,
-    reads: READS,
-    writes: MAPPING_WRITES,
-    sends: ["provisioning", "events"],
-    secrets: true,
+    ...CHANGES_MAPPING,
   },
   "deactivate-mapping": {
     method: "POST",
     path: `${WORKSPACE}/mappings/{mapping_id}/deactivate`,
-    scope: "admin",
     body: false,
-    reads: READS,
-    writes: MAPPING_WRITES,
-    sends: ["provisioning", "events"],
-    secrets: true,
+    ...CHANGES_MAPPING,
   },
   "restore-mapping": {
     method: "POST",
     path: `${WORKSPACE}/mappings/{mapping_id}/restore`,
-    scope: "admin",
     body: false,
-    reads: READS,
-    writes: MAPPING_WRITES,
-    sends: ["provisioning", "events"],
-    secrets: true,
+    ...CHANGES_MAPPING,
   },
   "read-connections": {
     method: "GET",
