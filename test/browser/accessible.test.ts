@@ -56,6 +56,28 @@ describe.skipIf(findChromium() === undefined)("every page of the console", () =>
     expect(places.length).toBeGreaterThanOrEqual(PLACES.length);
   });
 
+  test.each(["light", "dark"] as const)("asks in dialogs that have nothing of it either, %s", async (scheme) => {
+    const page = pages[scheme];
+    if (!page) throw new Error("the page was not opened");
+    const dialog = page.locator("[role=dialog], [role=alertdialog], [role=menu]").last();
+    const findings: Record<string, string[]> = {};
+    for (const { place, presses } of dialogs(places)) {
+      await show(page, place);
+      for (const name of presses)
+        await page
+          .getByRole(ROLES[name] ?? "button", { name })
+          .first()
+          .click();
+      await dialog.waitFor();
+      const found = await seriousFindings(page);
+      if (found.length > 0) findings[`${place} ${presses.join(", ")}`] = found;
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+    }
+
+    expect(findings).toEqual({});
+  });
+
   test("fits a phone of 360 pixels without scrolling sideways", async () => {
     const page = await signedIn(
       await world.browser.newContext({ viewport: { width: 360, height: 740 } }),
@@ -102,5 +124,34 @@ describe.skipIf(findChromium() === undefined)("every page of the console", () =>
     await page.getByText("Loading", { exact: true }).first().waitFor({ state: "detached" });
   };
 });
+
+/** Where dialogs open, and what is pressed for it. */
+function dialogs(places: readonly string[]): { readonly place: string; readonly presses: readonly string[] }[] {
+  const mapping = places.find((place) => /^\/mappings\/map_\w+$/.test(place)) ?? "";
+  const webhook = places.find((place) => place.startsWith("/webhooks/whk_")) ?? "";
+  return [
+    { place: "/tokens", presses: ["New token"] },
+    { place: "/tokens", presses: ["Revoke Wallboard"] },
+    { place: "/activity/failed", presses: ["Retry everything"] },
+    { place: mapping, presses: ["More"] },
+    { place: mapping, presses: ["More", "Read everything again"] },
+    { place: mapping, presses: ["More", "Push existing rows"] },
+    { place: mapping, presses: ["More", "Delete mapping"] },
+    { place: webhook, presses: ["More", "Change"] },
+    { place: webhook, presses: ["More", "Rotate the secret"] },
+    { place: webhook, presses: ["More", "Delete webhook"] },
+    { place: webhook, presses: ["sync.broken"] },
+  ];
+}
+
+/** What is pressed in a menu; everything else is a button. */
+const ROLES: Readonly<Record<string, "menuitem">> = {
+  "Read everything again": "menuitem",
+  "Push existing rows": "menuitem",
+  "Delete mapping": "menuitem",
+  Change: "menuitem",
+  "Rotate the secret": "menuitem",
+  "Delete webhook": "menuitem",
+};
 
 const focused = (page: Page): Promise<unknown> => page.evaluate("document.activeElement?.textContent?.trim()");

@@ -52,8 +52,10 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** What axe finds serious or critical on a page as it is now, a line each. */
+/** What axe finds serious or critical on a page once nothing moves any more, a line each. */
 export async function seriousFindings(page: Page): Promise<string[]> {
+  // What fades in has less contrast on its way.
+  await page.evaluate("Promise.allSettled(document.getAnimations().map(({ finished }) => finished))");
   await page.evaluate(axe.source);
   const violations = (await page.evaluate("axe.run(document).then(({ violations }) => violations)")) as Violation[];
   return violations

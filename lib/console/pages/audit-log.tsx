@@ -7,12 +7,11 @@ import { useCredentials } from "../api/session.tsx";
 import { useAnswer } from "../api/use.ts";
 import { Button } from "../parts/button.tsx";
 import { List } from "../parts/list.tsx";
-import { Bones, Card, Empty, Page } from "../parts/page.tsx";
-import { Pager } from "../parts/pager.tsx";
+import { Empty, Page } from "../parts/page.tsx";
+import { PagedCard } from "../parts/paged-card.tsx";
 import { save } from "../parts/save.ts";
 import { Time } from "../parts/time.tsx";
 import { useSay } from "../parts/toast.tsx";
-import { Trouble } from "../parts/trouble.tsx";
 import { go, hrefOf, usePlace } from "../route.ts";
 
 const ACTIONS = [
@@ -50,7 +49,7 @@ export function AuditLog() {
   const offset = Number(query.get("offset") ?? 0);
   const [actor, setActor] = useState(filter.actor ?? "");
   const asked = questions.auditLog({ ...filter, offset, limit: 50 });
-  const { data, error, refetch } = useAnswer(asked, { everySeconds: 15, keepsPrevious: true });
+  const answer = useAnswer(asked, { everySeconds: 15, keepsPrevious: true });
   const narrow = (part: Readonly<Record<string, string | undefined>>) =>
     go(hrefOf("/audit-log", { ...filter, ...part }), "replace");
   const isFiltered = Boolean(filter.action || filter.actor);
@@ -89,13 +88,10 @@ export function AuditLog() {
           Filter
         </Button>
       </form>
-      {error && !data && <Trouble error={error} again={() => void refetch()} />}
-      <Card
-        padded={false}
-        foot={<Pager meta={data?.meta ?? null} onGo={(to) => narrow({ offset: to ? String(to) : undefined })} />}
-      >
-        {!data && !error && <Bones lines={8} />}
-        {data?.data.length === 0 && (
+      <PagedCard
+        answer={answer}
+        onGo={(to) => narrow({ offset: to ? String(to) : undefined })}
+        empty={
           <Empty
             icon={<ScrollText size={24} aria-hidden />}
             title={isFiltered ? "Nobody did this" : "Nothing has been done yet"}
@@ -104,25 +100,24 @@ export function AuditLog() {
               ? "Take a filter away to see more."
               : "Every change of settings appears here. What the rows did stands under Activity."}
           </Empty>
-        )}
-        {data && data.data.length > 0 && (
-          <List
-            caption="Audit log"
-            head={
-              <>
-                <th>When</th>
-                <th>Action</th>
-                <th className="wide">Actor</th>
-                <th className="wide">Detail</th>
-              </>
-            }
-          >
-            {data.data.map((entry) => (
-              <Entry key={entry.id} entry={entry} />
-            ))}
-          </List>
-        )}
-      </Card>
+        }
+      >
+        <List
+          caption="Audit log"
+          head={
+            <>
+              <th>When</th>
+              <th>Action</th>
+              <th className="wide">Actor</th>
+              <th className="wide">Detail</th>
+            </>
+          }
+        >
+          {answer.data?.data.map((entry) => (
+            <Entry key={entry.id} entry={entry} />
+          ))}
+        </List>
+      </PagedCard>
     </Page>
   );
 }

@@ -5,11 +5,10 @@ import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
 import { Button } from "../../parts/button.tsx";
 import { List } from "../../parts/list.tsx";
-import { Bones, Card, Empty } from "../../parts/page.tsx";
-import { Pager } from "../../parts/pager.tsx";
+import { Empty } from "../../parts/page.tsx";
+import { PagedCard } from "../../parts/paged-card.tsx";
 import { RowState } from "../../parts/row-state.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { duration } from "../../parts/words.ts";
 import { go, hrefOf, usePlace } from "../../route.ts";
 import { ActivityFrame, TableFilter } from "./frame.tsx";
@@ -23,7 +22,7 @@ export function Changes() {
   const filter = { state: query.get("state") ?? undefined, table: query.get("table") ?? undefined };
   const offset = Number(query.get("offset") ?? 0);
   const isLive = runs && offset === 0;
-  const { data, error, refetch } = useAnswer(questions.activity({ ...filter, offset, limit: 50 }), {
+  const answer = useAnswer(questions.activity({ ...filter, offset, limit: 50 }), {
     keepsPrevious: true,
     ...(isLive && { everySeconds: 2 }),
   });
@@ -56,15 +55,13 @@ export function Changes() {
           {isLive ? "Live" : "Stands still"}
         </Button>
       </div>
-      {error && !data && <Trouble error={error} again={() => void refetch()} />}
-      <Card
-        padded={false}
-        foot={<Pager meta={data?.meta ?? null} onGo={(to) => turn({ offset: to ? String(to) : undefined })} />}
+      <PagedCard
+        answer={answer}
+        onGo={(to) => turn({ offset: to ? String(to) : undefined })}
+        empty={<Nothing isFiltered={Boolean(filter.state || filter.table)} />}
       >
-        {!data && !error && <Bones lines={10} />}
-        {data?.data.length === 0 && <Nothing isFiltered={Boolean(filter.state || filter.table)} />}
-        {data && data.data.length > 0 && <Rows rows={data.data} />}
-      </Card>
+        <Rows rows={answer.data?.data ?? []} />
+      </PagedCard>
     </ActivityFrame>
   );
 }

@@ -2,10 +2,9 @@ import { Handshake } from "lucide-react";
 import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
 import { List } from "../../parts/list.tsx";
-import { Bones, Card, Empty } from "../../parts/page.tsx";
-import { Pager } from "../../parts/pager.tsx";
+import { Empty } from "../../parts/page.tsx";
+import { PagedCard } from "../../parts/paged-card.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { go, hrefOf, usePlace } from "../../route.ts";
 import { ActivityFrame } from "./frame.tsx";
 
@@ -13,57 +12,48 @@ import { ActivityFrame } from "./frame.tsx";
 export function Conflicts() {
   const offset = Number(usePlace().query.get("offset") ?? 0);
   const asked = questions.conflicts({ offset, limit: 50 });
-  const { data, error, refetch } = useAnswer(asked, { everySeconds: 10, keepsPrevious: true });
+  const answer = useAnswer(asked, { everySeconds: 10, keepsPrevious: true });
   return (
     <ActivityFrame>
-      {error && !data && <Trouble error={error} again={() => void refetch()} />}
-      <Card
-        padded={false}
-        foot={
-          <Pager
-            meta={data?.meta ?? null}
-            onGo={(to) => go(hrefOf("/activity/conflicts", { offset: to ? String(to) : undefined }), "replace")}
-          />
-        }
-      >
-        {!data && !error && <Bones lines={4} />}
-        {data?.data.length === 0 && (
+      <PagedCard
+        answer={answer}
+        onGo={(to) => go(hrefOf("/activity/conflicts", { offset: to ? String(to) : undefined }), "replace")}
+        empty={
           <Empty icon={<Handshake size={24} aria-hidden />} title="No field was changed on both sides at once">
             When that happens, the mapping's policy decides, and both values are kept here.
           </Empty>
-        )}
-        {data && data.data.length > 0 && (
-          <List
-            caption="Conflicts, the latest first"
-            head={
-              <>
-                <th>Field</th>
-                <th>PostgreSQL</th>
-                <th>Salesforce</th>
-                <th className="wide">Before</th>
-                <th className="wide">Winner</th>
-                <th className="wide">When</th>
-              </>
-            }
-          >
-            {data.data.map((conflict) => (
-              <tr key={conflict.id}>
-                <td>
-                  {conflict.sf_object} <span className="mono">{conflict.field ?? "the whole record"}</span>
-                  <span className="sub mono">{conflict.sfid}</span>
-                </td>
-                <td className="breaks">{conflict.postgres ?? <span className="muted mono">NULL</span>}</td>
-                <td className="breaks">{conflict.salesforce ?? <span className="muted mono">NULL</span>}</td>
-                <td className="wide breaks">{conflict.base ?? <span className="muted mono">NULL</span>}</td>
-                <td className="wide">{conflict.winner}</td>
-                <td className="wide once">
-                  <Time at={conflict.at} />
-                </td>
-              </tr>
-            ))}
-          </List>
-        )}
-      </Card>
+        }
+      >
+        <List
+          caption="Conflicts, the latest first"
+          head={
+            <>
+              <th>Field</th>
+              <th>PostgreSQL</th>
+              <th>Salesforce</th>
+              <th className="wide">Before</th>
+              <th className="wide">Winner</th>
+              <th className="wide">When</th>
+            </>
+          }
+        >
+          {answer.data?.data.map((conflict) => (
+            <tr key={conflict.id}>
+              <td>
+                {conflict.sf_object} <span className="mono">{conflict.field ?? "the whole record"}</span>
+                <span className="sub mono">{conflict.sfid}</span>
+              </td>
+              <td className="breaks">{conflict.postgres ?? <span className="muted mono">NULL</span>}</td>
+              <td className="breaks">{conflict.salesforce ?? <span className="muted mono">NULL</span>}</td>
+              <td className="wide breaks">{conflict.base ?? <span className="muted mono">NULL</span>}</td>
+              <td className="wide">{conflict.winner}</td>
+              <td className="wide once">
+                <Time at={conflict.at} />
+              </td>
+            </tr>
+          ))}
+        </List>
+      </PagedCard>
     </ActivityFrame>
   );
 }

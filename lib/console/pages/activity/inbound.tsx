@@ -2,10 +2,9 @@ import { CircleCheck } from "lucide-react";
 import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
 import { List } from "../../parts/list.tsx";
-import { Bones, Card, Empty } from "../../parts/page.tsx";
-import { Pager } from "../../parts/pager.tsx";
+import { Empty } from "../../parts/page.tsx";
+import { PagedCard } from "../../parts/paged-card.tsx";
 import { Ago } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { go, hrefOf, usePlace } from "../../route.ts";
 import { ActivityFrame } from "./frame.tsx";
 
@@ -13,54 +12,45 @@ import { ActivityFrame } from "./frame.tsx";
 export function Inbound() {
   const offset = Number(usePlace().query.get("offset") ?? 0);
   const asked = questions.inboundErrors({ offset, limit: 50 });
-  const { data, error, refetch } = useAnswer(asked, { everySeconds: 10, keepsPrevious: true });
+  const answer = useAnswer(asked, { everySeconds: 10, keepsPrevious: true });
   return (
     <ActivityFrame>
-      {error && !data && <Trouble error={error} again={() => void refetch()} />}
-      <Card
-        padded={false}
-        foot={
-          <Pager
-            meta={data?.meta ?? null}
-            onGo={(to) => go(hrefOf("/activity/inbound", { offset: to ? String(to) : undefined }), "replace")}
-          />
-        }
-      >
-        {!data && !error && <Bones lines={4} />}
-        {data?.data.length === 0 && (
+      <PagedCard
+        answer={answer}
+        onGo={(to) => go(hrefOf("/activity/inbound", { offset: to ? String(to) : undefined }), "replace")}
+        empty={
           <Empty icon={<CircleCheck size={24} aria-hidden />} title="Every record became a row">
             A record that your table refuses, by a CHECK or a column that is too narrow, is set aside here. It is tried
             again when it changes and with each daily sweep.
           </Empty>
-        )}
-        {data && data.data.length > 0 && (
-          <List
-            caption="Records that could not become rows"
-            head={
-              <>
-                <th>Record</th>
-                <th>What PostgreSQL said</th>
-                <th className="wide number">Attempts</th>
-                <th className="wide">Last</th>
-              </>
-            }
-          >
-            {data.data.map((record) => (
-              <tr key={`${record.mapping_id} ${record.sfid}`}>
-                <td>
-                  {record.sf_object ?? "deleted mapping"}
-                  <span className="sub mono">{record.sfid}</span>
-                </td>
-                <td className="breaks mono small">{record.error}</td>
-                <td className="wide number">{record.attempts}</td>
-                <td className="wide once">
-                  <Ago at={record.last_at} />
-                </td>
-              </tr>
-            ))}
-          </List>
-        )}
-      </Card>
+        }
+      >
+        <List
+          caption="Records that could not become rows"
+          head={
+            <>
+              <th>Record</th>
+              <th>What PostgreSQL said</th>
+              <th className="wide number">Attempts</th>
+              <th className="wide">Last</th>
+            </>
+          }
+        >
+          {answer.data?.data.map((record) => (
+            <tr key={`${record.mapping_id} ${record.sfid}`}>
+              <td>
+                {record.sf_object ?? "deleted mapping"}
+                <span className="sub mono">{record.sfid}</span>
+              </td>
+              <td className="breaks mono small">{record.error}</td>
+              <td className="wide number">{record.attempts}</td>
+              <td className="wide once">
+                <Ago at={record.last_at} />
+              </td>
+            </tr>
+          ))}
+        </List>
+      </PagedCard>
     </ActivityFrame>
   );
 }

@@ -1,59 +1,48 @@
-import type { ReadConnectionsData, SetPostgresBody, SetPostgresData, TestPostgresData } from "bridge/api";
+import type { ReadConnectionsData, SetPostgresBody, SetPostgresData } from "bridge/api";
 import { type FormEvent, useState } from "react";
 import { Refused } from "../../api/ask.ts";
 import { useAct } from "../../api/use.ts";
-import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Check, Field } from "../../parts/field.tsx";
-import { Card } from "../../parts/page.tsx";
 import { useSay } from "../../parts/toast.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { detailOf } from "../mappings/new-mapping.tsx";
+import { ConnectionCard } from "./connection-card.tsx";
 import { Findings } from "./findings.tsx";
 
 type Connection = ReadConnectionsData["postgres"];
 
-/** The database: where it is, whether it can do what is asked of it, and how to connect another. */
+/** The database. */
 export function PostgresCard({ connection }: { readonly connection: Connection }) {
-  const [changes, setChanges] = useState(false);
-  const test = useAct<TestPostgresData>(() => ({ method: "POST", path: "/connections/postgres/test" }));
   return (
-    <Card
+    <ConnectionCard
       title="PostgreSQL"
-      acts={connection ? <Badge tone="good">connected</Badge> : <Badge tone="warn">not connected</Badge>}
-    >
-      <div className="stack">
-        {connection && (
-          <dl className="facts">
-            <dt>Host</dt>
-            <dd>
-              {connection.host}:{connection.port}
-            </dd>
-            <dt>Database</dt>
-            <dd>{connection.database}</dd>
-            <dt>User</dt>
-            <dd>{connection.user}</dd>
-            <dt>Schema</dt>
-            <dd className="mono">{connection.schema}</dd>
-          </dl>
-        )}
-        {connection && !changes && (
-          <>
-            <div className="acts">
-              <Button busy={test.isPending} onClick={() => test.mutate()}>
-                Check
-              </Button>
-              <Button kind="plain" onClick={() => setChanges(true)}>
-                Connect another database
-              </Button>
-            </div>
-            {test.data && <Findings report={test.data.data} />}
-            {test.error && <Trouble error={test.error} title="The database could not be checked." />}
-          </>
-        )}
-        {(!connection || changes) && <Form onDone={() => setChanges(false)} isNew={!connection} />}
-      </div>
-    </Card>
+      noun="database"
+      testPath="/connections/postgres/test"
+      facts={connection && <Facts connection={connection} />}
+      form={(onDone, isNew) => <Form onDone={onDone} isNew={isNew} />}
+    />
+  );
+}
+
+function Facts({
+  connection: { host, port, database, user, schema },
+}: {
+  readonly connection: NonNullable<Connection>;
+}) {
+  return (
+    <>
+      <dt>Host</dt>
+      <dd>
+        {host}:{port}
+      </dd>
+      <dt>Database</dt>
+      <dd>{database}</dd>
+      <dt>User</dt>
+      <dd>{user}</dd>
+      <dt>Schema</dt>
+      <dd className="mono">{schema}</dd>
+    </>
   );
 }
 

@@ -4,19 +4,16 @@ import type {
   ReadConnectionsData,
   SetSalesforceBody,
   SetSalesforceData,
-  TestSalesforceData,
 } from "bridge/api";
 import { type FormEvent, useState } from "react";
 import { useAct } from "../../api/use.ts";
-import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Copy } from "../../parts/copy.tsx";
 import { Choice, Field, TextField } from "../../parts/field.tsx";
-import { Card } from "../../parts/page.tsx";
 import { useSay } from "../../parts/toast.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { detailOf } from "../mappings/new-mapping.tsx";
-import { Findings } from "./findings.tsx";
+import { ConnectionCard } from "./connection-card.tsx";
 import { redirectUri } from "./return.tsx";
 
 type Connection = ReadConnectionsData["salesforce"];
@@ -29,47 +26,33 @@ const KINDS: Record<Kind, string> = {
   password: "User name and password",
 };
 
-/** The org: which one, whether it still lets us in, and how to connect another. */
+/** The org. */
 export function SalesforceCard({ connection }: { readonly connection: Connection }) {
-  const [changes, setChanges] = useState(false);
-  const test = useAct<TestSalesforceData>(() => ({ method: "POST", path: "/connections/salesforce/test" }));
   return (
-    <Card
+    <ConnectionCard
       title="Salesforce"
-      acts={connection ? <Badge tone="good">connected</Badge> : <Badge tone="warn">not connected</Badge>}
-    >
-      <div className="stack">
-        {connection && (
-          <dl className="facts">
-            <dt>Org</dt>
-            <dd className="mono">{connection.organization_id}</dd>
-            <dt>Instance</dt>
-            <dd>{connection.instance_url}</dd>
-            <dt>User</dt>
-            <dd className="mono">{connection.user_id}</dd>
-            <dt>API version</dt>
-            <dd>{connection.api_version}</dd>
-            <dt>Signed in by</dt>
-            <dd>{connection.flow.replace("_", " ")}</dd>
-          </dl>
-        )}
-        {connection && !changes && (
-          <>
-            <div className="acts">
-              <Button busy={test.isPending} onClick={() => test.mutate()}>
-                Check
-              </Button>
-              <Button kind="plain" onClick={() => setChanges(true)}>
-                Connect another org
-              </Button>
-            </div>
-            {test.data && <Findings report={test.data.data} />}
-            {test.error && <Trouble error={test.error} title="The org could not be checked." />}
-          </>
-        )}
-        {(!connection || changes) && <Form onDone={() => setChanges(false)} isNew={!connection} />}
-      </div>
-    </Card>
+      noun="org"
+      testPath="/connections/salesforce/test"
+      facts={connection && <Facts connection={connection} />}
+      form={(onDone, isNew) => <Form onDone={onDone} isNew={isNew} />}
+    />
+  );
+}
+
+function Facts({ connection }: { readonly connection: NonNullable<Connection> }) {
+  return (
+    <>
+      <dt>Org</dt>
+      <dd className="mono">{connection.organization_id}</dd>
+      <dt>Instance</dt>
+      <dd>{connection.instance_url}</dd>
+      <dt>User</dt>
+      <dd className="mono">{connection.user_id}</dd>
+      <dt>API version</dt>
+      <dd>{connection.api_version}</dd>
+      <dt>Signed in by</dt>
+      <dd>{connection.flow.replace("_", " ")}</dd>
+    </>
   );
 }
 

@@ -8,11 +8,10 @@ import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { List } from "../../parts/list.tsx";
-import { Bones, Card, Empty } from "../../parts/page.tsx";
-import { Pager } from "../../parts/pager.tsx";
+import { Empty } from "../../parts/page.tsx";
+import { PagedCard } from "../../parts/paged-card.tsx";
 import { Ago, Time } from "../../parts/time.tsx";
 import { useSay } from "../../parts/toast.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { DeliveryHistory } from "./delivery.tsx";
 
 const TONES: Record<ListDeliveriesData["status"], Tone> = { pending: "busy", successful: "good", failed: "bad" };
@@ -22,17 +21,19 @@ export function Deliveries({ webhookId }: { readonly webhookId: string }) {
   const [offset, setOffset] = useState(0);
   const [shown, setShown] = useState<string | null>(null);
   const asked = questions.deliveries(webhookId, { limit: 50, offset });
-  const { data, error, refetch } = useAnswer(asked, { everySeconds: 3, keepsPrevious: true });
+  const answer = useAnswer(asked, { everySeconds: 3, keepsPrevious: true });
   return (
-    <Card title="Deliveries" padded={false} foot={<Pager meta={data?.meta ?? null} onGo={setOffset} />}>
-      {error && !data && <Trouble error={error} again={() => void refetch()} />}
-      {!data && !error && <Bones lines={5} />}
-      {data?.data.length === 0 && (
-        <Empty icon={<Send size={24} aria-hidden />} title="Nothing was sent yet">
-          Send a test, and see here what your endpoint answers.
-        </Empty>
-      )}
-      {data && data.data.length > 0 && (
+    <>
+      <PagedCard
+        title="Deliveries"
+        answer={answer}
+        onGo={setOffset}
+        empty={
+          <Empty icon={<Send size={24} aria-hidden />} title="Nothing was sent yet">
+            Send a test, and see here what your endpoint answers.
+          </Empty>
+        }
+      >
         <List
           caption="Deliveries, the latest first"
           head={
@@ -48,7 +49,7 @@ export function Deliveries({ webhookId }: { readonly webhookId: string }) {
             </>
           }
         >
-          {data.data.map((delivery) => (
+          {answer.data?.data.map((delivery) => (
             <tr key={delivery.id}>
               <td>
                 <button type="button" className="as-link mono" onClick={() => setShown(delivery.id)}>
@@ -71,11 +72,11 @@ export function Deliveries({ webhookId }: { readonly webhookId: string }) {
             </tr>
           ))}
         </List>
-      )}
+      </PagedCard>
       <Dialog open={shown !== null} onClose={() => setShown(null)} title="Delivery" broad>
         {shown && <DeliveryHistory webhookId={webhookId} id={shown} />}
       </Dialog>
-    </Card>
+    </>
   );
 }
 
