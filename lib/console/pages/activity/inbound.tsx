@@ -21,7 +21,7 @@ export function Inbound() {
         empty={
           <Empty icon={<CircleCheck size={24} aria-hidden />} title="Every record became a row">
             A record that your table refuses, by a CHECK or a column that is too narrow, is set aside here. It is tried
-            again when it changes and with each daily sweep.
+            again when it changes and with each daily sweep; where another row is in its way, soon and for an hour too.
           </Empty>
         }
       >

@@ -1,0 +1,66 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Mapping } from "../../lib/model/mapping.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let contact: Mapping;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+});
+afterAll(() => cloud.close());
+beforeEach(async () => {
+  world = await createSyncWorld(cloud);
+  const [mapping] = await world.map({ object: "Contact", fields: ["LastName"] });
+  if (!mapping) throw new Error("the mapping was not made");
+  contact = mapping;
+});
+afterEach(() => world.close());
+
+const rows = () => world.sql("SELECT lastname FROM salesforce.contact ORDER BY lastname");
+const setAside = () => world.sql("SELECT sqlstate, attempts FROM salesforce._bridge_inbound_errors");
+
+test("a record whose parent row of the application's own comes later is a row with the beat that follows", async () => {
+  await world.sql("CREATE TABLE family (name text PRIMARY KEY)");
+  await world.sql("ALTER TABLE salesforce.contact ADD FOREIGN KEY (lastname) REFERENCES family");
+  await world.rest("POST", "/sobjects/Contact", { LastName: "Curie" });
+  await world.cycle(contact);
+  expect(await setAside()).toEqual([{ sqlstate: "23503", attempts: 1 }]);
+
+  await world.sql("INSERT INTO family VALUES ('Curie')");
+  await world.pass(10);
+  await world.cycle(contact, "beat");
+
+  expect(await rows()).toEqual([{ lastname: "Curie" }]);
+  expect(await setAside()).toEqual([]);
+});
+
+test("a record whose value another row keeps is read again ever more rarely, and at last with the sweep alone", async () => {
+  await world.sql("ALTER TABLE salesforce.contact ADD UNIQUE (lastname)");
+  for (let made = 0; made < 2; made++) {
+    await world.rest("POST", "/sobjects/Contact", { LastName: "Curie" });
+    await world.cycle(contact);
+  }
+
+  const readAgainAt: number[] = [];
+  let passed = 0;
+  for (const age of [10, 1_200, 5_000, 20_000, 80_000]) {
+    await world.sql("UPDATE salesforce._bridge_inbound_errors SET attempts = 0");
+    await world.pass(age - passed);
+    await world.cycle(contact, "beat");
+    if ((await setAside())[0]?.["attempts"] !== 0) readAgainAt.push(age);
+    passed = age;
+  }
+  await world.rest("DELETE", `/sobjects/Contact/${await firstContact()}`);
+  await world.cycle(contact);
+  await world.work(contact, "sweep");
+
+  expect(readAgainAt).toEqual([10, 1_200, 5_000]);
+  expect(await rows()).toEqual([{ lastname: "Curie" }]);
+  expect(await setAside()).toEqual([]);
+});
+
+async function firstContact(): Promise<unknown> {
+  return (await world.sql("SELECT sfid FROM salesforce.contact"))[0]?.["sfid"];
+}
