@@ -20,8 +20,8 @@ interface Idle {
  */
 export function createIdleSessions(now: () => Date, keptMilliseconds: number): IdleSessions {
   const idle = new Map<string, Idle[]>();
-  const drop = (url: string, kept: Idle[], session: Session) => {
-    const at = kept.findIndex((one) => one.session === session);
+  const drop = (url: string, kept: Idle[], entry: Idle) => {
+    const at = kept.indexOf(entry);
     if (at >= 0) closeQuietly(kept.splice(at, 1)[0]?.session);
     if (kept.length === 0 && idle.get(url) === kept) idle.delete(url);
   };
@@ -39,9 +39,11 @@ export function createIdleSessions(now: () => Date, keptMilliseconds: number): I
       if (!session.isAlive) return;
       session.holdProcess(false);
       const kept = idle.get(url) ?? [];
-      kept.push({ session, since: now().getTime() });
+      const entry = { session, since: now().getTime() };
+      kept.push(entry);
       idle.set(url, kept);
-      setTimeout(() => drop(url, kept, session), keptMilliseconds).unref();
+      // Of this stay alone: whoever is used in between begins another one.
+      setTimeout(() => drop(url, kept, entry), keptMilliseconds).unref();
     },
   };
 }

@@ -1,11 +1,17 @@
 import { closeQuietly, isBroken } from "./idle-sessions.ts";
 import type { Session } from "./session.ts";
 
+/** A session that another one may take the place of. */
+export interface Renewable extends Session {
+  /** The one that it has come to: what is to be kept for the next use. */
+  readonly current: Session;
+}
+
 /**
  * A session that was kept: should its first statement show that the connection was lost meanwhile, the statement is
  * asked again on a new one. A statement that did run without answering us is one that took the lease, at worst.
  */
-export function renewable(kept: Session, open: () => Promise<Session>): Session {
+export function renewable(kept: Session, open: () => Promise<Session>): Renewable {
   let session = kept;
   let isProven = false;
   const query: Session["query"] = async (text, values) => {
@@ -21,6 +27,9 @@ export function renewable(kept: Session, open: () => Promise<Session>): Session 
     }
   };
   return {
+    get current() {
+      return session;
+    },
     query,
     script: (text) => session.script(text),
     copy: (text, pieces) => session.copy(text, pieces),

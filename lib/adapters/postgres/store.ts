@@ -24,13 +24,13 @@ export function createCycleStores(now: () => Date): (connection: PostgresConnect
   const idle = createIdleSessions(now, KEPT_MILLISECONDS);
   const backlogs = new Map<string, BacklogMemory>();
   return async (connection) => {
-    const kept = idle.take(connection.url);
-    const session = kept ? renewable(kept, () => openSession(connection)) : await openSession(connection);
+    const openAnother = () => openSession(connection);
+    const session = renewable(idle.take(connection.url) ?? (await openAnother()), openAnother);
     const place = `${connection.schema} ${connection.url}`;
     const backlog = backlogs.get(place) ?? { counted: null };
     backlogs.set(place, backlog);
     return cycleStoreOn(session, connection.schema, now, {
-      end: async () => idle.keep(connection.url, session),
+      end: async () => idle.keep(connection.url, session.current),
       backlog,
     });
   };

@@ -1,6 +1,7 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { connectionOptions } from "../../../lib/adapters/postgres/connection-options.ts";
+import { createIdleSessions } from "../../../lib/adapters/postgres/idle-sessions.ts";
 import { DeadlinePassed, openSession, type Session } from "../../../lib/adapters/postgres/session.ts";
 import { createCycleStores } from "../../../lib/adapters/postgres/store.ts";
 import type { BeginRequest } from "../../../lib/sync/ports.ts";
@@ -126,6 +127,27 @@ describe("a session", () => {
     await customer.close();
   });
 
+  test("waits as long for its next use after the second use as after the first", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "Date"] });
+    try {
+      const session = await openSession({ url: database.url, schema: "salesforce" });
+      const idle = createIdleSessions(() => new Date(), 15_000);
+      idle.keep("here", session);
+      vi.advanceTimersByTime(10_000);
+      const used = idle.take("here");
+      idle.keep("here", session);
+      vi.advanceTimersByTime(10_000);
+
+      const usedAgain = idle.take("here");
+
+      expect([used, usedAgain]).toEqual([session, session]);
+      expect(session.isAlive).toBe(true);
+      await session.close();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test("rolls back what throws, and passes the reason on", async () => {
     const session = await open();
     await session.query("CREATE TABLE kept (n int)");
@@ -226,6 +248,19 @@ describe("a cycle's connection", () => {
     expect(reused).toBe(1);
     expect(again.held).toBe(true);
     await second.close();
+  });
+
+  test("serves cycle after cycle for weeks, and the last one as well as the first", async () => {
+    const open = createCycleStores(() => customer.now);
+    const connection = { url: customer.url, schema: "salesforce" };
+    for (let cycle = 0; cycle < 20_000; cycle++) await (await open(connection)).close();
+
+    const last = await open(connection);
+    const begun = await last.begin(request(10));
+
+    expect(begun.held).toBe(true);
+    expect(await connections()).toBe(1);
+    await last.close();
   });
 
   test("does one thing at a time: a renewal waits for the page that is being applied", async () => {
