@@ -53,7 +53,20 @@ export async function build(options: BuildOptions = {}): Promise<readonly Bundle
 
 async function buildAnew(out: string, functions: string, maps: boolean): Promise<Bundle[]> {
   const entries = await findEntries(functions);
-  const built = await esbuild({
+  // Each builds in a process of its own, so both at once.
+  const hasConsole = entries.some(({ name }) => name === CONSOLE);
+  const [built, site] = await Promise.all([bundle(entries, out, maps), hasConsole ? buildConsole() : null]);
+  const files = filesOf(built, out);
+  for (const [path, contents] of site?.files ?? []) files.set(`${CONSOLE}/site/${path}`, contents);
+  replaceFolders(out, files);
+  return bundlesOf(built.metafile);
+}
+
+/** The function that serves the console: its bundle carries the built files. */
+const CONSOLE = "console";
+
+const bundle = (entries: readonly Entry[], out: string, maps: boolean) =>
+  esbuild({
     absWorkingDir: PROJECT,
     entryPoints: entries.map(({ name, file }) => ({ in: file, out: `${name}/index` })),
     outdir: out,
@@ -79,20 +92,6 @@ async function buildAnew(out: string, functions: string, maps: boolean): Promise
     plugins: [httpByRequire],
     logLevel: "warning",
   });
-
-  const files = filesOf(built, out);
-  if (entries.some(({ name }) => name === CONSOLE)) await addConsole(files);
-  replaceFolders(out, files);
-  return bundlesOf(built.metafile);
-}
-
-/** The function that serves the console: its bundle carries the built files. */
-const CONSOLE = "console";
-
-async function addConsole(files: Map<string, Uint8Array>): Promise<void> {
-  const site = await buildConsole();
-  for (const [path, contents] of site.files) files.set(`${CONSOLE}/site/${path}`, contents);
-}
 
 /** Rows of the tables that no file answers yet, as sentences. */
 export function missingFunctions(bundles: readonly Bundle[]): string[] {
@@ -126,8 +125,13 @@ export function strayPackages(bundles: readonly Bundle[]): string[] {
   );
 }
 
+interface Entry {
+  readonly name: string;
+  readonly file: string;
+}
+
 /** Every file below the folder that exports `handler`, by its own name, which must be the only one of its kind. */
-async function findEntries(folder: string): Promise<{ name: string; file: string }[]> {
+async function findEntries(folder: string): Promise<Entry[]> {
   if (!existsSync(folder)) return [];
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts"))
