@@ -25,7 +25,12 @@ export function invocationServices(cycles: readonly CycleMessage[]): MessageNeed
     ...services,
     connections: connectionsOf(),
     mappings: { ...services.mappings, find: mappings },
-    engine: { ...services.engine, read: remembered, claimProbe: oneClaim(services.engine) },
+    engine: {
+      ...services.engine,
+      read: remembered,
+      claimProbe: oneClaim(services.engine),
+      saveBudget: oneTelling(services.engine),
+    },
     counters: tellsNews(services.counters),
   };
 }
@@ -85,6 +90,19 @@ function oneClaim({ claimProbe }: EngineMemory): EngineMemory["claimProbe"] {
     if (asked.has(name)) return false;
     asked.add(name);
     return claimProbe(workspaceId, slot);
+  };
+}
+
+/** The cycles of a workspace hear the same count of its org: one writes it down, and whoever hears of another step. */
+function oneTelling({ saveBudget }: EngineMemory): EngineMemory["saveBudget"] {
+  const steps = new Map<string, number>();
+  return async (workspaceId, budget) => {
+    if (steps.get(workspaceId) === budget.step) return;
+    steps.set(workspaceId, budget.step);
+    await saveBudget(workspaceId, budget).catch((error: unknown) => {
+      steps.delete(workspaceId);
+      throw error;
+    });
   };
 }
 

@@ -61,3 +61,12 @@ test("idle mappings are read together, the probe is claimed once, and nothing is
   const writes = Object.entries(calls).filter(([call]) => /^(Put|Update|Delete|Transact|BatchWrite)/.test(call));
   expect(writes).toEqual([["UpdateItem engine", 1]]);
 });
+
+test("when every mapping asks the org, they share its session, and its count of calls is kept once", async () => {
+  await world.pass(300);
+
+  const calls = await countCalls(beat);
+
+  expect(calls["GetItem workspaces"]).toBe(2);
+  expect(calls["UpdateItem engine"]).toBe(1);
+});

@@ -15,9 +15,10 @@ interface Needs {
   readonly now: () => Date;
 }
 
-/** Sessions of one workspace. Within a process calls share one renewal, between processes the store's claim. */
+/** Sessions of one workspace. Within a process calls share one reading and one renewal, between processes the store's claim. */
 export function sessionsOf(needs: Needs, workspaceId: string): Sessions {
   let kept: KeptConnection | null = null;
+  let reading: Promise<KeptConnection> | null = null;
   let renewing: Promise<KeptConnection> | null = null;
 
   const read = async (): Promise<KeptConnection> => {
@@ -26,8 +27,15 @@ export function sessionsOf(needs: Needs, workspaceId: string): Sessions {
     return kept;
   };
 
+  const readOnce = () => {
+    reading ??= read().finally(() => {
+      reading = null;
+    });
+    return reading;
+  };
+
   return {
-    current: async () => (kept ?? (await read())).connection,
+    current: async () => (kept ?? (await readOnce())).connection,
     renew: async (token) => {
       renewing ??= renewOnce(needs, workspaceId, token, read).finally(() => {
         renewing = null;
