@@ -112,6 +112,8 @@ function tell(mappings: number, { seconds, functions, units, sqsRequests }: Used
     `  a beat: ${(units.read / beats).toFixed(2)} read units, ${(units.write / beats).toFixed(3)} write units, ` +
       `${(sqsRequests / beats).toFixed(2)} SQS requests`,
   );
+  const largestFirst = Object.entries(units.calls).sort(([, one], [, other]) => other.units - one.units);
+  for (const [name, { calls, units: asked }] of largestFirst) progress(`    ${name}: ${calls} calls, ${asked} units`);
 }
 
 /** Dollars a month for the alarms and the dashboard that the deployment defines. */

@@ -7,8 +7,8 @@ import { startConnectedOrg } from "../../support/connected-org.ts";
 
 /**
  * What lies far from Lambda, in a process of its own: an org, and relays that put a distance before it, before DynamoDB
- * and before PostgreSQL. Started with `far-side.ts <DynamoDB port> <PostgreSQL port> <objects of the org>`, it sends a
- * `FarSide`, and answers each message with the units that DynamoDB has counted since the last one.
+ * and before PostgreSQL. Started with `far-side.ts <DynamoDB port> <PostgreSQL port> <objects of the org> <epoch
+ * milliseconds>`, it sends a `FarSide`, and answers each message with the units that DynamoDB has counted since the last one.
  */
 
 /** Milliseconds of a round trip, and of what it takes to have a session. */
@@ -21,29 +21,41 @@ export interface FarSide {
   readonly salesforce: SalesforceConnection;
 }
 
+/** Epoch milliseconds. */
+export interface Instant {
+  readonly at: number;
+}
+
 /** What DynamoDB counted. */
 export interface Units {
   readonly read: number;
   readonly write: number;
-  /** Calls by their action. */
-  readonly calls: Readonly<Record<string, number>>;
+  /** By what was asked: the action, the table and what it does to it. */
+  readonly calls: Readonly<Record<string, { readonly calls: number; readonly units: number }>>;
 }
 
 /** PostgreSQL's message that a session is ready for its next statement, idle. */
 const READY = Buffer.from("5a0000000549", "hex");
 
 if (process.send) {
-  const [dynamodb = 0, postgres = 0, things = 0] = process.argv.slice(2).map(Number);
-  const org = await startConnectedOrg({ things, dailyApiRequests: 1_000_000_000 });
+  const [dynamodb = 0, postgres = 0, things = 0, startsAt = 0] = process.argv.slice(2).map(Number);
+  let now = startsAt;
+  const clock = { now: () => new Date(now), sleep: (milliseconds: number) => pause(milliseconds) };
+  const org = await startConnectedOrg({ things, dailyApiRequests: 1_000_000_000, clock });
   const orgPort = Number(new URL(org.connection.loginUrl).port);
-  const units = { read: 0, write: 0, calls: {} as Record<string, number> };
+  const units = { read: 0, write: 0, calls: {} as Record<string, { calls: number; units: number }> };
   const [dynamodbPort, postgresPort, salesforcePort] = await Promise.all([
     listenOn(createHttpServer((asked, answer) => void relayCounted(dynamodb, units, asked, answer))),
     listenOn(createServer((client) => relay(client, postgres, sessionDelay()))),
     listenOn(createServer((client) => relay(client, orgPort, () => DISTANCES.salesforce))),
   ]);
   const url = `http://127.0.0.1:${salesforcePort}`;
-  process.on("message", () => {
+  process.on("message", (asked: "units" | Instant) => {
+    if (asked !== "units") {
+      now = asked.at;
+      process.send?.(asked);
+      return;
+    }
     process.send?.({ ...units });
     Object.assign(units, { read: 0, write: 0, calls: {} });
   });
@@ -100,7 +112,7 @@ function sessionDelay(): (answered: Buffer | null) => number {
 /** Asks DynamoDB to tell what each call costs, and counts it. */
 async function relayCounted(
   port: number,
-  units: { read: number; write: number; calls: Record<string, number> },
+  units: { read: number; write: number; calls: Record<string, { calls: number; units: number }> },
   asked: IncomingMessage,
   answer: ServerResponse,
 ): Promise<void> {
@@ -110,17 +122,27 @@ async function relayCounted(
   const headers = { ...asked.headers, "content-length": String(Buffer.byteLength(body)) };
   const onward = request({ port, host: "127.0.0.1", method: "POST", path: asked.url, headers }, async (answered) => {
     const said = await text(answered);
-    units.calls[action] = (units.calls[action] ?? 0) + 1;
     const consumed = consumedBy(said);
-    if (/^(Get|BatchGet|Query|Scan|TransactGet)/.test(action)) units.read += consumed;
+    const isRead = /^(Get|BatchGet|Query|Scan|TransactGet)/.test(action);
     // A write whose condition does not hold costs as much as one that is made; its answer does not say so.
-    else units.write += consumed > 0 ? consumed : 1;
+    const cost = isRead || consumed > 0 ? consumed : 1;
+    units[isRead ? "read" : "write"] += cost;
+    const name = callName(action, given) + (consumed === 0 ? " refused" : "");
+    const before = units.calls[name] ?? { calls: 0, units: 0 };
+    units.calls[name] = { calls: before.calls + 1, units: before.units + cost };
     const { "x-amz-crc32": _checksum, "transfer-encoding": _encoding, ...kept } = answered.headers;
     answer.writeHead(answered.statusCode ?? 500, { ...kept, "content-length": String(Buffer.byteLength(said)) });
     answer.end(said);
   });
   onward.on("error", () => answer.destroy());
   onward.end(body);
+}
+
+/** `UpdateItem counters SET sf_object`: what a call is for, as far as it says so itself. */
+function callName(action: string, given: string): string {
+  const [, table = ""] = /"(?:TableName|RequestItems)":(?:\{)?"([^"]+)"/.exec(given) ?? [];
+  const [, update = ""] = /"UpdateExpression":"(\w+ [\w#]+)/.exec(given) ?? [];
+  return [action, table, update].join(" ").trim();
 }
 
 function consumedBy(said: string): number {

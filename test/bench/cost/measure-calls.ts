@@ -13,8 +13,17 @@ export interface Calls {
   processorMilliseconds: number;
 }
 
+interface CallMeasure {
+  readonly around: (runner: Runner) => Runner;
+  /** From now on calls are measured. */
+  begin(): void;
+  /** What was measured since the last time. */
+  take(): Readonly<Record<string, Calls>>;
+}
+
 /** Lets one call run at a time, so that what it waits for and what it computes are its own, and measures each. */
-export function measureCalls(): { around: (runner: Runner) => Runner; take(): Readonly<Record<string, Calls>> } {
+export function measureCalls(): CallMeasure {
+  let isMeasuring = false;
   let measured = new Map<string, Calls>();
   let turn: Promise<unknown> = Promise.resolve();
   const note = (target: LambdaFunction, records: number, milliseconds: number, used: NodeJS.CpuUsage) => {
@@ -36,6 +45,7 @@ export function measureCalls(): { around: (runner: Runner) => Runner; take(): Re
       ...runner,
       async acquire(target) {
         const place = await runner.acquire(target);
+        if (!isMeasuring) return place;
         const mine = turn;
         let done: () => void = () => undefined;
         turn = new Promise<void>((resolve) => {
@@ -55,6 +65,9 @@ export function measureCalls(): { around: (runner: Runner) => Runner; take(): Re
         };
       },
     }),
+    begin() {
+      isMeasuring = true;
+    },
     take() {
       const taken = Object.fromEntries(measured);
       measured = new Map();

@@ -14,7 +14,7 @@ import { type Cloud, startCloud } from "../../../lib/local/cloud/start-cloud.ts"
 import { startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
 import { createTestWorkspace, type TestWorkspace } from "../../support/workspace.ts";
 import { countServices, type ServiceCounts } from "./count-services.ts";
-import type { FarSide, Units } from "./far-side.ts";
+import type { FarSide, Instant, Units } from "./far-side.ts";
 import { type Calls, measureCalls } from "./measure-calls.ts";
 
 /** What one stretch of time took. */
@@ -50,7 +50,7 @@ export async function startSimulation(mappings: number): Promise<Simulation> {
     startPostgres({ dataDir: join(folder, "postgres") }),
     build({ out: bundles }),
   ]);
-  const { child, farSide } = await startFarSide(cloud, postgres.url, mappings);
+  const { child, farSide } = await startFarSide(cloud, postgres.url, mappings, clock.now());
   const services = countServices(cloud);
   const calls = measureCalls();
   const said = countLogs();
@@ -71,7 +71,9 @@ export async function startSimulation(mappings: number): Promise<Simulation> {
     postgres: { url: through(postgres.url, farSide.postgresPort), schema: "salesforce" },
   });
   await importMappings(host.baseUrl, workspace, mappings);
-  for (let minute = 0; minute < MINUTES_TO_START; minute += 1) await passMinute(clock);
+  const passSeconds = (seconds: number) => advanceBoth(clock, child, seconds);
+  await passSeconds(MINUTES_TO_START * 60);
+  calls.begin();
 
   const take = async (seconds: number): Promise<Used> => ({
     seconds,
@@ -85,7 +87,7 @@ export async function startSimulation(mappings: number): Promise<Simulation> {
       await take(0);
       for (let minute = 0; minute < minutes; minute += 1) {
         await eachMinute();
-        await passMinute(clock);
+        await passSeconds(60);
       }
       return take(minutes * 60);
     },
@@ -95,7 +97,7 @@ export async function startSimulation(mappings: number): Promise<Simulation> {
     async onceADay() {
       await take(0);
       await askForDay(await mappingIds(customer), workspace.id);
-      await clock.advance({ seconds: 1 });
+      await passSeconds(1);
       return take(24 * 3600);
     },
     async close() {
@@ -119,9 +121,13 @@ function through(url: string, port: number): string {
   return changed.href;
 }
 
-/** Second by second: the clock waits for the functions that each second calls. */
-async function passMinute(clock: TestClock): Promise<void> {
-  for (let second = 0; second < 60; second += 1) await clock.advance({ seconds: 1 });
+/** Second by second: the clock waits for the functions that each second calls, and the org's goes with it. */
+async function advanceBoth(clock: TestClock, farSide: ChildProcess, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    farSide.send({ at: clock.now() + 1000 } satisfies Instant);
+    await once(farSide, "message");
+    await clock.advance({ seconds: 1 });
+  }
 }
 
 async function mappingIds(customer: Client): Promise<readonly string[]> {
@@ -138,9 +144,9 @@ async function askForDay(ids: readonly string[], workspaceId: string): Promise<v
   );
 }
 
-async function startFarSide(cloud: Cloud, postgresUrl: string, things: number) {
-  const given = [new URL(cloud.endpoints.dynamodb).port, new URL(postgresUrl).port, String(things)];
-  const child = fork(join(import.meta.dirname, "far-side.ts"), given);
+async function startFarSide(cloud: Cloud, postgresUrl: string, things: number, startsAt: number) {
+  const ports = [cloud.endpoints.dynamodb, postgresUrl].map((url) => new URL(url).port);
+  const child = fork(join(import.meta.dirname, "far-side.ts"), [...ports, String(things), String(startsAt)]);
   const [farSide] = (await once(child, "message")) as [FarSide];
   return { child, farSide };
 }
