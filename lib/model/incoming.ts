@@ -1,14 +1,49 @@
+import { type CsvLine, recordIn, valueIn as valueInLine } from "./csv-line.ts";
 import type { Image } from "./record.ts";
-import type { Column, TableShape } from "./shape.ts";
+import type { Column, ColumnValues, TableShape } from "./shape.ts";
 
 /**
  * A record of a REST answer, its numbers still in their own digits, as an image for the table. A field that the answer
  * lacks is NULL.
  */
 export function imageOf(shape: TableShape, record: Readonly<Record<string, unknown>>): Image {
+  return { ...identityOf(record), values: valuesOf(shape, record) };
+}
+
+/** The same of a line of CSV: its values are read only when somebody asks for them. */
+export const imageOfLine = (shape: TableShape, line: CsvLine): Image => new LineImage(shape, line);
+
+class LineImage implements Image {
+  readonly sfid: string;
+  readonly systemModstamp: Date;
+  readonly isDeleted: boolean;
+  readonly line: CsvLine;
+  readonly #shape: TableShape;
+  #values: ColumnValues | null = null;
+
+  constructor(shape: TableShape, line: CsvLine) {
+    const identity = identityOf({
+      Id: valueInLine(line, "Id"),
+      SystemModstamp: valueInLine(line, "SystemModstamp"),
+      IsDeleted: valueInLine(line, "IsDeleted"),
+    });
+    this.sfid = identity.sfid;
+    this.systemModstamp = identity.systemModstamp;
+    this.isDeleted = identity.isDeleted;
+    this.line = line;
+    this.#shape = shape;
+  }
+
+  get values(): ColumnValues {
+    this.#values ??= valuesOf(this.#shape, recordIn(this.line));
+    return this.#values;
+  }
+}
+
+function valuesOf(shape: TableShape, record: Readonly<Record<string, unknown>>): ColumnValues {
   const values: Record<string, string | null> = {};
   for (const column of shape.columns) values[column.column] = columnText(column, valueIn(column, record));
-  return { ...identityOf(record), values };
+  return values;
 }
 
 const identityOf = (record: Readonly<Record<string, unknown>>) => ({

@@ -1,3 +1,4 @@
+import type { CsvLine } from "./csv-line.ts";
 import type { ParentKey } from "./parent-key.ts";
 import type { ColumnValues } from "./shape.ts";
 
@@ -8,6 +9,8 @@ export interface Image {
   readonly isDeleted: boolean;
   /** By column name, in the text form that the column's type reads; empty when only the deletion is known. */
   readonly values: ColumnValues;
+  /** The line of CSV that it came as, whose values are those above. */
+  readonly line?: CsvLine;
 }
 
 /** What can be asked of Salesforce for many records at once. */

@@ -1,4 +1,5 @@
 import type { Action, ClaimedChange } from "../model/change.ts";
+import type { CsvLine } from "../model/csv-line.ts";
 import type { DescribedObject } from "../model/describe.ts";
 import type { Lane } from "../model/judge-image.ts";
 import type { Mapping } from "../model/mapping.ts";
@@ -333,12 +334,12 @@ export interface BulkSaves {
   abortBulkSave(jobId: string): Promise<void>;
   lookAtBulkSave(jobId: string): Promise<BulkSave>;
   /** One file of results, in no order, in batches of some thousand as they arrive. */
-  bulkSaved(jobId: string, kind: SavedKind): Promise<AsyncIterable<BulkPiece["records"]>>;
+  bulkSaved(jobId: string, kind: SavedKind): Promise<AsyncIterable<readonly Readonly<Record<string, unknown>>[]>>;
 }
 
-/** The records of one piece of an answer, and how long the piece was. */
+/** The records of one piece of an answer, a line each, and how long the piece was. */
 export interface BulkPiece {
-  readonly records: readonly Readonly<Record<string, unknown>>[];
+  readonly lines: readonly CsvLine[];
   readonly characters: number;
 }
 
@@ -361,7 +362,7 @@ export interface Salesforce extends BulkSaves {
   startBulkQuery(soql: string): Promise<{ readonly jobId: string; readonly readAt: Date }>;
   /** Whether its results are there yet; refusals of the query itself are thrown. */
   isBulkQueryDone(jobId: string): Promise<boolean>;
-  /** One part of its results, as its pieces arrive; values are text, empty ones null. */
+  /** One part of its results, as its pieces arrive. */
   bulkResults(jobId: string, locator: string | null): Promise<BulkPart>;
   /** The object's description (describeSObject), as Salesforce tells it. */
   describe(object: string): Promise<DescribedObject>;

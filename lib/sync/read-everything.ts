@@ -1,4 +1,4 @@
-import { imageOf, sfidOf } from "../model/incoming.ts";
+import { imageOfLine, sfidOf } from "../model/incoming.ts";
 import { OVERLAP_SECONDS } from "../model/position.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
 import type { TableShape } from "../model/shape.ts";
@@ -113,9 +113,8 @@ async function* bulkPages(
 
 async function* pagesOf(shape: TableShape, pieces: BulkPart["pieces"]): AsyncGenerator<Image[]> {
   let [images, size]: [Image[], number] = [[], 0];
-  for await (const { records, characters } of pieces) {
-    // At once, because records that live on until their page is full are moved about in memory again and again.
-    for (const record of records) images.push(imageOf(shape, record));
+  for await (const { lines, characters } of pieces) {
+    for (const line of lines) images.push(imageOfLine(shape, line));
     size += characters;
     if (images.length < BULK_PAGE_RECORDS && size < BULK_PAGE_CHARACTERS) continue;
     yield images;

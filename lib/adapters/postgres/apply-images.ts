@@ -2,6 +2,7 @@ import { judge } from "../../model/judge-image.ts";
 import type { Image } from "../../model/record.ts";
 import type { Applied, Lease, Page } from "../../sync/ports.ts";
 import { dropColumns, recordConflicts } from "./conflicts.ts";
+import { copyableLines, copyLines } from "./copy-lines.ts";
 import { deleteRows, dropHolds } from "./delete-rows.ts";
 import { imagesInDoubt } from "./doubtful-inserts.ts";
 import { fenced, type Workbench } from "./fence.ts";
@@ -114,13 +115,13 @@ async function applyAll(
 /** What most pages of a first load are: no record has a row, and nothing is known of any. Each judgement would be the same. */
 async function insertAll(bench: Workbench, mapped: MappedTable, images: readonly Image[]): Promise<Applied> {
   const living = images.filter(({ isDeleted }) => !isDeleted);
-  await insertRows(
-    bench,
-    mapped,
-    living.map((image) => rowOf(image, { key: null })),
-  );
+  const copyable = copyableLines(mapped, living);
+  if (copyable) await copyLines(bench, mapped, copyable);
+  else await insertRows(bench, mapped, living.map(newRow));
   return { ...NOTHING, inserted: living.length, unchanged: images.length - living.length };
 }
+
+const newRow = (image: Image) => rowOf(image, { key: null });
 
 /** A page may hold a record twice when it changed between two of Salesforce's pages. */
 function newestOfEach(images: readonly Image[]): readonly Image[] {
@@ -169,7 +170,7 @@ async function carryOut(
 
   const fresh = judged.filter(({ verdict }) => verdict.kind === "insert").map(({ image }) => image);
   const doubtful = hasSentInserts ? await imagesInDoubt(bench, mapped, fresh) : new Set<string>();
-  const inserts = fresh.filter(({ sfid }) => !doubtful.has(sfid)).map((image) => rowOf(image, { key: null }));
+  const inserts = fresh.filter(({ sfid }) => !doubtful.has(sfid)).map(newRow);
   await insertRows(bench, mapped, [...inserts, ...returned.rows]);
 
   await dropColumns(bench, merged.dropped);

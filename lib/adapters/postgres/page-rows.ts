@@ -51,8 +51,9 @@ export async function lockRows(
   const table = qualified(mapped.shape.schema, mapped.shape.table);
   const sfids = idArray(images.map(({ sfid }) => sfid));
   const found = await session.query(
+    // The planner would weigh each of some thousand values; what comes from a subquery it takes as it is.
     `SELECT t.${name(mapped.layout.key)} AS key, t.sfid, t.systemmodstamp::timestamptz AS stamp FROM ${table} t
-     WHERE t.sfid = ANY ($1::text[]) ORDER BY t.sfid FOR UPDATE ${skipsLocked ? "SKIP LOCKED" : ""}`,
+     WHERE t.sfid = ANY ((SELECT $1::text[])::text[]) ORDER BY t.sfid FOR UPDATE ${skipsLocked ? "SKIP LOCKED" : ""}`,
     [sfids],
   );
   const rows = found.map(lockedRow);
@@ -77,12 +78,17 @@ export async function lockByUpsertField(
   images: readonly Image[],
 ): Promise<ReadonlyMap<string, LockedRow>> {
   const column = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
-  const candidates = column === undefined ? [] : images.filter(({ values }) => (values[column] ?? null) !== null);
-  if (column === undefined || candidates.length === 0) return new Map();
+  if (column === undefined || images.length === 0) return new Map();
+  const table = qualified(shape.schema, shape.table);
+  // A first load has none. In an order that only the index of sfids has, or it would look through the table.
+  const lacking = await session.query(`SELECT FROM ${table} WHERE sfid IS NULL ORDER BY sfid LIMIT 1`);
+  if (lacking.length === 0) return new Map();
+  const candidates = images.filter(({ values }) => (values[column] ?? null) !== null);
+  if (candidates.length === 0) return new Map();
   const rows = await session.query(
     `SELECT t.${name(layout.key)} AS key, t.sfid, t.systemmodstamp::timestamptz AS stamp, i.place
      FROM unnest($1::text[]) WITH ORDINALITY AS i (value, place)
-     JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(column)} = ${typed(layout, column, "i.value")}
+     JOIN ${table} t ON t.${name(column)} = ${typed(layout, column, "i.value")}
      WHERE t.sfid IS NULL ORDER BY t.${name(layout.key)} FOR UPDATE OF t SKIP LOCKED`,
     [candidates.map(({ values }) => values[column])],
   );
@@ -116,7 +122,7 @@ export async function readAround(
     held: string[];
     sent_inserts: boolean;
   }>(
-    // The planner would weigh each of some thousand values, for every part; what comes from a subquery it takes as it is.
+    // From a subquery, as above, for every part.
     `WITH asked AS MATERIALIZED (SELECT $2::bigint[] AS keys, $3::text[] AS sfids)
      SELECT
        (SELECT coalesce(jsonb_agg(to_jsonb(w) ORDER BY w.id), '[]') FROM

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { refusalOf, SalesforceRefusal } from "../../model/refusal.ts";
 import type { BulkPart, Salesforce } from "../../sync/ports.ts";
 import type { Call } from "./connect-org.ts";
-import { csvRecords } from "./csv-records.ts";
+import { csvLines } from "./csv-lines.ts";
 import { lost } from "./lost-request.ts";
 
 type BulkQueries = Pick<Salesforce, "startBulkQuery" | "isBulkQueryDone" | "bulkResults">;
@@ -47,11 +47,11 @@ export function bulkQueries(call: Call, stream: Stream): BulkQueries {
 
 const job = z.object({ id: z.string(), state: z.string(), errorMessage: z.optional(z.nullable(z.string())) });
 
-/** A file of CSV as records by its first line's names; every part of a query's results repeats that line. */
+/** A file of CSV as it arrives, by its first line's names; every part of a query's results repeats that line. */
 export async function* piecesOf({ body }: Response): BulkPart["pieces"] {
   if (body === null) return;
   try {
-    yield* csvRecords(body.pipeThrough(new TextDecoderStream()));
+    yield* csvLines(body.pipeThrough(new TextDecoderStream()));
   } catch (error) {
     throw lost(error);
   }

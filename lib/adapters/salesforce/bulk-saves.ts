@@ -1,8 +1,9 @@
 import * as z from "zod/mini";
+import { recordIn } from "../../model/csv-line.ts";
 import type { Operation, OutgoingRecord } from "../../model/record.ts";
 import { SalesforceRefusal } from "../../model/refusal.ts";
 import { CLEARS, headerOf } from "../../model/ways.ts";
-import type { BulkPiece, BulkSave, BulkSaves, SavedKind } from "../../sync/ports.ts";
+import type { BulkSave, BulkSaves, SavedKind } from "../../sync/ports.ts";
 import { piecesOf, type Stream } from "./bulk-queries.ts";
 import type { Call } from "./connect-org.ts";
 
@@ -117,13 +118,15 @@ function cellsOf({ id, values, parents = [] }: OutgoingRecord): Readonly<Record<
 
 const lineOf = (cells: readonly string[]) => `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")}\n`;
 
+type SavedLine = ReturnType<typeof recordIn>;
+
 /** Records settled together, at least, as long as there are as many. */
 const BATCH_RECORDS = 2_000;
 
-async function* batchesOf(response: Response): AsyncGenerator<BulkPiece["records"]> {
-  let batch: Record<string, unknown>[] = [];
-  for await (const { records } of piecesOf(response)) {
-    for (const record of records) batch.push(record);
+async function* batchesOf(response: Response): AsyncGenerator<SavedLine[]> {
+  let batch: SavedLine[] = [];
+  for await (const { lines } of piecesOf(response)) {
+    for (const line of lines) batch.push(recordIn(line));
     if (batch.length < BATCH_RECORDS) continue;
     yield batch;
     batch = [];

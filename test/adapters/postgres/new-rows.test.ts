@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Customer, createCustomer, image, page } from "./customer.ts";
+import type { CsvLine } from "../../../lib/model/csv-line.ts";
+import { imageOfLine } from "../../../lib/model/incoming.ts";
+import { type Customer, createCustomer, image, orgTime, page, sfidOf } from "./customer.ts";
 
 let customer: Customer;
 beforeEach(async () => {
@@ -34,6 +36,65 @@ test("a table with rules, and one with row security, take records, too", async (
 
   expect(await namesAfter("salesforce.contact")).toEqual(HARD);
   expect(await customer.sql("SELECT name FROM salesforce.noted")).toHaveLength(HARD.length);
+});
+
+const NAMES = ["Id", "SystemModstamp", "IsDeleted"];
+
+function linesOf(fields: readonly string[], records: readonly (readonly string[])[]): CsvLine[] {
+  const names = [...NAMES, ...fields];
+  return records.map((values, number) => {
+    const own = [sfidOf(number), orgTime(number).toISOString(), "false"];
+    return { names, text: [...own, ...values].map((value) => `"${value.replaceAll('"', '""')}"`).join(",") };
+  });
+}
+
+test.each([
+  ["as they came", HARD.filter((value) => !value.includes("\\."))],
+  ["by their values where a line could be mistaken for the end of a COPY", [...HARD, "a\n\\.\nb"]],
+])("lines of CSV become rows %s, what is empty NULL", async (_, values) => {
+  const { shape } = customer;
+  const fields = shape.columns.map(({ field }) => field);
+  const records = values.map((value) => fields.map((field) => (field === "LastName" ? value : "")));
+  const copied: string[] = [];
+  const before = async (statement: string) => void (statement.startsWith("COPY") && copied.push(statement));
+  const { store, lease } = await customer.cycle({ work: "load", before });
+
+  const images = linesOf(fields, records).map((line) => imageOfLine(shape, line));
+  const applied = await store.apply(lease, page(images, { lane: "load" }));
+
+  expect(applied).toMatchObject({ inserted: values.length, rejected: 0 });
+  expect(copied.map((statement) => statement.includes("FORMAT csv"))).toEqual([values.length < HARD.length]);
+  const rows = await customer.sql(
+    "SELECT sfid, lastname, email, systemmodstamp, isdeleted, _ab_lastop, _ab_err FROM salesforce.contact ORDER BY sfid",
+  );
+  expect(rows).toEqual(
+    values.map((value, number) => ({
+      sfid: sfidOf(number),
+      lastname: value === "" ? null : value,
+      email: null,
+      systemmodstamp: orgTime(number),
+      isdeleted: false,
+      _ab_lastop: "SYNCED",
+      _ab_err: null,
+    })),
+  );
+  expect(await customer.sql("SELECT FROM salesforce._trigger_log")).toEqual([]);
+});
+
+test("one bad line among new rows keeps only its own record out", async () => {
+  const { shape } = customer;
+  const fields = shape.columns.map(({ field }) => field);
+  const lines = linesOf(
+    fields,
+    ["Curie", "a\0b", "Noether"].map((name) => fields.map((field) => (field === "LastName" ? name : ""))),
+  );
+  const { store, lease } = await customer.cycle({ work: "load" });
+
+  const images = lines.map((line) => imageOfLine(shape, line));
+  const applied = await store.apply(lease, page(images, { lane: "load" }));
+
+  expect(applied).toMatchObject({ inserted: 2, rejected: 1 });
+  expect(await customer.sql("SELECT sqlstate FROM salesforce._bridge_inbound_errors")).toEqual([{ sqlstate: "22021" }]);
 });
 
 test("one bad value among new rows keeps only its own record out", async () => {

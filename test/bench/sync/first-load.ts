@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { WORKERS } from "../../../lib/model/resources.ts";
 import { type BenchServer, run } from "./bench-database.ts";
 import { provisionTable } from "./bench-mapping.ts";
 import { type BenchOrg, startBenchOrg } from "./bench-org.ts";
@@ -10,11 +11,14 @@ import type { Loaded, LoadOrder } from "./load-ways.ts";
 
 type Outcome = Loaded & { readonly peakMiB: number };
 
+/** As in the worker that loads: with all of this machine's memory before it, Node would put collecting off. */
+const HEAP = `--max-old-space-size=${WORKERS["load-mapping"].memoryMegabytes}`;
 const PROCESS = fileURLToPath(new URL("./load-process.ts", import.meta.url));
 
 /**
  * The first load against the same download piped into COPY, and against the loop that a user would write. Each runs in
- * a process of its own, on an empty database of its own; engine and COPY take turns.
+ * a process of its own with the memory of the worker that loads, on an empty database of its own; engine and COPY take
+ * turns.
  */
 export async function measureFirstLoad(
   server: BenchServer,
@@ -70,7 +74,9 @@ async function load(
   const shape = await provisionTable(url, org.connection, object, { captured: way === "engine" });
   await run(url, "CHECKPOINT");
   const order: LoadOrder = { way, url, org: org.connection, object, shape };
-  const child = spawn(process.execPath, [PROCESS, JSON.stringify(order)], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [HEAP, PROCESS, JSON.stringify(order)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const [printed] = await Promise.all([text(child.stdout), once(child, "exit")]);
   const outcome = JSON.parse(printed) as Outcome;
   if (outcome.rows !== records) throw new Error(`${way} brought ${outcome.rows} of ${records} records`);

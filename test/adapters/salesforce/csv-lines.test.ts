@@ -2,11 +2,12 @@ import { ReadableStream } from "node:stream/web";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { csvRecords } from "../../../lib/adapters/salesforce/csv-records.ts";
+import { csvLines } from "../../../lib/adapters/salesforce/csv-lines.ts";
+import { recordIn } from "../../../lib/model/csv-line.ts";
 
 async function read(pieces: readonly string[]): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const records: Readonly<Record<string, unknown>>[] = [];
-  for await (const piece of csvRecords(ReadableStream.from(pieces))) records.push(...piece.records);
+  for await (const piece of csvLines(ReadableStream.from(pieces))) records.push(...piece.lines.map(recordIn));
   return records;
 }
 
