@@ -9,6 +9,7 @@ const provisioningMessage = z.object({
   workspace_id: z.string(),
   mapping_id: z.nullable(z.string()),
   import_id: z.nullable(z.string()),
+  anew: z.optional(z.boolean()),
   describe: z.optional(z.boolean()),
 });
 

@@ -45,12 +45,14 @@ export interface LoadMessage {
 
 /**
  * A change of configuration to carry out; with `import_id` the rest of an import's plan is rolled forward first. With
- * `describe` (default false) the mapping only looks whether Salesforce has changed its fields.
+ * `anew` (default false) table and triggers are made although they are said to be there: the database may be another one.
+ * With `describe` (default false) the mapping only looks whether Salesforce has changed its fields.
  */
 export interface ProvisioningMessage {
   readonly workspace_id: string;
   readonly mapping_id: string | null;
   readonly import_id: string | null;
+  readonly anew?: boolean | undefined;
   readonly describe?: boolean | undefined;
 }
 

@@ -4,7 +4,7 @@ import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import type { PostgresConnection } from "../model/workspace.ts";
 import { type Checked, type Finding, judged, together } from "./findings.ts";
-import { describeEncryption, judgeDatabase } from "./judge-database.ts";
+import { DAMAGES, describeEncryption, judgeDatabase } from "./judge-database.ts";
 import { type ConnectionSettings, type Databases, type HostGuard, NoConnection } from "./ports.ts";
 
 interface LookNeeds {
@@ -30,13 +30,15 @@ interface Asked {
 }
 
 /**
- * Connects a workspace to its database after a look into it; every mapping's tables are made there then. Refuses with
- * everything that is not as it must be.
+ * Connects a workspace to its database after a look into it; every mapping's tables are made there then, or what they
+ * lack. Refuses with everything that is not as it must be.
  */
 export async function connectPostgres(needs: Needs, asked: Asked): Promise<Checked> {
   const { workspace, connection } = asked;
   const found = await lookAt(needs, connection, workspace.id);
-  const open = found.findings.filter(({ check, ok }) => !ok && !(asked.takeOver && check === "owner"));
+  const open = found.findings.filter(
+    ({ check, ok }) => !ok && !MENDED.has(check) && !(asked.takeOver && check === "owner"),
+  );
   if (asked.dryRun) return found;
   if (open.length > 0) throw refused(open);
   if (asked.takeOver) await needs.databases.takeOver(connection, workspace.id);
@@ -50,10 +52,18 @@ export async function connectPostgres(needs: Needs, asked: Asked): Promise<Check
     createdAt: asked.at,
   });
   const { mappings } = await needs.mappings.list(workspace.id);
-  const wakeUps = mappings.map(({ id }) => ({ workspace_id: workspace.id, mapping_id: id, import_id: null }));
+  const wakeUps = mappings.map(({ id }) => ({
+    workspace_id: workspace.id,
+    mapping_id: id,
+    import_id: null,
+    anew: true,
+  }));
   await needs.provisioning.send(wakeUps, 0);
   return together(found.findings.filter(({ ok }) => ok));
 }
+
+/** What is damaged is made anew, so it keeps nobody from giving the database's new password. */
+const MENDED: ReadonlySet<string> = new Set(DAMAGES);
 
 /** Looks at the database of a workspace as it is connected. */
 export async function testPostgres(needs: LookNeeds, workspace: SealedWorkspace): Promise<Checked> {

@@ -44,6 +44,9 @@ export function judgeDatabase(facts: DatabaseFacts, schema: string, workspaceId:
   ];
 }
 
+/** The checks that find what somebody did to mapped tables. */
+export const DAMAGES = ["tables", "capture"] as const;
+
 /** Activating makes again whatever a mapping's table lacks. */
 function judgeDamage({ table, what }: Damage): Finding {
   const remedy = "deactivate its mapping and activate it again, which makes them anew";

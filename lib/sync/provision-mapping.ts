@@ -52,7 +52,7 @@ export async function provisionMapping(needs: ProvisionNeeds, message: Provision
   if (mappingId === null) return;
   const mapping = await needs.mappings.find(workspaceId, mappingId);
   if (!mapping) return retire(needs, workspaceId, mappingId);
-  if (!(await makeTable(needs, mapping))) return;
+  if (!(await makeTable(needs, mapping, message.anew === true))) return;
   if (message.describe === true) return lookAfter(needs, mapping);
   if (mapping.active) return start(needs, mapping);
   await needs.schedules.remove(mapping.id);
@@ -86,8 +86,9 @@ async function drain(needs: ProvisionNeeds, workspaceId: string): Promise<void> 
 }
 
 /** False when the mapping cannot be provisioned as it is, or has changed again: then another message is on its way. */
-async function makeTable(needs: ProvisionNeeds, mapping: Mapping): Promise<boolean> {
-  if (mapping.provisioning.state === "ready" && mapping.provisioning.version === mapping.configVersion) return true;
+async function makeTable(needs: ProvisionNeeds, mapping: Mapping, anew: boolean): Promise<boolean> {
+  const isMade = mapping.provisioning.state === "ready" && mapping.provisioning.version === mapping.configVersion;
+  if (isMade && !anew) return true;
   const version = mapping.configVersion;
   const end = await provision(needs, mapping);
   const provisioning: Provisioning =

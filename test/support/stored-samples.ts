@@ -65,6 +65,7 @@ export const MESSAGES: Readonly<Partial<Record<QueueName, readonly object[]>>> =
   loads: (["load", "backfill", "sweep"] as const).map((kind) => ({ ...to, kind }) satisfies LoadMessage),
   provisioning: [
     { ...to, import_id: null } satisfies ProvisioningMessage,
+    { ...to, import_id: null, anew: true } satisfies ProvisioningMessage,
     { ...to, import_id: null, describe: true } satisfies ProvisioningMessage,
     { workspace_id: to.workspace_id, mapping_id: null, import_id: "imp_nobody" } satisfies ProvisioningMessage,
   ],

@@ -105,7 +105,8 @@ async function inOneTransaction(
       await session.script(`${captureStatements({ shape, layout })}\n${serveTheirColumns({ shape, layout })}`);
       await keepState(session, asFarAsFollowed(known, shape, narrow), layout);
       if (theirs.length > 0) await startFromTheirs(session, { shape, layout }, addedColumns, at);
-      if (asksForMore(known, shape)) await oweReading(session, shape);
+      const isMadeAgain = before === null && current !== undefined;
+      if (isMadeAgain || asksForMore(known, shape)) await oweReading(session, shape);
       return { addedColumns, narrow };
     }),
   );
