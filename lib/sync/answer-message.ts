@@ -1,4 +1,5 @@
 import { LATE_MILLISECONDS } from "../model/beat.ts";
+import { Failure } from "../model/failure.ts";
 import type { Mapping } from "../model/mapping.ts";
 import type { CycleMessage } from "../model/messages.ts";
 import type { CycleStore } from "./ports.ts";
@@ -36,6 +37,7 @@ export async function answerMessage(needs: MessageNeeds, message: CycleMessage, 
   );
   try {
     if ("error" in begun) await reportUnbegun(needs, reported, begun.error);
+    else if (isMissing(begun.report)) await reportUnbegun(needs, reported, missing(mapping));
     else if (isInTheWay(message, begun.report))
       await needs.queues.sendCycles([{ message, delaySeconds: AGAIN_SECONDS }]);
     else await reportCycle(needs, { ...reported, ...begun }, begun.report);
@@ -76,6 +78,16 @@ async function begin(
 /** A beat comes again by itself; who was asked to pull comes back when the running cycle has ended. */
 function isInTheWay({ kind }: CycleMessage, report: CycleReport): boolean {
   return kind !== "beat" && !report.ran && report.why === "running";
+}
+
+/** Its tables were made for this version: the database is another one since, a copy of an earlier day, or was cleared. */
+function isMissing(report: CycleReport): boolean {
+  return !report.ran && report.why === "not provisioned";
+}
+
+function missing({ pgTable }: Mapping): Failure {
+  const remedy = "connect the workspace to its database again, which makes them anew";
+  return new Failure("CONFLICT", `the database has not what Bridge made in it for the table ${pgTable}; ${remedy}`);
 }
 
 /** Inactive, or its tables are not made for this version yet: its provisioning sends the first minute itself. */

@@ -29,7 +29,7 @@ export async function begin(
   const [row] = await unlessUnprovisioned(
     session.query(beginStatement(tables, work), [mappingId, configVersion, slot, owner, leaseSeconds, now()]),
   );
-  if (row?.["known"] !== true) return { held: false, why: "not provisioned" };
+  if (row?.["known"] !== true || row["is_behind"] === true) return { held: false, why: "not provisioned" };
   if (row["fence"] === null) return { held: false, why: whyNot(row) };
 
   const shape = row["shape"] as TableShape;
@@ -93,7 +93,7 @@ function beginStatement(tables: Metadata, work: Lease["work"]): string {
       FROM free WHERE l.mapping_id = free.mapping_id
       RETURNING l.fence
     )${work === "cycle" ? `, spike AS (${spike(tables, "free")})` : ""}
-    SELECT s.mapping_id IS NOT NULL AS known, l.config_version = $2 AS same_version, l.slot >= $3::bigint AS slot_taken,
+    SELECT s.mapping_id IS NOT NULL AS known, l.config_version < $2 AS is_behind, l.config_version = $2 AS same_version, l.slot >= $3::bigint AS slot_taken,
       taken.fence, s.shape, s.layout, ${iso("s.position")} AS position, ${iso("s.slow")} AS slow,
       ${iso("s.deleted")} AS deleted, lo.load, ${iso("s.last_pull_at")} AS last_pull_at,
       EXISTS (SELECT FROM ${tables.log} c WHERE c.table_name = s.table_name AND c.processed_at IS NULL

@@ -131,13 +131,15 @@ test("a change of configuration ends the running cycle, whose results still coun
   expect(await customer.sql("SELECT state FROM salesforce._trigger_log")).toEqual([{ state: "FAILED" }]);
 });
 
-test("an unknown mapping, or an empty database, is told as not provisioned", async () => {
+test("an unknown mapping, one whose tables are of an earlier version, or an empty database, is told as not provisioned", async () => {
   const store = await customer.store();
+  const behind = await store.begin(request({ configVersion: 2 }));
   const unknown = await store.begin(request({ mappingId: "map_other" }));
   await customer.sql("DROP SCHEMA salesforce CASCADE");
   const empty = await store.begin(request());
 
-  expect([unknown, empty]).toEqual([
+  expect([behind, unknown, empty]).toEqual([
+    { held: false, why: "not provisioned" },
     { held: false, why: "not provisioned" },
     { held: false, why: "not provisioned" },
   ]);

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { handler as setPostgres } from "../../functions/api/set-postgres.ts";
+import { now, pepper, tokens, workspaces } from "../../functions/composition.ts";
+import { createToken } from "../../lib/access/create-token.ts";
+import { openSession } from "../../lib/adapters/postgres/session.ts";
+import type { Mapping } from "../../lib/model/mapping.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { call } from "../support/call.ts";
+import { carryOut } from "../support/carry-out.ts";
+import { createTestDatabase } from "../support/postgres.ts";
+import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let contact: Mapping;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+});
+afterAll(() => cloud.close());
+beforeEach(async () => {
+  world = await createSyncWorld(cloud);
+  await world.rest("POST", "/sobjects/Contact", { LastName: "Curie" });
+  const [mapped] = await world.map({ object: "Contact", fields: ["LastName"] });
+  if (!mapped) throw new Error("nothing was mapped");
+  contact = mapped;
+  return () => world.close();
+});
+
+/** Connects the workspace as its owner would, and lets the workers do what follows. */
+async function connect(url: string): Promise<number> {
+  const who = { owner: "ada@example.com", actor: "ada@example.com", scopes: ["admin"], name: "test" } as const;
+  const needs = { tokens: tokens(), pepper: pepper() };
+  const { token } = await createToken(needs, { workspaceId: world.workspaceId, at: now(), validUntil: null, ...who });
+  const { status } = await call(setPostgres, "set-postgres", {
+    token,
+    path: { workspace_id: world.workspaceId },
+    body: { url },
+  });
+  await carryOut(cloud, world.services);
+  return status;
+}
+
+const databaseUrl = async (): Promise<string> =>
+  (await (await workspaces().find(world.workspaceId))?.open())?.postgres?.url ?? "";
+
+test("a workspace that moves to an empty database has its tables and its records there", async () => {
+  const other = await createTestDatabase();
+
+  expect(await connect(other.url)).toBe(200);
+  await world.rest("POST", "/sobjects/Contact", { LastName: "Lovelace" });
+  await world.cycle(contact);
+
+  const session = await openSession({ url: other.url, schema: "salesforce" });
+  const rows = await session.query("SELECT lastname FROM salesforce.contact ORDER BY lastname");
+  await session.close();
+  await other.close();
+  expect(rows).toEqual([{ lastname: "Curie" }, { lastname: "Lovelace" }]);
+});
+
+test("what somebody has dropped does not keep a new password out, and is there again with its rows", async () => {
+  await world.sql("DROP TABLE salesforce.contact");
+
+  expect(await connect(await databaseUrl())).toBe(200);
+
+  expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: "Curie" }]);
+});
+
+test("a mapping whose tables are not in the database is told as broken, with the remedy", async () => {
+  await world.sql("DROP SCHEMA salesforce CASCADE");
+
+  for (const _ of [1, 2, 3]) await world.cycle(contact);
+
+  expect(world.log).toContainEqual(
+    expect.objectContaining({ reason: "postgres_unavailable", message: expect.stringContaining("connect") }),
+  );
+  const { engine } = await world.services.engine.read(world.workspaceId, contact.id);
+  expect(engine.state.brokenSince).not.toBeNull();
+});
