@@ -3,7 +3,7 @@ import type { AuditTrail } from "../audit/ports.ts";
 import type { AuditAction } from "../model/audit.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
-import { type Mapping, pushes } from "../model/mapping.ts";
+import { type Mapping, pulls, pushes } from "../model/mapping.ts";
 import type { LoadMessage } from "../model/messages.ts";
 import { withDatabase } from "../monitoring/with-database.ts";
 import type { FailedChanges, Retried, RowDesks } from "./row-ports.ts";
@@ -62,7 +62,10 @@ export async function pushExisting(needs: Needs, who: OnMapping): Promise<number
 
 /** Makes every record be read again, from the first on. */
 export async function reload(needs: Needs & { readonly loads: LoadQueue }, who: OnMapping): Promise<void> {
-  const { id, active, sfObject } = who.mapping;
+  const { id, active, sfObject, syncDirection } = who.mapping;
+  if (!pulls(syncDirection)) {
+    throw new Failure("CONFLICT", `the mapping of ${sfObject} only writes to Salesforce: change its sync_direction`);
+  }
   if (!active) throw new Failure("CONFLICT", `the mapping of ${sfObject} is paused: activate it, then reload it`);
   await noteMapping(needs, who, "mapping.reloaded");
   const begun = await withDatabase(needs.desks, who.workspace, (desk) => desk.startOver(id));

@@ -1,3 +1,4 @@
+import { pulls } from "../model/mapping.ts";
 import type { LoadMessage } from "../model/messages.ts";
 import type { Invocation } from "./answer-message.ts";
 import { doLongWork } from "./long-work.ts";
@@ -7,7 +8,8 @@ import { sharedBy } from "./shared.ts";
 /** Carries on the long work that a message asks for. An engine-level error rejects, so that the queue hands it out again. */
 export async function answerLoad(needs: MessageNeeds, message: LoadMessage, invocation: Invocation): Promise<void> {
   const mapping = await needs.mappings.find(message.workspace_id, message.mapping_id);
-  if (!mapping?.active) return;
+  // Its direction may have changed since the message was sent.
+  if (!mapping?.active || !pulls(mapping.syncDirection)) return;
   const startedAt = needs.clock.now();
   const stopReading = new AbortController();
   const store = await needs.connections.openStore(mapping.workspaceId);

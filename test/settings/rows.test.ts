@@ -432,3 +432,14 @@ test("a first load tells how far it is, of how many records", async () => {
     progress: null,
   });
 });
+
+test("a mapping that only writes to Salesforce is not reloaded, and no record of Salesforce ever becomes a row of it", async () => {
+  const mapping = await mapOne({ ...CONTACT, bridge: { sync_direction: "pg_to_sf" } });
+  await world.rest("POST", "/sobjects/Contact", { LastName: "Not asked for" });
+
+  const answer = await on(mapping, reloadMapping, "reload-mapping");
+  await world.work(mapping, "load");
+
+  expect(answer.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("sync_direction") });
+  expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([]);
+});

@@ -74,7 +74,8 @@ export function MoreActs({ mapping }: { readonly mapping: ReadMappingData }) {
           {
             name: "Read everything again",
             icon: <RotateCcw size={16} aria-hidden />,
-            refused: refusal("admin"),
+            refused:
+              refusal("admin") ?? (mapping.sync_direction === "pg_to_sf" ? "It only writes to Salesforce." : null),
             onAct: () => setAsked("reload"),
           },
           {
