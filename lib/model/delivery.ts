@@ -15,7 +15,7 @@ export const RESPONSE_BODY_BYTES = 1024;
 /** Days that a delivery and its history are kept (design section 6). */
 export const DELIVERY_DAYS = 30;
 
-/** Attempts whose worker died that are made again without counting; from then on each counts as a failed one. */
+/** Attempts in a row whose worker died that are made again without counting; the next one counts as a failed one. */
 const FREE_LOSSES = 5;
 
 /** `pending` until the first attempt has ended, then what the last one came to (spec 3.5). */
@@ -71,7 +71,7 @@ export interface Delivery {
   readonly manualAttempts: number;
   /** When the last manual attempt was asked for. */
   readonly manualRequestedAt: Date | null;
-  /** Attempts whose worker died before it could tell. */
+  /** Attempts since the last one that ended whose worker died before it could tell. */
   readonly lostAttempts: number;
   /** The newest attempt; null before the first. */
   readonly latest: Attempt | null;
@@ -179,6 +179,7 @@ export function afterAttempt(delivery: Delivery, attempt: Attempt, outcome: Outc
     deliveredAt: outcome.endedAt,
     automaticAttempts,
     manualAttempts: delivery.manualAttempts + (isManual ? 1 : 0),
+    lostAttempts: 0,
     version: delivery.version + 1,
   };
   if (isSuccess(outcome.code)) return { ...ended, status: "successful", nextAttemptAt: null };

@@ -2,10 +2,12 @@ import diagnostics from "node:diagnostics_channel";
 import type { ClientRequest } from "node:http";
 import type { SQSEvent } from "aws-lambda";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { deliveries, wakeUps } from "../../functions/composition.ts";
+import { deliveries, now, sender, turns, vault, wakeUps, webhooks } from "../../functions/composition.ts";
 import { handler as deliverWebhook } from "../../functions/workers/deliver-webhook.ts";
+import { askForAttempt, CLAIM_SECONDS } from "../../lib/model/delivery.ts";
 import { newId } from "../../lib/model/id.ts";
 import type { Webhook } from "../../lib/model/webhook.ts";
+import { type DeliverNeeds, deliver } from "../../lib/webhooks/deliver.ts";
 import { deliveryOf, firstWakeUp } from "../../lib/webhooks/dispatch.ts";
 import { makeWebhook } from "../support/make-webhook.ts";
 import { startWebhookWorld, type WebhookWorld } from "../support/webhook-world.ts";
@@ -71,6 +73,54 @@ describe("DynamoDB answers, and the answer is lost", () => {
     expect(new Set(history.map(({ number }) => number)).size).toBe(history.length);
     expect(webhook.receiver.received).toHaveLength(5);
     expect(delivery).toMatchObject({ status: "failed", automaticAttempts: 5, nextAttemptAt: null });
+  });
+});
+
+describe("our own key service is down for minutes", () => {
+  test("and the event arrives with the first retry after it is back", async () => {
+    const { receiver } = await world.webhook({ answers: 200 });
+    const id = await oweInOutage(receiver.url);
+    const { delivery } = await read(id);
+
+    await world.pass({ minutes: 1 });
+
+    expect(delivery).toMatchObject({ status: "failed", automaticAttempts: 1 });
+    expect(receiver.received).toHaveLength(1);
+    expect((await read(id)).delivery.status).toBe("successful");
+  });
+
+  test("and whoever asks for the delivery once it is back gets it at once", async () => {
+    const { receiver } = await world.webhook({ answers: 200 });
+    const id = await oweInOutage(receiver.url);
+    const { delivery } = await read(id);
+    await deliveries().replace(delivery, askForAttempt(delivery, now()));
+
+    await deliver(needs(), [{ deliveryId: id, kind: "manual", number: 1 }]);
+
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  /** A delivery that workers could not sign for so long that an attempt was counted as failed. */
+  async function oweInOutage(url: string): Promise<string> {
+    const id = await owe(await makeWebhook(url));
+    await world.lose("deliveries");
+    const open = () => Promise.reject(new Error("KMS is down"));
+    while ((await read(id)).delivery.automaticAttempts === 0) {
+      await deliver({ ...needs(), vault: { open } }, [{ deliveryId: id, kind: "automatic", number: 1 }]);
+      await world.cloud.clock.advance({ seconds: CLAIM_SECONDS });
+    }
+    return id;
+  }
+
+  const needs = (): DeliverNeeds => ({
+    deliveries: deliveries(),
+    webhooks: webhooks(),
+    wakeUps: wakeUps(),
+    turns: turns(),
+    vault: vault(),
+    sender: sender(),
+    now,
+    lane: "quick",
   });
 });
 
