@@ -34,6 +34,14 @@ interface PollResult {
 export async function pollNow(needs: Needs, { workspace, mapping, actor, at }: Asked): Promise<PollResult> {
   const answer = (triggered: boolean, message: string) => ({ triggered, mapping_id: mapping.id, message });
   if (!mapping.active) return answer(false, "The mapping is not active. Activate it to poll.");
+  const { provisioning } = mapping;
+  // Cycles stay away from it; one that is being made gets its first cycle as soon as it is.
+  if (provisioning.state === "failed") {
+    return answer(
+      false,
+      `The mapping's table could not be made: ${provisioning.reason}. When that is mended, save the mapping again.`,
+    );
+  }
   if (await isRunning(needs.monitoring, workspace, mapping)) {
     return answer(
       false,

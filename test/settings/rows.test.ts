@@ -9,6 +9,7 @@ import { handler as listFailures } from "../../functions/api/list-failures.ts";
 import { handler as listHeldDeletes } from "../../functions/api/list-held-deletes.ts";
 import { handler as listInboundErrors } from "../../functions/api/list-inbound-errors.ts";
 import { handler as listMappingStates } from "../../functions/api/list-mapping-states.ts";
+import { handler as pollNow } from "../../functions/api/poll-now.ts";
 import { handler as pushExisting } from "../../functions/api/push-existing.ts";
 import { handler as readBudget } from "../../functions/api/read-budget.ts";
 import { handler as readChange } from "../../functions/api/read-change.ts";
@@ -19,7 +20,7 @@ import { handler as restoreMapping } from "../../functions/api/restore-mapping.t
 import { handler as retryRow } from "../../functions/api/retry-row.ts";
 import { handler as retryRows } from "../../functions/api/retry-rows.ts";
 import { handler as testPostgres } from "../../functions/api/test-postgres.ts";
-import { auditLog, now, pepper, tokens } from "../../functions/composition.ts";
+import { auditLog, mappings, now, pepper, tokens } from "../../functions/composition.ts";
 import { createToken } from "../../lib/access/create-token.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
@@ -442,4 +443,15 @@ test("a mapping that only writes to Salesforce is not reloaded, and no record of
 
   expect(answer.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("sync_direction") });
   expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([]);
+});
+
+test("a poll of a mapping whose table could not be made is told not to come, and why", async () => {
+  const { workspaceId, id, configVersion: version } = await mapOne(CONTACT);
+  const reason = "salesforce.contact is a view; map a plain table instead";
+  await mappings().setProvisioning(workspaceId, id, version, { state: "failed", version, reason });
+
+  const answer = await ask(pollNow, "poll-now", { path: { mapping_id: id } });
+
+  expect(answer.json?.data).toMatchObject({ triggered: false, message: expect.stringContaining(reason) });
+  expect(await cloud.take("cycles")).not.toContainEqual(expect.objectContaining({ mapping_id: id, kind: "poll" }));
 });
