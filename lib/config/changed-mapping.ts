@@ -1,5 +1,6 @@
 import { type Mapping, pushes, type SyncDirection } from "../model/mapping.ts";
 import type { Entry } from "./document.ts";
+import { nextVersion } from "./version.ts";
 
 /** What a mapping is when nobody says otherwise. */
 const DEFAULTS = {
@@ -44,8 +45,9 @@ export function newMapping(
 }
 
 /**
- * An existing mapping as an entry wants it, or itself when the entry wants nothing else. What the entry does not say
- * stays, but for the upsert field: an export leaves it out when none is set.
+ * An existing mapping as an entry wants it, or itself when the entry wants nothing else and its table could be made: else
+ * that is tried again. What the entry does not say stays, but for the upsert field: an export leaves it out when none is
+ * set.
  */
 export function changedMapping(mapping: Mapping, entry: Entry, names: Names, at: Date): Mapping {
   const wanted: Mapping = {
@@ -60,8 +62,8 @@ export function changedMapping(mapping: Mapping, entry: Entry, names: Names, at:
     filter: entry.filter === undefined ? mapping.filter : entry.filter,
     foreign: { ...mapping.foreign, ...entry.foreign },
   };
-  if (changedSettings(mapping, wanted).length === 0) return mapping;
-  return { ...wanted, configVersion: mapping.configVersion + 1, provisioning: { state: "pending" }, updatedAt: at };
+  const isDone = changedSettings(mapping, wanted).length === 0 && mapping.provisioning.state !== "failed";
+  return isDone ? mapping : nextVersion(wanted, at);
 }
 
 /** The settings that an export tells and a drift report compares, by the words of the config document. */

@@ -1,7 +1,7 @@
 import { Failure } from "../model/failure.ts";
 import type { Mapping } from "../model/mapping.ts";
 import { type ChangeNeeds, changeMapping } from "./change-mapping.ts";
-import { requireVersion, versionOf } from "./version.ts";
+import { nextVersion, requireVersion, versionOf } from "./version.ts";
 
 interface Asked {
   readonly workspaceId: string;
@@ -44,8 +44,4 @@ async function find(needs: ChangeNeeds, asked: Asked, existing: readonly Mapping
   const ended = deleted.find(({ id }) => id === asked.mappingId);
   if (ended) return ended;
   throw new Failure("MAPPING_NOT_FOUND", "this workspace has no mapping with this id");
-}
-
-function nextVersion(mapping: Mapping, at: Date): Mapping {
-  return { ...mapping, configVersion: mapping.configVersion + 1, provisioning: { state: "pending" }, updatedAt: at };
 }

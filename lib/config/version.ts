@@ -17,3 +17,8 @@ export function requireVersion(ifMatch: string | null, current: string): void {
     `this was changed since you read it: it is version ${current} now, your change is meant for ${ifMatch}. Read it again`,
   );
 }
+
+/** A mapping as its next version, for which its table is yet to be made. */
+export function nextVersion(mapping: Mapping, at: Date): Mapping {
+  return { ...mapping, configVersion: mapping.configVersion + 1, provisioning: { state: "pending" }, updatedAt: at };
+}

@@ -132,7 +132,7 @@ function tellNarrow({ log }: ProvisionNeeds, mapping: Mapping, narrow: Provision
     sf_object: mapping.sfObject,
     pg_table: mapping.pgTable,
     columns: narrow,
-    message: "drop what depends on these columns, save the mapping again, then make it anew",
+    message: "drop what depends on these columns, deactivate the mapping and activate it again, then make that anew",
   });
 }
 

@@ -8,7 +8,7 @@ import { handler as importConfig } from "../../functions/api/import-config.ts";
 import { handler as listMappings } from "../../functions/api/list-mappings.ts";
 import { handler as restoreMapping } from "../../functions/api/restore-mapping.ts";
 import { handler as updateMapping } from "../../functions/api/update-mapping.ts";
-import { auditLog } from "../../functions/composition.ts";
+import { auditLog, mappings } from "../../functions/composition.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { call } from "../support/call.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
@@ -50,6 +50,10 @@ async function openWorkspace() {
     list: () => call(listMappings, "list-mappings", request({})),
     export: () => call(exportConfig, "export-config", request({})),
     import: (body: object, headers = {}) => call(importConfig, "import-config", request({ body, headers })),
+    fail: async (id: string) => {
+      const version = (await mappings().find(workspace.id, id))?.configVersion ?? 0;
+      await mappings().setProvisioning(workspace.id, id, version, { state: "failed", version, reason: "it is a view" });
+    },
     audited: async () => {
       const filter = { workspaceId: workspace.id, actor: null, action: null };
       const { entries } = await auditLog().page(filter, { limit: 50, offset: 0 });
@@ -153,6 +157,22 @@ test("a filter is set, shown, changed, refused with the place and the remedy, an
   expect(unknown.json?.error?.message).toContain("there is no field Departmant");
   expect(changed.json?.data).toMatchObject({ filter: "Department IN ('R&D', 'IT')", version: '"2"' });
   expect(cleared.json?.data).toMatchObject({ filter: null, version: '"3"' });
+});
+
+test("a mapping whose table could not be made is tried again by saving it as it is, or by importing it", async () => {
+  const workspace = await openWorkspace();
+  const { id } = dataOf<Mapping>(await workspace.create(CONTACT));
+  const document = (await workspace.export()).json;
+  await workspace.fail(id);
+  const failed = dataOf<Mapping>(await workspace.update(id, { fields: ["LastName", "Email"] }));
+  await workspace.fail(id);
+
+  const imported = await workspace.import(document ?? {});
+  const unchanged = await workspace.import(document ?? {});
+
+  expect(failed).toMatchObject({ state: "provisioning", version: '"2"' });
+  expect(imported.json?.data).toEqual({ created: 0, updated: 1, skipped: 0 });
+  expect(unchanged.json?.data).toEqual({ created: 0, updated: 0, skipped: 1 });
 });
 
 test("a change that was meant for another version is refused, so that nobody's work is lost unseen", async () => {
