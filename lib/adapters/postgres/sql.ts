@@ -12,6 +12,9 @@ export const idArray = (ids: readonly string[]): readonly string[] | string =>
 
 const RECORD_ID = /^[A-Za-z0-9]{15,18}$/;
 
+/** Numbers as a parameter of an array type, told without quotes. */
+export const numberArray = (numbers: readonly number[]): string => `{${numbers.join(",")}}`;
+
 /** `"schema"."table"`. */
 export const qualified = (schema: string, table: string): string => `${name(schema)}.${name(table)}`;
 

@@ -1,0 +1,84 @@
+import type { Action, LastOperation, State } from "../../model/change.ts";
+import type { PushOutcome } from "../../sync/ports.ts";
+import { numberArray } from "./sql.ts";
+
+/** What becomes of a change; names are those of the statement that settles. Thousands of changes share a few of them. */
+interface Ending {
+  readonly state: State;
+  readonly last_operation: LastOperation | null;
+  readonly message: string | null;
+  readonly answered_at: Date | null;
+  readonly due_at: Date | null;
+  readonly attempt: number;
+  readonly accepted: boolean;
+}
+
+const NOTHING = { last_operation: null, message: null, answered_at: null, due_at: null, attempt: 0, accepted: false };
+
+const DONE: Readonly<Record<Action, LastOperation>> = { INSERT: "INSERTED", UPDATE: "UPDATED", DELETE: "DELETED" };
+
+/** Outcomes as parameters: the endings that there are, and for each change its id, its ending, its sfid, whether it speaks. */
+export interface SettledChanges {
+  readonly count: number;
+  readonly ids: string;
+  readonly parameters: readonly [
+    endings: string,
+    ids: string,
+    kinds: string,
+    sfids: readonly (string | null)[],
+    speaks: string,
+  ];
+}
+
+/** The last change of a write speaks for the others on the row. */
+export function settledChanges(outcomes: readonly PushOutcome[], now: Date): SettledChanges {
+  const endings = new Map<string, Ending & { readonly kind: number }>();
+  const [ids, kinds, sfids, speaks]: [number[], number[], (string | null)[], boolean[]] = [[], [], [], []];
+  for (const outcome of outcomes) {
+    const kind = kindOf(endings, endingOf(outcome, now));
+    const last = Math.max(...outcome.changeIds);
+    for (const id of outcome.changeIds) {
+      ids.push(id);
+      kinds.push(kind);
+      sfids.push(outcome.kind === "accepted" ? outcome.sfid : null);
+      speaks.push(id === last);
+    }
+  }
+  const parameters = [
+    JSON.stringify([...endings.values()]),
+    numberArray(ids),
+    numberArray(kinds),
+    sfids,
+    `{${speaks.join(",")}}`,
+  ] as const;
+  return { count: ids.length, ids: parameters[1], parameters };
+}
+
+function kindOf(endings: Map<string, Ending & { readonly kind: number }>, ending: Ending): number {
+  const key = Object.values(ending).join("\0");
+  const known = endings.get(key);
+  if (known) return known.kind;
+  endings.set(key, { ...ending, kind: endings.size });
+  return endings.size - 1;
+}
+
+function endingOf(outcome: PushOutcome, now: Date): Ending {
+  switch (outcome.kind) {
+    case "accepted": {
+      const { action, answeredAt } = outcome;
+      return { ...NOTHING, state: "SUCCESS", last_operation: DONE[action], answered_at: answeredAt, accepted: true };
+    }
+    case "settled":
+      return { ...NOTHING, state: "SUCCESS", last_operation: "SYNCED" };
+    case "refused":
+      return { ...NOTHING, state: "FAILED", last_operation: "FAILED", message: outcome.error };
+    case "retry":
+      return {
+        ...NOTHING,
+        state: "NEW",
+        message: outcome.error,
+        due_at: new Date(now.getTime() + outcome.afterSeconds * 1000),
+        attempt: outcome.counts ? 1 : 0,
+      };
+  }
+}

@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ClaimedChange, PushOutcome } from "../../../lib/sync/ports.ts";
+import { type Customer, createCustomer, image, orgTime, page, sfidOf } from "./customer.ts";
+
+let customer: Customer;
+beforeEach(async () => {
+  customer = await createCustomer();
+});
+afterEach(() => customer.close());
+
+const EDIT = "UPDATE salesforce.contact SET email = 'again@example.com' WHERE lastname = 'Sklodowska'";
+
+const rows = () => customer.sql("SELECT lastname, _ab_lastop, _ab_err FROM salesforce.contact ORDER BY id");
+const log = () =>
+  customer.sql("SELECT record_id::int, action, state, row_owed FROM salesforce._trigger_log ORDER BY id");
+
+/** Rows that have records, whose names the application has changed; a cycle whose statements `before` hears of. */
+async function changedRows(numbers: readonly number[], before?: (statement: string) => Promise<void>) {
+  const first = await customer.cycle();
+  await first.store.apply(first.lease, page(numbers.map((number) => image(number, 1, { lastname: `L${number}` }))));
+  await first.store.finish(first.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+  await customer.sql("UPDATE salesforce.contact SET lastname = 'Sklodowska'");
+  const { store, lease } = await customer.cycle(before === undefined ? {} : { before });
+  return { store, lease, sent: await store.claim(lease, 10) };
+}
+
+const accepted = ({ id, recordId, action, sfid }: ClaimedChange): PushOutcome => ({
+  kind: "accepted",
+  changeIds: [id],
+  recordId,
+  action,
+  sfid,
+  answeredAt: orgTime(5),
+});
+
+test("rows are told with the change that is settled, each what became of its own", async () => {
+  const { store, lease, sent } = await changedRows([1, 2, 3]);
+  const [a, b, c] = sent as [ClaimedChange, ClaimedChange, ClaimedChange];
+
+  await store.settle(lease, [
+    accepted(a),
+    { ...b, kind: "refused", changeIds: [b.id], action: "UPDATE", error: "X: no" },
+    { ...c, kind: "retry", changeIds: [c.id], afterSeconds: 60, counts: true, error: "busy" },
+  ]);
+
+  expect(await rows()).toEqual([
+    { lastname: "Sklodowska", _ab_lastop: "UPDATED", _ab_err: null },
+    { lastname: "Sklodowska", _ab_lastop: "FAILED", _ab_err: "X: no" },
+    { lastname: "Sklodowska", _ab_lastop: "PENDING", _ab_err: null },
+  ]);
+  expect((await log()).map(({ state, row_owed }) => [state, row_owed])).toEqual([
+    ["SUCCESS", false],
+    ["FAILED", false],
+    ["NEW", false],
+  ]);
+});
+
+test("of two results for one row the later one is what it shows", async () => {
+  const { store, lease, sent } = await changedRows([1]);
+  const [a] = sent as [ClaimedChange];
+  await customer.sql(EDIT);
+  await store.release(lease, [a.id]);
+  const [first, second] = (await store.claim(lease, 10)) as [ClaimedChange, ClaimedChange];
+
+  await store.settle(lease, [
+    { ...second, kind: "refused", changeIds: [second.id], action: "UPDATE", error: "X: no" },
+    accepted(first),
+  ]);
+
+  expect(await rows()).toEqual([{ lastname: "Sklodowska", _ab_lastop: "FAILED", _ab_err: "X: no" }]);
+});
+
+/** Statements of a settling, after its opening: the locks, then the settling itself. */
+describe.each([0, 1])("a change that is committed before statement %i of a settling", (step) => {
+  test("keeps its row PENDING, and is claimed next", async () => {
+    let statements = Number.NEGATIVE_INFINITY;
+    let edit: Promise<unknown> = Promise.resolve();
+    const { store, lease, sent } = await changedRows([1, 2], async () => {
+      if (statements++ !== step) return;
+      edit = customer.sql(`${EDIT} AND sfid = $1`, [sfidOf(2)]);
+      // Once the rows are locked it has to wait for us.
+      if (step === 0) await edit;
+    });
+    statements = 0;
+
+    await store.settle(lease, sent.map(accepted));
+    await edit;
+
+    expect(statements).toBeGreaterThan(step);
+    expect((await rows()).map(({ _ab_lastop }) => _ab_lastop)).toEqual(["UPDATED", "PENDING"]);
+    expect(await store.claim(lease, 10)).toMatchObject([{ sfid: sfidOf(2), values: { email: "again@example.com" } }]);
+  });
+});
+
+test("a row that a transaction holds is told once that has ended, also when it was told nothing else", async () => {
+  const { store, lease, sent } = await changedRows([1, 2]);
+  const user = await customer.connect();
+  await user.query("BEGIN");
+  await user.query("SELECT FROM salesforce.contact WHERE sfid = $1 FOR UPDATE", [sfidOf(2)]);
+
+  await store.settle(lease, sent.map(accepted));
+  const whileHeld = [await rows(), await log()];
+  await user.query("COMMIT");
+  await store.claim(lease, 10);
+
+  expect(whileHeld).toEqual([
+    [
+      { lastname: "Sklodowska", _ab_lastop: "UPDATED", _ab_err: null },
+      { lastname: "Sklodowska", _ab_lastop: "PENDING", _ab_err: null },
+    ],
+    [
+      { record_id: 1, action: "UPDATE", state: "SUCCESS", row_owed: false },
+      { record_id: 2, action: "UPDATE", state: "SUCCESS", row_owed: true },
+    ],
+  ]);
+  expect((await rows()).map(({ _ab_lastop }) => _ab_lastop)).toEqual(["UPDATED", "UPDATED"]);
+  expect((await log()).map(({ row_owed }) => row_owed)).toEqual([false, false]);
+});
+
+test("a row that was given another key while its change was sent is told under that key, and no other row is", async () => {
+  const { store, lease, sent } = await changedRows([1, 2]);
+  const [a] = sent as [ClaimedChange];
+  await customer.sql("UPDATE salesforce.contact SET id = 99 WHERE sfid = $1", [sfidOf(1)]);
+  await customer.sql("INSERT INTO salesforce.contact (id, lastname) VALUES (1, 'another')");
+
+  await store.settle(lease, [accepted(a)]);
+
+  expect(await customer.sql("SELECT id::int, lastname, _ab_lastop FROM salesforce.contact ORDER BY id")).toEqual([
+    { id: 1, lastname: "another", _ab_lastop: "PENDING" },
+    { id: 2, lastname: "Sklodowska", _ab_lastop: "PENDING" },
+    { id: 99, lastname: "Sklodowska", _ab_lastop: "PENDING" },
+  ]);
+  // Being given another key is a change as well, which waits.
+  expect(await store.claim(lease, 10)).toMatchObject([{ recordId: 99 }, { recordId: 1, action: "INSERT" }]);
+});
