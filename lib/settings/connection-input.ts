@@ -1,3 +1,4 @@
+import { createPrivateKey } from "node:crypto";
 import * as z from "zod/mini";
 import { tableNameProblem } from "../config/identifiers.ts";
 import type { SalesforceCredentials } from "../model/workspace.ts";
@@ -33,6 +34,7 @@ export const postgresBody = body({
     z.refine(isDatabaseUrl, {
       error: "must look like postgres://user:password@host:5432/database?sslmode=verify-full",
     }),
+    z.refine(isDecodable, { error: "must have its special characters %-encoded, a percent sign itself as %25" }),
   ),
   schema: z._default(schemaName(), "salesforce"),
   take_over: z._default(z.boolean({ error: "must be true or false" }), false),
@@ -41,6 +43,17 @@ export const postgresBody = body({
 function isDatabaseUrl(value: string): boolean {
   const url = URL.parse(value);
   return url !== null && ["postgres:", "postgresql:"].includes(url.protocol) && url.hostname !== "";
+}
+
+/** Whoever connects reads each part by itself. */
+function isDecodable(value: string): boolean {
+  const { hostname = "", username = "", password = "", pathname = "" } = URL.parse(value) ?? {};
+  try {
+    for (const part of [hostname, username, password, pathname]) decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const clientId = () => text(512);
@@ -68,12 +81,20 @@ const credentials = z.discriminatedUnion(
       client_id: clientId(),
       username: text(255),
       private_key: text(16_384).check(
-        z.refine((value) => value.includes("PRIVATE KEY-----"), { error: "must be a private key in PEM form" }),
+        z.refine(isPrivateKey, { error: "must be an RSA private key in PEM form, without a passphrase" }),
       ),
     }),
   ],
   { error: "must name its kind: refresh_token, password, client_credentials or jwt_bearer, and what belongs to it" },
 );
+
+function isPrivateKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === "rsa";
+  } catch {
+    return false;
+  }
+}
 
 /** Credentials for machines. */
 export const salesforceBody = body({ login_url: httpUrl(), credentials });

@@ -1,4 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { handler as authorizeSalesforce } from "../../functions/api/authorize-salesforce.ts";
@@ -146,6 +148,19 @@ describe("PostgreSQL", () => {
       expect(refused.json?.error?.details?.[0]?.path).toBe("body.url");
     },
   );
+
+  test.each(["postgres://u%zz:p@127.0.0.1/d", "postgres://u:100%pure@127.0.0.1/d", "postgres://u:p@127.0.0.1/d%"])(
+    "a percent sign that stands for itself is refused with how to write it: %s",
+    async (url) => {
+      const refused = await put({ url });
+
+      expect(refused.status).toBe(400);
+      expect(refused.json?.error?.details?.[0]).toMatchObject({
+        path: "body.url",
+        message: expect.stringContaining("%25"),
+      });
+    },
+  );
 });
 
 describe("Salesforce", () => {
@@ -235,6 +250,34 @@ describe("Salesforce", () => {
     expect(refused.status).toBe(400);
     expect(refused.json?.error?.message).toContain(code);
     expect(refused.json?.error?.message).toContain(remedy);
+  });
+
+  test("a text that only looks like a private key is refused as none", async () => {
+    const { clientId: client_id, username } = passwordOf();
+    const private_key = "-----BEGIN PRIVATE KEY-----\nbm90IGEga2V5\n-----END PRIVATE KEY-----\n";
+
+    const refused = await connect({ kind: "jwt_bearer", client_id, username, private_key });
+
+    expect(refused.status).toBe(400);
+    expect(refused.json?.error?.details?.[0]).toMatchObject({
+      path: "body.credentials.private_key",
+      message: expect.stringContaining("PEM"),
+    });
+  });
+
+  test("a site that answers every request with a page is told not to be Salesforce", async () => {
+    const site = createServer((_, response) => response.end("<!DOCTYPE html><title>Welcome</title>"));
+    await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+    const { port } = site.address() as AddressInfo;
+
+    const refused = await connect(
+      { kind: "client_credentials", client_id: "a", client_secret: "b" },
+      `http://127.0.0.1:${port}`,
+    );
+
+    await new Promise((resolve) => site.close(resolve));
+    expect(refused.status).toBe(400);
+    expect(refused.json?.error?.message).toContain("check the login URL");
   });
 
   test.each(["http://169.254.169.254/", "https://10.0.0.1", "http://[fd00::1]/"])(

@@ -1,10 +1,9 @@
 import * as z from "zod/mini";
-import { SalesforceRefusal } from "../../model/refusal.ts";
 import type { OrgLogin, Session } from "../../settings/ports.ts";
 import { guardedFetch } from "../salesforce/guarded-fetch.ts";
 import { lost } from "../salesforce/lost-request.ts";
 import { refusalIn } from "../salesforce/refusal-in.ts";
-import { type Granted, grantOf, requestGrant } from "../salesforce/request-token.ts";
+import { type Granted, grantOf, jsonOf, notSalesforce, requestGrant } from "../salesforce/request-token.ts";
 
 const DEADLINE_MILLISECONDS = 10_000;
 
@@ -31,14 +30,14 @@ export const orgLogin: OrgLogin = {
 
   identify: async ({ instanceUrl, accessToken }) => {
     const answer = userinfo.safeParse(await get(instanceUrl, "/services/oauth2/userinfo", accessToken));
-    if (!answer.success) throw unreadable(instanceUrl);
+    if (!answer.success) throw notSalesforce(instanceUrl);
     const { organization_id, user_id, preferred_username } = answer.data;
     return { organizationId: organization_id, userId: user_id, username: preferred_username };
   },
 
   versions: async (instanceUrl) => {
     const answer = versionList.safeParse(await get(instanceUrl, "/services/data", null));
-    if (!answer.success) throw unreadable(instanceUrl);
+    if (!answer.success) throw notSalesforce(instanceUrl);
     return answer.data.map(({ version }) => version);
   },
 };
@@ -63,14 +62,5 @@ async function get(instanceUrl: string, path: string, accessToken: string | null
       throw lost(error);
     });
   if (status >= 300) throw refusalIn(status, body);
-  try {
-    return JSON.parse(body);
-  } catch {
-    throw unreadable(instanceUrl);
-  }
-}
-
-function unreadable(instanceUrl: string): SalesforceRefusal {
-  const message = `${new URL(instanceUrl).host} does not answer like a Salesforce org`;
-  return new SalesforceRefusal({ kind: "bug", code: "NOT_SALESFORCE", message, mayHaveRun: false });
+  return jsonOf(body);
 }

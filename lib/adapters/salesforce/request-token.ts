@@ -34,7 +34,9 @@ export async function requestToken({ loginUrl, credentials }: SalesforceConnecti
 /** A session for a grant, in the form of the org's token endpoint; its refusals as they came. */
 export async function requestGrant(loginUrl: string, grant: Readonly<Record<string, string>>): Promise<Granted> {
   const answer = await post(`${loginUrl.replace(/\/+$/, "")}/services/oauth2/token`, grant);
-  const { access_token, instance_url, refresh_token, id } = granted.parse(JSON.parse(answer));
+  const read = granted.safeParse(jsonOf(answer));
+  if (!read.success) throw notSalesforce(loginUrl);
+  const { access_token, instance_url, refresh_token, id } = read.data;
   const [organizationId, userId] = (id ?? "").split("/").slice(-2);
   return {
     accessToken: access_token,
@@ -60,6 +62,21 @@ async function post(url: string, form: Readonly<Record<string, string>>): Promis
     });
   if (status >= 300) throw refusalIn(status, body);
   return body;
+}
+
+/** Undefined: it is no JSON, a site's own page mostly. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Somebody answered at this URL, in words that are none of an org's; it may be a page about an outage. */
+export function notSalesforce(url: string): SalesforceRefusal {
+  const message = `${new URL(url).host} does not answer like a Salesforce org`;
+  return new SalesforceRefusal({ kind: "transient", code: "NOT_SALESFORCE", message, mayHaveRun: false });
 }
 
 const granted = z.object({
