@@ -7,10 +7,17 @@ export function failureOf(error: unknown): CycleFailure {
   if (error instanceof SalesforceRefusal) {
     return { reason: REASON_OF[error.refusal.kind], message: error.message.slice(0, 500) };
   }
+  if (isOfTheCloud(error))
+    return { reason: "engine_fault", message: `the service's own cloud failed (${nameOf(error)})` };
   const trouble = troubleWithDatabase(error);
   if (trouble !== null) return { reason: "postgres_unavailable", message: trouble };
   return { reason: "engine_fault", message: error instanceof Error ? error.name : "unknown" };
 }
+
+/** AWS's clients say of every error how often they have asked; the network's trouble has the same codes everywhere. */
+const isOfTheCloud = (error: unknown): error is Error => error instanceof Error && "$metadata" in error;
+
+const nameOf = (error: Error): string => codeOf(error) || error.name;
 
 /** Null when the error does not come from the customer's database. The driver's words may hold values, so few are told. */
 function troubleWithDatabase(error: unknown): string | null {

@@ -1,3 +1,4 @@
+import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { expect, test } from "vitest";
 import { Failure } from "../../lib/model/failure.ts";
 import { refusalOf, SalesforceRefusal } from "../../lib/model/refusal.ts";
@@ -17,6 +18,17 @@ test.each([
   [new TypeError("x is not a function"), "engine_fault"],
 ])("%s is told as %s", (error, reason) => {
   expect(failureOf(error).reason).toBe(reason);
+});
+
+test("trouble of the service's own cloud is not laid at the door of the customer's database", async () => {
+  const credentials = { accessKeyId: "a", secretAccessKey: "b" };
+  const nobody = { region: "us-east-1", endpoint: "http://127.0.0.1:1", maxAttempts: 1, credentials };
+  const error: unknown = await new SQSClient(nobody).send(new ListQueuesCommand({})).catch((cause: unknown) => cause);
+
+  expect(failureOf(error)).toEqual({
+    reason: "engine_fault",
+    message: "the service's own cloud failed (ECONNREFUSED)",
+  });
 });
 
 test("no value of a row is told", () => {
