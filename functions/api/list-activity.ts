@@ -4,7 +4,6 @@ import { activityRow } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { filterText, oneOf, pageOffset, pageSize } from "../../lib/http/input.ts";
 import { STATES } from "../../lib/model/change.ts";
-import { activityItem } from "../../lib/monitoring/rows.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { monitoring } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
@@ -27,7 +26,7 @@ export const listActivity = endpoint({
     const { rows, total } = await withDatabase(services.monitoring, workspace, (database) =>
       database.listActivity({ limit, offset, state, table }),
     );
-    return new Paged(rows.map(activityItem), { total, limit, offset });
+    return new Paged(rows, { total, limit, offset });
   },
 });
 

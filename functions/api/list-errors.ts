@@ -3,7 +3,6 @@ import { Paged } from "../../lib/http/answer.ts";
 import { errorRow } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { filterText, pageOffset, pageSize } from "../../lib/http/input.ts";
-import { errorItem } from "../../lib/monitoring/rows.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { monitoring } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
@@ -21,7 +20,7 @@ export const listErrors = endpoint({
     const { rows, total } = await withDatabase(services.monitoring, workspace, (database) =>
       database.listErrors({ limit, offset, table }),
     );
-    return new Paged(rows.map(errorItem), { total, limit, offset });
+    return new Paged(rows, { total, limit, offset });
   },
 });
 

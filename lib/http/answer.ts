@@ -1,12 +1,13 @@
 import type { Readable } from "node:stream";
 import type { Failure } from "../model/failure.ts";
+import { JsonArray } from "../model/json-array.ts";
 
 /** One page of a list: the rows and where they stand (spec 2.1). */
 export class Paged {
-  readonly rows: readonly unknown[];
+  readonly rows: readonly unknown[] | JsonArray;
   readonly meta: { readonly total: number; readonly limit: number; readonly offset: number };
 
-  constructor(rows: readonly unknown[], meta: Paged["meta"]) {
+  constructor(rows: Paged["rows"], meta: Paged["meta"]) {
     this.rows = rows;
     this.meta = meta;
   }
@@ -52,7 +53,7 @@ export function answerWith(reply: unknown, headers: Readonly<Record<string, stri
       body: reply.body,
     };
   }
-  if (reply instanceof Paged) return json(200, { success: true, data: reply.rows, meta: reply.meta }, headers);
+  if (reply instanceof Paged) return page(reply, headers);
   if (reply instanceof Tagged) {
     return json(200, { success: true, data: reply.content }, { ...headers, ETag: reply.etag });
   }
@@ -66,6 +67,16 @@ export function refuseWith(failure: Failure, headers: Readonly<Record<string, st
   return json(failure.status, { success: false, error }, { ...headers, ...failure.headers });
 }
 
-function json(statusCode: number, content: object, headers: Readonly<Record<string, string>>): Answer {
-  return { statusCode, headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(content) };
+function page({ rows, meta }: Paged, headers: Answer["headers"]): Answer {
+  if (!(rows instanceof JsonArray)) return json(200, { success: true, data: rows, meta }, headers);
+  return written(200, `{"success":true,"data":${rows.text},"meta":${JSON.stringify(meta)}}`, headers);
 }
+
+const json = (statusCode: number, content: object, headers: Answer["headers"]): Answer =>
+  written(statusCode, JSON.stringify(content), headers);
+
+const written = (statusCode: number, body: string, headers: Answer["headers"]): Answer => ({
+  statusCode,
+  headers: { ...headers, "Content-Type": "application/json" },
+  body,
+});

@@ -1,4 +1,5 @@
-import type { Action, State } from "../model/change.ts";
+import type { State } from "../model/change.ts";
+import type { JsonArray } from "../model/json-array.ts";
 import type { PostgresConnection } from "../model/workspace.ts";
 
 /** What the monitoring endpoints ask of a customer's database. */
@@ -16,9 +17,9 @@ export interface MonitoredDatabase extends AsyncDisposable {
   /** How it does, and what waits in it. */
   check(): Promise<DatabaseState>;
   /** Rows of the trigger log, most recent first (by id), and how many match in all, exactly. */
-  listActivity(asked: ActivityQuery): Promise<Page<ActivityRow>>;
+  listActivity(asked: ActivityQuery): Promise<WrittenPage>;
   /** Rows in state FAILED, most recent first, and how many match in all, exactly. */
-  listErrors(asked: ErrorQuery): Promise<Page<ErrorRow>>;
+  listErrors(asked: ErrorQuery): Promise<WrittenPage>;
   /** Whether somebody holds the mapping's lease now. */
   isCycleRunning(mappingId: string): Promise<boolean>;
   /** Asks the running cycle to stop at its next batch, naming the fence it saw; false when none was running. */
@@ -32,6 +33,12 @@ export interface DatabaseState {
   readonly lastRunAt: Date | null;
   /** Rows in state NEW or PENDING, over all tables. */
   readonly waitingRows: number;
+}
+
+/** A page whose rows are written as the contract shows them (spec 2.4). */
+export interface WrittenPage {
+  readonly rows: JsonArray;
+  readonly total: number;
 }
 
 export interface Page<Row> {
@@ -51,28 +58,6 @@ export interface ActivityQuery extends Slice {
 }
 
 export type ErrorQuery = Slice;
-
-/** A row of the trigger log (spec 2.4). */
-interface LogRow {
-  readonly id: number;
-  readonly tableName: string;
-  readonly sfid: string | null;
-  readonly action: Action;
-  readonly state: State;
-  readonly createdAt: Date;
-}
-
-export interface ActivityRow extends LogRow {
-  /** `_ab_lastop`: what this change came to; PENDING while it waits. */
-  readonly lastOperation: string | null;
-  /** When Salesforce took it; null until then. */
-  readonly syncedAt: Date | null;
-}
-
-export interface ErrorRow extends LogRow {
-  /** `_ab_err`: `STATUS_CODE: message [fields]`. */
-  readonly error: string;
-}
 
 /** The customer's database could not be asked. The message names the class of the trouble, never the driver's words. */
 export class DatabaseUnavailable extends Error {

@@ -1,5 +1,4 @@
 import type { State } from "../../model/change.ts";
-import { iso } from "./fence.ts";
 import type { Metadata } from "./sql.ts";
 
 /** Which rows of the trigger log; null does not filter. The table is the parameter $3 of a page and $1 of a total. */
@@ -9,23 +8,17 @@ export interface LogFilter {
 }
 
 /**
- * A page of the trigger log, most recent first, with the exact total beside each row; one row of NULLs where the page is
- * empty. Parameters: limit and offset. Settled rows are counted by the totals that every settling keeps, waiting ones
- * live, so the total costs what waits, not what was ever logged.
+ * A page of the trigger log, most recent first: one row, `rows` as JSON without its brackets (NULL where the page is
+ * empty) and the exact `total`. Parameters: limit and offset. Settled rows are counted by the totals that every settling
+ * keeps, waiting ones live, so the total costs what waits, not what was ever logged.
  */
-export function logPage(tables: Metadata, filter: LogFilter): string {
-  return `
-    SELECT counted.total, ${COLUMNS}
-    FROM (SELECT ${total(tables, filter)} AS total) AS counted
-    LEFT JOIN (${pageOfIds(tables, filter, "DESC")}) AS page ON true
-    LEFT JOIN ${tables.log} l ON l.id = page.id
-    ORDER BY l.id DESC`;
+export function logPage(tables: Metadata, filter: LogFilter, columns: string): string {
+  return `SELECT ${written(pageOf(tables, filter, columns, "DESC"))} AS rows, ${total(tables, filter)} AS total`;
 }
 
-/** The same for a page far back, counted from the oldest row on and without the total. */
-export function logPageFromOldest(tables: Metadata, filter: LogFilter): string {
-  return `SELECT ${COLUMNS} FROM (${pageOfIds(tables, filter, "ASC")}) AS page JOIN ${tables.log} l ON l.id = page.id
-    ORDER BY l.id DESC`;
+/** The same without the total, counted from the newest row on (DESC) or from the oldest (ASC). */
+export function logRows(tables: Metadata, filter: LogFilter, columns: string, order: Order): string {
+  return `SELECT ${written(pageOf(tables, filter, columns, order))} AS rows`;
 }
 
 /** How many rows match. */
@@ -33,9 +26,23 @@ export function logTotal(tables: Metadata, filter: LogFilter): string {
   return `SELECT ${total(tables, filter).replaceAll("$3", "$1")} AS total`;
 }
 
-const COLUMNS = `l.id, l.table_name, l.sfid, l.action, l.state,
-      coalesce(l.last_operation, 'PENDING') AS last_operation, l.sf_message, ${iso("l.created_at")} AS created_at,
-      CASE WHEN l.state = 'SUCCESS' THEN ${iso("l.processed_at")} END AS synced_at`;
+/** An instant as the contract writes it, whatever the session's time zone and date style. */
+const instantText = (column: string): string =>
+  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const BEGINNING = "l.id, l.table_name, l.sfid, l.action, l.state";
+const CREATED_AT = `${instantText("l.created_at")} AS created_at`;
+
+/** The members of a row in the activity list (spec 2.4), in their order. */
+export const ACTIVITY_COLUMNS = `${BEGINNING}, coalesce(l.last_operation, 'PENDING') AS _ab_lastop, ${CREATED_AT},
+  CASE WHEN l.state = 'SUCCESS' THEN ${instantText("l.processed_at")} END AS synced_at`;
+
+/** The same in the errors list. */
+export const ERROR_COLUMNS = `${BEGINNING}, coalesce(l.sf_message, '') AS _ab_err, ${CREATED_AT}`;
+
+/** PostgreSQL writes a page's JSON in less time than it takes to send its rows, read them and write it here. */
+const written = (page: string): string =>
+  `(SELECT string_agg(row_to_json(item)::text, ',') FROM (${page} ORDER BY id DESC) AS item)`;
 
 function total(tables: Metadata, filter: LogFilter): string {
   switch (filter.state) {
@@ -64,11 +71,21 @@ const pendingTotal = (tables: Metadata, filter: LogFilter): string =>
 
 type Order = "ASC" | "DESC";
 
+/** The rows of a page: of the whole log from where the page begins, of a part of it by their ids. */
+function pageOf(tables: Metadata, filter: LogFilter, columns: string, order: Order): string {
+  if (filter.state !== null || filter.table !== null) {
+    return `SELECT ${columns} FROM (${pageOfIds(tables, filter, order)}) AS page JOIN ${tables.log} l ON l.id = page.id`;
+  }
+  const first = `SELECT id FROM ${tables.log} ORDER BY id ${order} LIMIT 1 OFFSET $2::bigint`;
+  return `SELECT * FROM (
+    SELECT ${columns} FROM ${tables.log} l WHERE l.id ${order === "DESC" ? "<=" : ">="} (${first})
+    ORDER BY l.id ${order} LIMIT $1::bigint) AS page`;
+}
+
 /** Each branch reads an index that is in the page's order, or the indexes of the few rows that wait. */
 function pageOfIds(tables: Metadata, filter: LogFilter, order: Order): string {
-  const { state, table } = filter;
   const cut = (rows: string) => `SELECT id FROM ${rows} ORDER BY id ${order} LIMIT $1::bigint OFFSET $2::bigint`;
-  if (state === null && table === null) return cut(tables.log);
+  const { state } = filter;
   if (state === "SUCCESS" || state === "FAILED") return cut(`${tables.log} WHERE ${settled(state, filter)}`);
   if (state !== null) return cut(`(${waitingIds(tables, filter)}) AS waiting`);
 
@@ -88,8 +105,8 @@ function pageOfIds(tables: Metadata, filter: LogFilter, order: Order): string {
 function waitingIds(tables: Metadata, filter: LogFilter): string {
   const pendingIds = `SELECT id FROM ${tables.log} WHERE ${pending(filter)} OFFSET 0`;
   if (filter.state === "PENDING") return pendingIds;
-  const ids = `SELECT id FROM ${tables.log} WHERE ${waiting(filter)} OFFSET 0`;
-  return filter.state === "NEW" ? `(${ids}) EXCEPT ALL (${pendingIds})` : ids;
+  const notPending = filter.state === "NEW" ? ` AND id NOT IN (${pendingIds})` : "";
+  return `SELECT id FROM ${tables.log} WHERE ${waiting(filter)}${notPending} OFFSET 0`;
 }
 
 const ofTable = ({ table }: LogFilter): string => (table === null ? "" : " AND table_name = $3");

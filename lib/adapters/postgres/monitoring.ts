@@ -1,10 +1,10 @@
-import type { Action, State } from "../../model/change.ts";
+import { JsonArray } from "../../model/json-array.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
-import type { MonitoredDatabase, Monitoring } from "../../monitoring/ports.ts";
+import type { MonitoredDatabase, Monitoring, WrittenPage } from "../../monitoring/ports.ts";
 import { instant, iso } from "./fence.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "./kept-sessions.ts";
 import { unlessUnprovisioned } from "./lease.ts";
-import { type LogFilter, logPage, logPageFromOldest, logTotal } from "./log-query.ts";
+import { ACTIVITY_COLUMNS, ERROR_COLUMNS, type LogFilter, logPage, logRows, logTotal } from "./log-query.ts";
 import type { Row } from "./session.ts";
 import { type Metadata, metadata } from "./sql.ts";
 
@@ -35,19 +35,10 @@ function monitoredDatabase(kept: KeptSession, { schema }: PostgresConnection): M
         waitingRows: Number(row?.["waiting"] ?? 0),
       };
     },
-    listActivity: async ({ state, table, limit, offset }) => {
-      const { total, rows } = await readPage(ask, tables, { state, table }, limit, offset);
-      const page = rows.map((row) => ({
-        ...logRow(row),
-        lastOperation: String(row["last_operation"]),
-        syncedAt: instant(row, "synced_at"),
-      }));
-      return { total, rows: page };
-    },
-    listErrors: async ({ table, limit, offset }) => {
-      const { total, rows } = await readPage(ask, tables, { state: "FAILED", table }, limit, offset);
-      return { total, rows: rows.map((row) => ({ ...logRow(row), error: String(row["sf_message"] ?? "") })) };
-    },
+    listActivity: ({ state, table, limit, offset }) =>
+      readPage(ask, tables, { filter: { state, table }, columns: ACTIVITY_COLUMNS, limit, offset }),
+    listErrors: ({ table, limit, offset }) =>
+      readPage(ask, tables, { filter: { state: "FAILED", table }, columns: ERROR_COLUMNS, limit, offset }),
     isCycleRunning: async (mappingId) => {
       const rows = await ask(`SELECT FROM ${tables.state} WHERE ${isHeld}`, [mappingId]);
       return rows.length > 0;
@@ -68,38 +59,36 @@ function monitoredDatabase(kept: KeptSession, { schema }: PostgresConnection): M
 
 const isHeld = "mapping_id = $1 AND lease_until > clock_timestamp()";
 
+interface AskedPage {
+  readonly filter: LogFilter;
+  readonly columns: string;
+  readonly limit: number;
+  readonly offset: number;
+}
+
 async function readPage(
   ask: (text: string, values: readonly unknown[]) => Promise<readonly Row[]>,
   tables: Metadata,
-  filter: LogFilter,
-  limit: number,
-  offset: number,
-): Promise<{ readonly total: number; readonly rows: readonly Row[] }> {
+  { filter, columns, limit, offset }: AskedPage,
+): Promise<WrittenPage> {
   const table = filter.table === null ? [] : [filter.table];
-  if (offset >= DEEP) {
-    const [counted] = await ask(logTotal(tables, filter), table);
-    const total = Number(counted?.["total"] ?? 0);
-    const behind = total - offset; // rows from the page's first one to the oldest
-    if (behind <= 0) return { total, rows: [] };
-    if (behind < offset) {
-      const slice = [Math.min(limit, behind), Math.max(0, behind - limit)];
-      return { total, rows: await ask(logPageFromOldest(tables, filter), [...slice, ...table]) };
-    }
+  if (offset < DEEP) {
+    const [page] = await ask(logPage(tables, filter, columns), [limit, offset, ...table]);
+    return { total: Number(page?.["total"] ?? 0), rows: rowsOf(page) };
   }
-  const rows = await ask(logPage(tables, filter), [limit, offset, ...table]);
-  return { total: Number(rows[0]?.["total"] ?? 0), rows: rows.filter((row) => row["id"] !== null) };
+  const [counted] = await ask(logTotal(tables, filter), table);
+  const total = Number(counted?.["total"] ?? 0);
+  const behind = total - offset; // rows from the page's first one to the oldest
+  if (behind <= 0) return { total, rows: rowsOf(undefined) };
+  const [order, slice] =
+    behind < offset
+      ? (["ASC", [Math.min(limit, behind), Math.max(0, behind - limit)]] as const)
+      : (["DESC", [limit, offset]] as const);
+  const [page] = await ask(logRows(tables, filter, columns, order), [...slice, ...table]);
+  return { total, rows: rowsOf(page) };
 }
 
 /** From this offset on it is worth a look which end of the log is nearer. */
 const DEEP = 5000;
 
-function logRow(row: Row) {
-  return {
-    id: Number(row["id"]),
-    tableName: String(row["table_name"]),
-    sfid: row["sfid"] === null ? null : String(row["sfid"]),
-    action: row["action"] as Action,
-    state: row["state"] as State,
-    createdAt: new Date(String(row["created_at"])),
-  };
-}
+const rowsOf = (page: Row | undefined): JsonArray => new JsonArray(`[${page?.["rows"] ?? ""}]`);

@@ -1,7 +1,11 @@
+import { escapeLiteral } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as z from "zod/mini";
 import { postgresMonitoring } from "../../../lib/adapters/postgres/monitoring.ts";
+import { activityRow, errorRow } from "../../../lib/http/contract.ts";
 import { STATES } from "../../../lib/model/change.ts";
-import { DatabaseUnavailable, type MonitoredDatabase } from "../../../lib/monitoring/ports.ts";
+import { JsonArray } from "../../../lib/model/json-array.ts";
+import { DatabaseUnavailable, type MonitoredDatabase, type WrittenPage } from "../../../lib/monitoring/ports.ts";
 import { createTestDatabase } from "../../support/postgres.ts";
 import { type Customer, createCustomer } from "./customer.ts";
 
@@ -11,6 +15,10 @@ async function asking<Answer>(url: string, ask: (database: MonitoredDatabase) =>
   await using database = await monitoring.open({ url, schema: "salesforce" });
   return await ask(database);
 }
+
+const rowsOf = ({ rows }: WrittenPage): unknown => JSON.parse(rows.text);
+const activityOf = (page: WrittenPage) => z.array(activityRow).parse(rowsOf(page));
+const idsOf = (page: WrittenPage): number[] => activityOf(page).map(({ id }) => id);
 
 describe("the trigger log", () => {
   let customer: Customer;
@@ -49,7 +57,7 @@ describe("the trigger log", () => {
           [5, 1000],
         ] as const) {
           const page = await asking(customer.url, (database) => database.listActivity({ state, table, limit, offset }));
-          expect({ total: page.total, ids: page.rows.map(({ id }) => id) }).toEqual({
+          expect({ total: page.total, ids: idsOf(page) }).toEqual({
             total: wanted.length,
             ids: wanted.slice(offset, offset + limit),
           });
@@ -59,15 +67,32 @@ describe("the trigger log", () => {
   });
 
   test("tells of each row what became of it", async () => {
-    const { rows } = await asking(customer.url, (database) =>
+    const page = await asking(customer.url, (database) =>
       database.listActivity({ state: null, table: null, limit: 200, offset: 0 }),
     );
 
-    for (const { state, lastOperation, syncedAt, createdAt } of rows) {
-      expect(createdAt.getTime()).toBeCloseTo(Date.now(), -6);
-      expect(syncedAt !== null).toBe(state === "SUCCESS");
-      expect(lastOperation).toBe({ NEW: "PENDING", PENDING: "PENDING", SUCCESS: "UPDATED", FAILED: "FAILED" }[state]);
+    for (const { state, _ab_lastop, synced_at, created_at } of activityOf(page)) {
+      expect(Date.parse(created_at)).toBeCloseTo(Date.now(), -6);
+      expect(synced_at !== null).toBe(state === "SUCCESS");
+      expect(_ab_lastop).toBe({ NEW: "PENDING", PENDING: "PENDING", SUCCESS: "UPDATED", FAILED: "FAILED" }[state]);
     }
+  });
+
+  test("is written exactly as JSON.stringify writes it, its times cut to milliseconds", async () => {
+    const message = `"quoted" \\ / \b\f\n\r\t\u0001\u001f\u007f é ☃ 😀 \u2028`;
+    await customer.sql(`
+      BEGIN;
+      INSERT INTO salesforce._trigger_log (state, action, table_name, record_id, sf_message, created_at, processed_at)
+      VALUES ('FAILED', 'INSERT', 'odd "table"', 1, ${escapeLiteral(message)}, '2024-02-29 23:59:59.999999+01', now());
+      COMMIT`);
+    const asked = { table: 'odd "table"', limit: 10, offset: 0 };
+
+    const page = await asking(customer.url, (database) => database.listErrors(asked));
+
+    const [row] = z.array(z.strictObject(errorRow.shape)).parse(rowsOf(page));
+    expect(row).toMatchObject({ sfid: null, table_name: asked.table, _ab_err: message });
+    expect(row?.created_at).toBe("2024-02-29T22:59:59.999Z");
+    expect(page.rows.text).toBe(JSON.stringify(rowsOf(page)));
   });
 
   test("lists failed rows with their error", async () => {
@@ -76,11 +101,11 @@ describe("the trigger log", () => {
     );
 
     expect(page.total).toBe(3);
-    expect(page.rows).toEqual([
+    expect(rowsOf(page)).toEqual([
       expect.objectContaining({
         state: "FAILED",
-        tableName: "account",
-        error: "REQUIRED_FIELD_MISSING: no name [Name]",
+        table_name: "account",
+        _ab_err: "REQUIRED_FIELD_MISSING: no name [Name]",
       }),
     ]);
   });
@@ -131,7 +156,7 @@ describe("a long trigger log", () => {
         const page = await asking(customer.url, (database) =>
           database.listActivity({ state, table, limit: 10, offset }),
         );
-        expect({ offset, total: page.total, ids: page.rows.map(({ id }) => id) }).toEqual({
+        expect({ offset, total: page.total, ids: idsOf(page) }).toEqual({
           offset,
           total: ids.length,
           ids: ids.slice(offset, offset + 10),
@@ -186,8 +211,8 @@ test("a schema in which nothing was provisioned yet answers like an empty one", 
   ]);
 
   expect(seen).toEqual([
-    { rows: [], total: 0 },
-    { rows: [], total: 0 },
+    { rows: new JsonArray("[]"), total: 0 },
+    { rows: new JsonArray("[]"), total: 0 },
     { latencyMilliseconds: expect.any(Number), lastRunAt: null, waitingRows: 0 },
     false,
     false,
