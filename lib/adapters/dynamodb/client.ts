@@ -1,6 +1,8 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { TableName } from "../../model/resources.ts";
+import { askTogether } from "../ask-together.ts";
+import { Sha256 } from "./sha256.ts";
 
 /** DynamoDB and the physical names of the tables in it. */
 export interface Database {
@@ -13,7 +15,24 @@ const UNUSED = ["loggerMiddleware", "getUserAgentMiddleware", "recursionDetectio
 
 /** The database that the environment names; region, endpoint and credentials are the SDK's to find. */
 export function openDatabase(table: (name: TableName) => string): Database {
-  const client = new DynamoDBClient({ maxAttempts: 5 });
+  const client = new DynamoDBClient({ maxAttempts: 5, sha256: Sha256 });
   for (const name of UNUSED) client.middlewareStack.remove(name);
-  return { client: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }), table };
+  const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  readTogether(documents);
+  return { client: documents, table };
+}
+
+const READS = ["GetItemCommand", "QueryCommand", "BatchGetItemCommand"];
+
+/** Requests that meet in one process with the same question get one answer; on Lambda they never meet. */
+function readTogether({ middlewareStack }: DynamoDBDocumentClient): void {
+  const together = askTogether();
+  middlewareStack.add(
+    (next, { commandName = "" }) =>
+      (asked) =>
+        READS.includes(commandName)
+          ? together(`${commandName} ${JSON.stringify(asked.input)}`, () => next(asked))
+          : next(asked),
+    { step: "initialize", priority: "high", name: "readTogether" },
+  );
 }
