@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import type { AuditEntry } from "../model/audit.ts";
 import type { Scope } from "../model/token.ts";
 import type { Workspace } from "../model/workspace.ts";
@@ -56,9 +57,9 @@ export interface Workspaces {
 /** The service's own secret that token hashes are keyed with. */
 export interface Pepper {
   /** Null when no token was ever made. */
-  read(): Promise<Uint8Array | null>;
+  read(): Promise<KeyObject | null>;
   /** Makes it on first use; everybody gets the same. */
-  readOrCreate(): Promise<Uint8Array>;
+  readOrCreate(): Promise<KeyObject>;
 }
 
 /** Counts requests per source and minute. */

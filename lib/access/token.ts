@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac, type KeyObject, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { base62 } from "../model/id.ts";
 import type { Scope } from "../model/token.ts";
@@ -25,7 +25,7 @@ export function isWellFormed(text: string): boolean {
 }
 
 /** What is kept of a token: its HMAC-SHA256 under the service's pepper, in hexadecimal. */
-export function tokenHash(token: string, pepper: Uint8Array): string {
+export function tokenHash(token: string, pepper: KeyObject): string {
   return createHmac("sha256", pepper).update(token).digest("hex");
 }
 

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Pepper } from "../../access/ports.ts";
@@ -12,9 +12,9 @@ const SERVICE = "service";
 
 /** The pepper as an item beside the workspaces, sealed; a process reads it once. */
 export function pepper(database: Database, vault: Vault): Pepper {
-  let known: Uint8Array | null = null;
+  let known: KeyObject | null = null;
 
-  const read = async (): Promise<Uint8Array | null> => {
+  const read = async (): Promise<KeyObject | null> => {
     known ??= await readItem(database, vault);
     return known;
   };
@@ -34,11 +34,11 @@ export function pepper(database: Database, vault: Vault): Pepper {
 
 const item = z.object({ secret: z.string() });
 
-async function readItem(database: Database, vault: Vault): Promise<Uint8Array | null> {
+async function readItem(database: Database, vault: Vault): Promise<KeyObject | null> {
   const { Item } = await database.client.send(
     new GetCommand({ TableName: database.table("workspaces"), Key: KEY, ConsistentRead: true }),
   );
-  return Item === undefined ? null : Buffer.from(await vault.open(SERVICE, item.parse(Item).secret), "base64");
+  return Item === undefined ? null : createSecretKey(await vault.open(SERVICE, item.parse(Item).secret), "base64");
 }
 
 /** Of two that make it at once, the first one's stands. */
