@@ -57,17 +57,15 @@ type Seen = DatabaseCheck &
 async function checkDatabase(monitoring: Monitoring, postgres: PostgresConnection): Promise<Seen> {
   const started = performance.now();
   const elapsed = () => Math.round(performance.now() - started);
-  const late = new AbortController();
-  const deadline = new Promise<Seen>((resolve) => {
-    const timer = setTimeout(() => resolve({ answered: false, latencyMilliseconds: elapsed() }), CHECK_MILLISECONDS);
-    late.signal.addEventListener("abort", () => clearTimeout(timer));
-  });
+  const deadline = Promise.withResolvers<Seen>();
+  const tooLate = () => deadline.resolve({ answered: false, latencyMilliseconds: elapsed() });
+  const timer = setTimeout(tooLate, CHECK_MILLISECONDS);
   const asked = askUpToThreeTimes(monitoring, postgres, elapsed);
   asked.catch(() => undefined); // what comes after the deadline is of no use to anybody
   try {
-    return await Promise.race([asked, deadline]);
+    return await Promise.race([asked, deadline.promise]);
   } finally {
-    late.abort();
+    clearTimeout(timer);
   }
 }
 
