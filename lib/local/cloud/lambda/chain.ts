@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { LambdaFunction } from "./functions.ts";
 
 /** How often each function was called on the way to here, by its short name. */
@@ -31,10 +31,24 @@ export function isStopped(chain: Chain, target: LambdaFunction): boolean {
 export function traceHeader(chain: Chain, target: LambdaFunction): string {
   const after = new Map(chain).set(shortName(target), callsOf(chain, target) + 1);
   const lineage = [...after].map(([name, calls]) => `${name}:${calls}`).join("|");
-  const root = `1-${randomBytes(4).toString("hex")}-${randomBytes(12).toString("hex")}`;
-  return `Root=${root};Parent=${randomBytes(8).toString("hex")};Sampled=0;Lineage=${lineage}`;
+  return `${traceRoot()};Parent=${randomHex().slice(0, 16)};Sampled=0;Lineage=${lineage}`;
 }
+
+/** The beginning of a trace header that nothing came before. */
+export function traceRoot(): string {
+  const hex = randomHex();
+  return `Root=1-${hex.slice(0, 8)}-${hex.slice(8)}`;
+}
+
+/** 32 digits; Node makes UUIDs in advance, a hundred at a time. */
+const randomHex = (): string => randomUUID().replaceAll("-", "");
 
 const callsOf = (chain: Chain, target: LambdaFunction): number => chain.get(shortName(target)) ?? 0;
 
-const shortName = ({ arn }: LambdaFunction): string => createHash("sha256").update(arn).digest("hex").slice(0, 8);
+const shortNames = new Map<string, string>();
+
+function shortName({ arn }: LambdaFunction): string {
+  const known = shortNames.get(arn) ?? createHash("sha256").update(arn).digest("hex").slice(0, 8);
+  shortNames.set(arn, known);
+  return known;
+}

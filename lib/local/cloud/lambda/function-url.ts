@@ -40,7 +40,7 @@ async function answer({ target, invoker, clock, log }: UrlSettings, incoming: In
   const outcome = await invoker.invoke(target, event);
   if (outcome.kind === "failed") return message(502, "Internal Server Error");
   try {
-    return outcome.kind === "streaming" ? await streamedAnswer(outcome.stream) : answerOf(outcome.payload, true);
+    return outcome.kind === "streaming" ? await streamedAnswer(outcome.stream) : answerOf(outcome, true);
   } catch (error) {
     log({ level: "error", event: "malformed response", function: target.name, message: (error as Error).message });
     return message(502, "Internal Server Error");

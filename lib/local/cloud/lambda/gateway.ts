@@ -79,7 +79,7 @@ async function integrate(
   const target = functions.find(({ arn }) => arn === found.method.functionArn);
   if (!target) return "API_CONFIGURATION_ERROR";
   const event = proxyEvent(request, found, { api, accountId, requestId, at: clock.now() });
-  if (Buffer.byteLength(JSON.stringify(event)) > MAXIMUM_PAYLOAD_BYTES) return "REQUEST_TOO_LARGE";
+  if (isTooLarge(event, request)) return "REQUEST_TOO_LARGE";
   const outcome = await withinTime(clock, found.method.timeoutMilliseconds, invoker.invoke(target, event));
   if (outcome === undefined) {
     log({
@@ -105,10 +105,14 @@ async function integrate(
   }
 }
 
+/** Headers are short, and written as JSON a byte of the body is at most six. */
+const isTooLarge = (event: object, { body }: HttpRequest): boolean =>
+  body.length > MAXIMUM_PAYLOAD_BYTES / 8 && Buffer.byteLength(JSON.stringify(event)) > MAXIMUM_PAYLOAD_BYTES;
+
 async function answerTo(outcome: Outcome, { method }: RouteMatch, acceptsBytes: boolean): Promise<HttpAnswer | string> {
   if (outcome.kind === "failed") return "DEFAULT_5XX";
   if (outcome.kind === "streaming" && method.streams) return streamedAnswer(outcome.stream);
-  if (outcome.kind === "answered" && !method.streams) return answerOf(outcome.payload, acceptsBytes);
+  if (outcome.kind === "answered" && !method.streams) return answerOf(outcome, acceptsBytes);
   if (outcome.kind === "streaming") outcome.stream.destroy();
   throw new Error(
     method.streams

@@ -18,11 +18,20 @@ export async function loadHandler(folder: string, handler: string, query = ""): 
   throw new Error(`${handler} is undefined or not a function: ${folder} does not export it`);
 }
 
-/** Calls a handler and tells what came of it; for a streaming one as soon as its stream begins. */
-export async function callHandler(handler: Handler, event: unknown, context: LambdaContext): Promise<Outcome> {
+/**
+ * Calls a handler and tells what came of it; for a streaming one as soon as its stream begins. `apart` leaves the body of
+ * a response beside the payload.
+ */
+export async function callHandler(
+  handler: Handler,
+  event: unknown,
+  context: LambdaContext,
+  { apart = false }: { readonly apart?: boolean } = {},
+): Promise<Outcome> {
   if (isStreaming(handler)) return streamed(handler, event, context);
   try {
-    return answered(await handler(event, context));
+    const value = await handler(event, context);
+    return (apart && answeredApart(value)) || answered(value);
   } catch (thrown) {
     return failureOf(thrown);
   }
@@ -40,6 +49,18 @@ function answered(value: unknown): Outcome {
     trace: [],
   };
 }
+
+/** A text that needs no escaping because it does not travel, if even escaped it would be short enough. */
+function answeredApart(value: unknown): Outcome | false {
+  if (typeof value !== "object" || value === null || !("body" in value) || "toJSON" in value) return false;
+  const { body, ...rest } = value;
+  if (typeof body !== "string" || body.length > MOST_APART) return false;
+  const outcome = answered(rest);
+  return outcome.kind === "answered" ? { ...outcome, body } : outcome;
+}
+
+/** Escaped, a character is at most six bytes. */
+const MOST_APART = MAXIMUM_PAYLOAD_BYTES / 8;
 
 function streamed(handler: Handler, event: unknown, context: LambdaContext): Promise<Outcome> {
   return new Promise((resolve) => {

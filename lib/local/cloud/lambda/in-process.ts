@@ -52,7 +52,7 @@ export function runInProcess(settings: InProcessSettings): Runner {
     }
     const event: unknown = JSON.parse(JSON.stringify(invocation.event)); // as it is after it has travelled
     const context = contextOf(target, invocation, settings.clock.now);
-    return withTrace(invocation.traceHeader, () => callHandler(handler, event, context));
+    return withTrace(invocation.traceHeader, () => callHandler(handler, event, context, { apart: true }));
   };
   return {
     mostPerFunction: Number.POSITIVE_INFINITY,

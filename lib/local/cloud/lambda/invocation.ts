@@ -15,9 +15,16 @@ export interface Invocation {
 
 /** What came of a call. A stream may still break off, with an error that names the reason. */
 export type Outcome =
-  | { readonly kind: "answered"; readonly payload: string }
+  | Answered
   | { readonly kind: "streaming"; readonly contentType: string; readonly stream: Readable }
   | Failed;
+
+/** What the function gave, as JSON; where both run in one process, the body of a response may lie beside it as it is. */
+export interface Answered {
+  readonly kind: "answered";
+  readonly payload: string;
+  readonly body?: string;
+}
 
 /** A call that did not end well: the function threw, crashed or ran out of time. */
 export interface Failed {
@@ -26,6 +33,12 @@ export interface Failed {
   readonly errorType: string;
   readonly message: string;
   readonly trace: readonly string[];
+}
+
+/** What a function gave, as it is after it has travelled. */
+export function travelled({ payload, body }: Answered): unknown {
+  const value: unknown = JSON.parse(payload);
+  return body === undefined ? value : Object.assign(value as object, { body });
 }
 
 /** Where functions run. */

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import * as z from "zod/mini";
+import { type Answered, travelled } from "./invocation.ts";
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -20,9 +21,9 @@ export interface HttpAnswer {
   readonly body: Buffer | Readable;
 }
 
-/** The answer that a function's JSON stands for. Throws when it is none; `decodes` says whether base64 is undone. */
-export function answerOf(payload: string, decodes: boolean): HttpAnswer {
-  const response = proxyResponse.parse(JSON.parse(payload));
+/** The answer that a function gave. Throws when it is none; `decodes` says whether base64 is undone. */
+export function answerOf(answered: Answered, decodes: boolean): HttpAnswer {
+  const response = proxyResponse.parse(travelled(answered));
   const isBytes = response.isBase64Encoded === true && decodes;
   return {
     status: response.statusCode,

@@ -1,4 +1,5 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
+import { traceRoot } from "./chain.ts";
 import { grouped, type HttpRequest, headerOf } from "./http-request.ts";
 import type { RouteMatch } from "./match-route.ts";
 import type { RestApi } from "./rest-routes.ts";
@@ -36,7 +37,7 @@ export function proxyEvent(request: HttpRequest, { method, pathParameters }: Rou
       resourcePath: method.resourcePath,
       operationName: undefined,
       httpMethod: request.method,
-      extendedRequestId: randomBytes(11).toString("base64"),
+      extendedRequestId: `${randomUUID().slice(-12)}AAA=`,
       requestTime: clfTime(new Date(at)),
       path: request.path, // with the stage before it only where there is no domain of one's own
       accountId,
@@ -67,7 +68,7 @@ const isBinaryBody = (request: HttpRequest, api: RestApi): boolean =>
 /** What the gateway adds. The client's address comes last: what stands before it a client may have invented. */
 function forwarded(request: HttpRequest): [string, string][] {
   return [
-    ["X-Amzn-Trace-Id", `Root=1-${randomBytes(4).toString("hex")}-${randomBytes(12).toString("hex")}`],
+    ["X-Amzn-Trace-Id", traceRoot()],
     ["X-Forwarded-For", request.sourceIp],
     ["X-Forwarded-Port", String(request.port)],
     ["X-Forwarded-Proto", "http"],
