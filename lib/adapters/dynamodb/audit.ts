@@ -1,6 +1,7 @@
 import { GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import type { AuditFilter, AuditLog, AuditTrail } from "../../audit/ports.ts";
 import type { AuditEntry } from "../../model/audit.ts";
+import { askTogether } from "../ask-together.ts";
 import { oldestKept, readCounter } from "./audit-bounds.ts";
 import { readEntry } from "./audit-item.ts";
 import { COUNTER, partition, sequenceKey } from "./audit-keys.ts";
@@ -9,20 +10,11 @@ import { commit } from "./commit.ts";
 
 /** The audit log in DynamoDB. Entries past their days are left out of pages and totals before DynamoDB deletes them. */
 export function auditLog(database: Database, now: () => Date): AuditLog & AuditTrail {
+  const together = askTogether();
   return {
     append: (entry) => commit(database, { writes: [], audit: [entry], events: [] }),
 
-    page: async (filter, { limit, offset }) => {
-      const pk = partition(filter);
-      const newestPage = offset === 0 ? await readNewest(database, pk, limit, now()) : null;
-      if (newestPage !== null) return newestPage;
-      const { first, last } = await bounds(database, pk, now());
-      const newest = last - offset;
-      const oldest = Math.max(first, newest - limit + 1);
-      const entries: AuditEntry[] = [];
-      if (newest >= first) for await (const batch of range(database, pk, oldest, newest)) entries.push(...batch);
-      return { entries, total: last - first + 1 };
-    },
+    page: (filter, slice) => together(JSON.stringify([filter, slice]), () => readPage(database, filter, slice, now())),
 
     batches: async function* (filter: AuditFilter, { limit, offset }) {
       const pk = partition(filter);
@@ -34,16 +26,33 @@ export function auditLog(database: Database, now: () => Date): AuditLog & AuditT
   };
 }
 
+async function readPage(
+  database: Database,
+  filter: AuditFilter,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+  at: Date,
+): Promise<Page> {
+  const pk = partition(filter);
+  const newestPage = offset === 0 ? await readNewest(database, pk, limit, at) : null;
+  if (newestPage !== null) return newestPage;
+  const { first, last } = await bounds(database, pk, at);
+  const newest = last - offset;
+  const oldest = Math.max(first, newest - limit + 1);
+  const entries: AuditEntry[] = [];
+  if (newest >= first) for await (const batch of range(database, pk, oldest, newest)) entries.push(...batch);
+  return { entries, total: last - first + 1 };
+}
+
+interface Page {
+  readonly entries: readonly AuditEntry[];
+  readonly total: number;
+}
+
 /**
  * The first page in one read: the counter sorts after the entries, so it comes before the newest of them. Null when the
  * counter does not know where the kept entries begin, or the page is larger than one read.
  */
-async function readNewest(
-  database: Database,
-  pk: string,
-  limit: number,
-  at: Date,
-): Promise<{ readonly entries: readonly AuditEntry[]; readonly total: number } | null> {
+async function readNewest(database: Database, pk: string, limit: number, at: Date): Promise<Page | null> {
   const { Items = [], LastEvaluatedKey } = await database.client.send(
     new QueryCommand({
       TableName: database.table("audit"),

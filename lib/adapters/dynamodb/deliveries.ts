@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import type { AuditEntry } from "../../model/audit.ts";
 import { DELIVERY_DAYS, type Delivery } from "../../model/delivery.ts";
 import type { Deliveries } from "../../webhooks/ports.ts";
+import { askTogether } from "../ask-together.ts";
 import { insertItems, readItems } from "./batch.ts";
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
@@ -25,6 +26,7 @@ import { ConditionFailed, isConditionFailed, transact, type Write } from "./tran
  */
 export function deliveries(database: Database, now: () => Date): Deliveries {
   const counts = rememberCounts(now);
+  const together = askTogether();
   return {
     add: (owed) => insertItems(database, "deliveries", owed.map(itemOf)),
 
@@ -51,18 +53,8 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
       await Promise.all(late.map((delivery) => postpone(database, delivery, until)));
     },
 
-    list: async (webhookId, { limit, offset }) => {
-      const since = new Date(now().getTime() - DELIVERY_DAYS * 86_400_000);
-      const { ids, end } = await idsUpTo(database, webhookId, since, offset + limit);
-      const page = ids.slice(offset);
-      const keys = page.map((pk) => ({ pk }));
-      const [items, further] = await Promise.all([
-        readItems(database, "deliveries", keys, LISTED_ATTRIBUTES),
-        end === undefined ? 0 : counts(end, () => countAfter(database, webhookId, since, end)),
-      ]);
-      const found = new Map(items.map(readListed).map((delivery) => [delivery.id, delivery]));
-      return { deliveries: page.flatMap((id) => found.get(id) ?? []), total: ids.length + further };
-    },
+    list: (webhookId, slice) =>
+      together(JSON.stringify([webhookId, slice]), () => readPage(database, webhookId, slice, now(), counts)),
 
     history: async (delivery) => {
       const answer = await database.client.send(
@@ -76,6 +68,25 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
       return [...(answer.Items ?? []).map(readAttempt), ...(delivery.latest ? [delivery.latest] : [])];
     },
   };
+}
+
+async function readPage(
+  database: Database,
+  webhookId: string,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+  at: Date,
+  counts: ReturnType<typeof rememberCounts>,
+): ReturnType<Deliveries["list"]> {
+  const since = new Date(at.getTime() - DELIVERY_DAYS * 86_400_000);
+  const { ids, end } = await idsUpTo(database, webhookId, since, offset + limit);
+  const page = ids.slice(offset);
+  const keys = page.map((pk) => ({ pk }));
+  const [items, further] = await Promise.all([
+    readItems(database, "deliveries", keys, LISTED_ATTRIBUTES),
+    end === undefined ? 0 : counts(end, () => countAfter(database, webhookId, since, end)),
+  ]);
+  const found = new Map(items.map(readListed).map((delivery) => [delivery.id, delivery]));
+  return { deliveries: page.flatMap((id) => found.get(id) ?? []), total: ids.length + further };
 }
 
 const itemOf = (delivery: Delivery) => ({ ...fixedAttributes(delivery), ...present(changingAttributes(delivery)) });
