@@ -3,6 +3,7 @@ import type { Sqs } from "../sqs/sqs.ts";
 import { batchEvent, failedMessages, type Message, splitBySize } from "./batch.ts";
 import { chainOf, isStopped, MOST_CALLS } from "./chain.ts";
 import type { LambdaFunction } from "./functions.ts";
+import { travelled } from "./invocation.ts";
 import type { Invoker } from "./invoker.ts";
 import type { Log, LogLine } from "./log.ts";
 
@@ -152,7 +153,7 @@ async function processBatch(
     log(recursionStopped(source, messages));
     return false;
   }
-  const outcome = await invoker.invoke(source.target, batchEvent(messages, source.queueArn), chain);
+  const outcome = await invoker.invoke(source.target, travelled(batchEvent(messages, source.queueArn)), chain);
   if (outcome.kind === "failed") return false;
   const payload = outcome.kind === "answered" && source.reportsFailures ? outcome.payload : "null";
   const { failed, reason } = failedMessages(payload, messages);

@@ -65,7 +65,11 @@ function headersOf({ rawHeaders }: IncomingMessage): [string, string][] {
   return headers;
 }
 
+const NOTHING = Buffer.alloc(0);
+
 async function bodyOf(incoming: IncomingMessage, maximumBytes: number): Promise<Buffer> {
+  // Without either header a request has no body (RFC 9112, 6.3).
+  if (!("content-length" in incoming.headers || "transfer-encoding" in incoming.headers)) return NOTHING;
   if (Number(incoming.headers["content-length"] ?? 0) > maximumBytes) throw new TooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -50,9 +50,8 @@ export function runInProcess(settings: InProcessSettings): Runner {
       handlers.delete(target.name);
       return failureOf(thrown);
     }
-    const event: unknown = JSON.parse(JSON.stringify(invocation.event)); // as it is after it has travelled
     const context = contextOf(target, invocation, settings.clock.now);
-    return withTrace(invocation.traceHeader, () => callHandler(handler, event, context, { apart: true }));
+    return withTrace(invocation.traceHeader, () => callHandler(handler, invocation.event, context, { apart: true }));
   };
   return {
     mostPerFunction: Number.POSITIVE_INFINITY,

@@ -4,6 +4,7 @@ import type { LambdaFunction } from "./functions.ts";
 /** One call of a function. */
 export interface Invocation {
   readonly requestId: string;
+  /** What JSON can say, and the function's own from now on. */
   readonly event: unknown;
   /** Tells whose consequence the call is: what it sends carries it on. */
   readonly traceHeader: string;
@@ -36,10 +37,13 @@ export interface Failed {
 }
 
 /** What a function gave, as it is after it has travelled. */
-export function travelled({ payload, body }: Answered): unknown {
+export function received({ payload, body }: Answered): unknown {
   const value: unknown = JSON.parse(payload);
   return body === undefined ? value : Object.assign(value as object, { body });
 }
+
+/** A copy of an event as it is after it has travelled. */
+export const travelled = (event: unknown): unknown => JSON.parse(JSON.stringify(event));
 
 /** Where functions run. */
 export interface Runner {

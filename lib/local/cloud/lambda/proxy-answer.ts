@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import * as z from "zod/mini";
-import { type Answered, travelled } from "./invocation.ts";
+import { type Answered, received } from "./invocation.ts";
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -23,7 +23,7 @@ export interface HttpAnswer {
 
 /** The answer that a function gave. Throws when it is none; `decodes` says whether base64 is undone. */
 export function answerOf(answered: Answered, decodes: boolean): HttpAnswer {
-  const response = proxyResponse.parse(travelled(answered));
+  const response = proxyResponse.parse(received(answered));
   const isBytes = response.isBase64Encoded === true && decodes;
   return {
     status: response.statusCode,

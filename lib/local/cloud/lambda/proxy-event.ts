@@ -35,7 +35,6 @@ export function proxyEvent(request: HttpRequest, { method, pathParameters }: Rou
     requestContext: {
       resourceId: method.resourceId,
       resourcePath: method.resourcePath,
-      operationName: undefined,
       httpMethod: request.method,
       extendedRequestId: `${randomUUID().slice(-12)}AAA=`,
       requestTime: clfTime(new Date(at)),

@@ -8,7 +8,7 @@ import { createFunctionUrl } from "./function-url.ts";
 import { functionNamed, type LambdaFunction, readFunctions, resourcesOfType } from "./functions.ts";
 import { createGateway } from "./gateway.ts";
 import { runInProcess } from "./in-process.ts";
-import { type Outcome, type Runner, travelled } from "./invocation.ts";
+import { type Outcome, type Runner, received, travelled } from "./invocation.ts";
 import { createInvoker } from "./invoker.ts";
 import { runIsolated } from "./isolated.ts";
 import { type Log, logToStderr } from "./log.ts";
@@ -99,7 +99,7 @@ export async function startHost(settings: HostSettings): Promise<Host> {
     baseUrl,
     metricsUrl,
     async invoke(name, event) {
-      return valueFrom(name, await invoker.invoke(functionNamed(functions, name), event));
+      return valueFrom(name, await invoker.invoke(functionNamed(functions, name), travelled(event)));
     },
     async settle() {
       for (;;) {
@@ -191,7 +191,7 @@ function urlOf(assembly: Assembly, resolve: Resolve, functions: readonly LambdaF
 }
 
 async function valueFrom(name: string, outcome: Outcome): Promise<unknown> {
-  if (outcome.kind === "answered") return travelled(outcome);
+  if (outcome.kind === "answered") return received(outcome);
   if (outcome.kind === "failed") throw new Error(`${name} failed: ${outcome.errorType}: ${outcome.message}`);
   const chunks: Buffer[] = [];
   for await (const chunk of outcome.stream) chunks.push(chunk as Buffer);
