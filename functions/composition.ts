@@ -18,6 +18,10 @@ import { mappings as mappingsIn } from "../lib/adapters/dynamodb/mappings.ts";
 import { overdue as overdueIn } from "../lib/adapters/dynamodb/overdue.ts";
 import { pepper as pepperIn } from "../lib/adapters/dynamodb/pepper.ts";
 import { rateLimits as rateLimitsIn } from "../lib/adapters/dynamodb/rate-limits.ts";
+import {
+  type RememberedMappings,
+  rememberedMappings as rememberedMappingsIn,
+} from "../lib/adapters/dynamodb/remembered-mappings.ts";
 import { repeats as repeatsIn } from "../lib/adapters/dynamodb/repeats.ts";
 import { tokens as tokensIn } from "../lib/adapters/dynamodb/tokens.ts";
 import { turns as turnsIn } from "../lib/adapters/dynamodb/turns.ts";
@@ -115,6 +119,9 @@ export const rateLimits = (): RateLimits => once("rateLimits", () => rateLimitsI
 export const repeats = (): Repeats => once("repeats", () => repeatsIn(database(), vault()));
 
 export const mappings = (): Mappings => once("mappings", () => mappingsIn(database()));
+
+export const rememberedMappings = (): RememberedMappings =>
+  once("rememberedMappings", () => rememberedMappingsIn(database()));
 
 export const importPlans = (): ImportPlans => once("importPlans", () => importPlansIn(database()));
 

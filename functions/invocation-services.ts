@@ -1,10 +1,9 @@
 import DataLoader from "dataloader";
 import { readRemembered } from "../lib/adapters/dynamodb/engine.ts";
-import { readMappings } from "../lib/adapters/dynamodb/read-mappings.ts";
 import type { Mapping } from "../lib/model/mapping.ts";
 import type { CycleMessage } from "../lib/model/messages.ts";
 import type { Counters, EngineMemory, MessageNeeds, Remembered } from "../lib/sync/service-ports.ts";
-import { database } from "./composition.ts";
+import { database, rememberedMappings } from "./composition.ts";
 import { clock, connectionsOf, cycleServices } from "./cycle-services.ts";
 
 /** Mappings and workspaces whose last telling one process remembers. */
@@ -24,7 +23,7 @@ export function invocationServices(cycles: readonly CycleMessage[]): MessageNeed
   return {
     ...services,
     connections: connectionsOf(),
-    mappings: { ...services.mappings, find: mappings },
+    mappings: { find: mappings, listActive: rememberedMappings().listActive },
     engine: {
       ...services.engine,
       read: remembered,
@@ -58,7 +57,7 @@ interface Asked {
 }
 
 async function mappingsOf(asked: readonly Asked[]): Promise<(Mapping | null)[]> {
-  const found = await perWorkspace(asked, (workspaceId, ids) => readMappings(database(), workspaceId, ids));
+  const found = await perWorkspace(asked, rememberedMappings().read);
   return asked.map(({ workspaceId, mappingId }) => found.get(workspaceId)?.get(mappingId) ?? null);
 }
 
