@@ -2,6 +2,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { TableName } from "../../model/resources.ts";
 import { askTogether } from "../ask-together.ts";
+import { ASKING } from "../asking.ts";
 import { Sha256 } from "./sha256.ts";
 
 /** DynamoDB and the physical names of the tables in it. */
@@ -15,7 +16,7 @@ const UNUSED = ["loggerMiddleware", "getUserAgentMiddleware", "recursionDetectio
 
 /** The database that the environment names; region, endpoint and credentials are the SDK's to find. */
 export function openDatabase(table: (name: TableName) => string): Database {
-  const client = new DynamoDBClient({ maxAttempts: 5, sha256: Sha256 });
+  const client = new DynamoDBClient({ ...ASKING, sha256: Sha256 });
   for (const name of UNUSED) client.middlewareStack.remove(name);
   const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   readTogether(documents);

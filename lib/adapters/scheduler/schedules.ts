@@ -6,6 +6,7 @@ import {
 } from "@aws-sdk/client-scheduler";
 import type { TickMessage } from "../../model/messages.ts";
 import type { Schedules } from "../../sync/schedules.ts";
+import { ASKING } from "../asking.ts";
 
 /** Where schedules live and what they wake. */
 export interface ScheduleSettings {
@@ -17,13 +18,13 @@ export interface ScheduleSettings {
 
 /** Ends schedules of a group, for whoever makes none. */
 export function scheduleRemoval(group: string): Pick<Schedules, "remove"> {
-  const client = new SchedulerClient({ maxAttempts: 5 });
+  const client = new SchedulerClient(ASKING);
   return { remove: (mappingId) => removeSchedule(client, group, mappingId) };
 }
 
 /** The scheduler that the environment names; region, endpoint and credentials are the SDK's to find. */
 export function schedulesIn(settings: ScheduleSettings): Schedules {
-  const client = new SchedulerClient({ maxAttempts: 5 });
+  const client = new SchedulerClient(ASKING);
   const { group } = settings;
   return {
     ensure: async ({ workspaceId, mappingId }) => {

@@ -1,4 +1,5 @@
 import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from "@aws-sdk/client-kms";
+import { ASKING } from "../asking.ts";
 
 /** A key for AES-256, and itself encrypted by KMS. */
 export interface DataKey {
@@ -21,7 +22,7 @@ const MAX_REMEMBERED = 1000;
 
 /** Data keys by the KMS key `keyId`. */
 export function kmsDataKeys(keyId: string, now: () => Date): DataKeys {
-  const kms = new KMSClient({ maxAttempts: 5 });
+  const kms = new KMSClient(ASKING);
   const sealing = new Map<string, { readonly key: Promise<DataKey>; readonly until: number }>();
   const opened = new Map<string, Promise<Uint8Array>>();
 

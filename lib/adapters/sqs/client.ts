@@ -1,5 +1,6 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
 import type { QueueName } from "../../model/resources.ts";
+import { ASKING } from "../asking.ts";
 
 /** SQS and the URLs of the queues in it. */
 export interface Queues {
@@ -9,5 +10,5 @@ export interface Queues {
 
 /** The queues that the environment names; region, endpoint and credentials are the SDK's to find. */
 export function openQueues(url: (name: QueueName) => string): Queues {
-  return { client: new SQSClient({ maxAttempts: 5 }), url };
+  return { client: new SQSClient(ASKING), url };
 }
