@@ -1,8 +1,9 @@
+import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { handler as importConfig } from "../../functions/api/import-config.ts";
 import { handler as readDrift } from "../../functions/api/read-drift.ts";
 import { handler as saveBaseline } from "../../functions/api/save-baseline.ts";
-import { auditLog, mappings } from "../../functions/composition.ts";
+import { auditLog, database, mappings } from "../../functions/composition.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { call } from "../support/call.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
@@ -107,4 +108,26 @@ test("drift is measured against the most recent baseline", async () => {
   const second = await call(saveBaseline, "save-baseline", request());
 
   expect((await drift()).json?.data).toEqual({ ...(second.json?.data as object), drifted: false, changes: [] });
+});
+
+test("baselines that newer ones have replaced take no room", async () => {
+  const kept = async () => {
+    const { client, table } = database();
+    const query = { TableName: table("baselines"), KeyConditionExpression: "pk = :pk" };
+    const answer = await client.send(
+      new QueryCommand({ ...query, ExpressionAttributeValues: { ":pk": workspace.id } }),
+    );
+    return answer.Items?.length;
+  };
+  const save = () => call(saveBaseline, "save-baseline", request());
+  await save();
+  await cloud.clock.advance({ seconds: 1 });
+  await save();
+  const two = await kept();
+  await cloud.clock.advance({ seconds: 1 });
+
+  const third = await save();
+
+  expect(await kept()).toBe(two);
+  expect((await drift()).json?.data).toMatchObject(third.json?.data as object);
 });

@@ -2,7 +2,8 @@ import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Baselines } from "../../config/ports.ts";
 import type { Mapping } from "../../model/mapping.ts";
-import { readChunks, writeChunks } from "./chunks.ts";
+import { writeItems } from "./batch.ts";
+import { chunkKeys, readChunks, writeChunks } from "./chunks.ts";
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
 import { readMapping, writeMapping } from "./mapping-item.ts";
@@ -13,11 +14,15 @@ const headKey = (capturedAt: Date, id: string): string => `head#${capturedAt.toI
 const place = (workspaceId: string, id: string) =>
   ({ table: "baselines", pk: workspaceId, prefix: `chunk#${id}` }) as const;
 
-/** Baselines in DynamoDB: the chunks first, then the head that makes them one, with the audit entry. */
+/**
+ * Baselines in DynamoDB: the chunks first, then the head that makes them one, with the audit entry. The most recent one
+ * stays beside a new one, for whoever is reading it just then; those before it, which nobody asks for, go.
+ */
 export function baselines(database: Database): Baselines {
   const known = new Map<string, readonly Mapping[]>(); // a baseline never changes
   return {
     save: async ({ id, workspaceId, capturedAt, mappings }, entry) => {
+      await forgetOlder(database, workspaceId, await readHeads(database, workspaceId));
       const chunks = await writeChunks(database, place(workspaceId, id), mappings.map(writeMapping), null);
       const Item = {
         pk: workspaceId,
@@ -31,24 +36,45 @@ export function baselines(database: Database): Baselines {
     },
 
     latest: async (workspaceId) => {
-      const { Items = [] } = await database.client.send(
-        new QueryCommand({
-          TableName: database.table("baselines"),
-          KeyConditionExpression: "pk = :pk AND begins_with(sk, :head)",
-          ExpressionAttributeValues: { ":pk": workspaceId, ":head": "head#" },
-          ScanIndexForward: false,
-          Limit: 1,
-          ConsistentRead: true,
-        }),
-      );
-      if (Items[0] === undefined) return null;
-      const { id, captured_at, chunks } = head.parse(Items[0]);
+      const [newest] = await readHeads(database, workspaceId, 1);
+      if (newest === undefined) return null;
+      const { id, captured_at, chunks } = newest;
       const mappings = known.get(id) ?? (await readMappings(database, workspaceId, id, chunks));
       if (known.size >= MAX_KNOWN) known.clear();
       known.set(id, mappings);
       return { id, workspaceId, capturedAt: new Date(captured_at), mappings };
     },
   };
+}
+
+type Head = z.infer<typeof head>;
+
+/** The most recent ones first; all, or so many. */
+async function readHeads(database: Database, workspaceId: string, limit?: number): Promise<readonly Head[]> {
+  const asked = {
+    TableName: database.table("baselines"),
+    KeyConditionExpression: "pk = :pk AND begins_with(sk, :head)",
+    ExpressionAttributeValues: { ":pk": workspaceId, ":head": "head#" },
+    ScanIndexForward: false,
+    ConsistentRead: true,
+  };
+  const { Items = [] } = await database.client.send(
+    new QueryCommand({ ...asked, ...(limit === undefined ? {} : { Limit: limit }) }),
+  );
+  return Items.map((item) => head.parse(item));
+}
+
+/** Removes all but the first of these. */
+async function forgetOlder(database: Database, workspaceId: string, [, ...old]: readonly Head[]): Promise<void> {
+  const keys = old.flatMap(({ captured_at, id, chunks }) => [
+    ...chunkKeys(place(workspaceId, id), chunks),
+    { pk: workspaceId, sk: headKey(new Date(captured_at), id) },
+  ]);
+  await writeItems(
+    database,
+    "baselines",
+    keys.map((Key) => ({ DeleteRequest: { Key } })),
+  );
 }
 
 /** Baselines that one process remembers at most. */

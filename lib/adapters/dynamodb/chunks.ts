@@ -19,6 +19,9 @@ interface Place {
 
 const chunkKey = ({ pk, prefix }: Place, at: number) => ({ pk, sk: `${prefix}#${String(at).padStart(4, "0")}` });
 
+/** The keys of a document's chunks. */
+export const chunkKeys = (place: Place, count: number) => Array.from({ length: count }, (_, at) => chunkKey(place, at));
+
 /** Keeps a document of any size as compressed chunks, and gives their number. `expiresAt` in epoch seconds. */
 export async function writeChunks(
   database: Database,
@@ -38,7 +41,7 @@ export async function writeChunks(
 
 /** The document of `count` chunks; null when one of them is gone. */
 export async function readChunks(database: Database, place: Place, count: number): Promise<unknown> {
-  const keys = Array.from({ length: count }, (_, at) => chunkKey(place, at));
+  const keys = chunkKeys(place, count);
   const bodies = new Map<string, Uint8Array>();
   for (let at = 0; at < keys.length; at += CHUNKS_PER_READ) {
     await readSome(database, place, keys.slice(at, at + CHUNKS_PER_READ), bodies);
