@@ -7,7 +7,8 @@ import { onLambda } from "../on-lambda.ts";
 /** The workspace's tokens, newest first; never the tokens themselves. */
 export const listTokens = endpoint({
   route: "list-tokens",
-  summary: "The workspace's API tokens, newest first, revoked and expired ones too; never the tokens themselves.",
+  summary:
+    "The workspace's API tokens, newest first, revoked and expired ones too for thirty days; never the tokens themselves.",
   output: z.array(tokenView),
   services: () => ({ tokens: tokens() }),
   run: async ({ workspace, services, at }) =>

@@ -25,7 +25,7 @@ export interface Tokens {
   /** The token with this hash, revoked and expired ones too. */
   find(hash: string): Promise<TokenRecord | null>;
   create(hash: string, token: TokenRecord, entry: AuditEntry): Promise<void>;
-  /** All tokens of a workspace, newest first, revoked and expired ones too. */
+  /** All tokens of a workspace, newest first, revoked and expired ones too for some weeks. */
   list(workspaceId: string): Promise<readonly TokenRecord[]>;
   /** Ends a token, with its audit entry; null: this workspace has no such token, or it was revoked before. */
   revoke(workspaceId: string, tokenId: string, entry: AuditEntry): Promise<TokenRecord | null>;

@@ -110,3 +110,18 @@ test.each([
   expect(refused.status).toBe(400);
   expect(refused.json?.error?.details?.map((detail) => detail.path)).toContain(path);
 });
+
+test("a revoked token is listed for thirty days, and gone then", async () => {
+  const { id } = await make({ name: "weekly", owner: "ada@example.com", scopes: ["read"] });
+  await revoke(id);
+  const listed = async () => {
+    await cloud.dynamodb.sweepExpired();
+    const tokens = dataOf<readonly Token[]>(await call(listTokens, "list-tokens", request()));
+    return tokens.some((token) => token.id === id);
+  };
+  await cloud.clock.advance({ hours: 29 * 24 });
+  const within = await listed();
+  await cloud.clock.advance({ hours: 2 * 24 });
+
+  expect([within, await listed()]).toEqual([true, false]);
+});

@@ -55,6 +55,7 @@ function tableProperties(name: TableName) {
   return {
     TableName: physicalName(name),
     BillingMode: "PAY_PER_REQUEST",
+    TimeToLiveSpecification: { AttributeName: "expires_at", Enabled: true },
     KeySchema: keys("pk", sorted ? "sk" : null),
     AttributeDefinitions: [...attributes].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
     ...(indexes.length === 0

@@ -8,8 +8,11 @@ import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
 import { ConditionFailed, type Write } from "./transact.ts";
 
-/** An expired token is still listed for this many days, then DynamoDB deletes it. */
-const KEPT_AFTER_EXPIRY_DAYS = 30;
+/** A token that has expired or was revoked is still listed for this many days, then DynamoDB deletes it. */
+const KEPT_DAYS = 30;
+
+/** When DynamoDB may delete a token that ended then, in epoch seconds. */
+const expiryAfter = (end: Date): number => Math.floor(end.getTime() / 1000) + KEPT_DAYS * 86_400;
 
 /** API tokens in DynamoDB, found by their keyed hash. */
 export function tokens(database: Database): Tokens {
@@ -79,9 +82,9 @@ function markRevoked(database: Database, pk: unknown, { createdAt }: AuditEntry)
     Update: {
       TableName: database.table("tokens"),
       Key: { pk },
-      UpdateExpression: "SET revoked_at = :at",
+      UpdateExpression: "SET revoked_at = :at, expires_at = :expiry",
       ConditionExpression: "attribute_exists(pk) AND attribute_not_exists(revoked_at)",
-      ExpressionAttributeValues: { ":at": createdAt.toISOString() },
+      ExpressionAttributeValues: { ":at": createdAt.toISOString(), ":expiry": expiryAfter(createdAt) },
     },
   };
 }
@@ -127,9 +130,6 @@ function writeToken(hash: string, token: TokenRecord): Record<string, unknown> {
     valid_until: token.validUntil?.toISOString(),
     revoked_at: token.revokedAt?.toISOString(),
     last_used_at: token.lastUsedAt?.toISOString(),
-    expires_at:
-      token.validUntil === null
-        ? undefined
-        : Math.floor(token.validUntil.getTime() / 1000) + KEPT_AFTER_EXPIRY_DAYS * 86_400,
+    expires_at: token.validUntil === null ? undefined : expiryAfter(token.validUntil),
   };
 }
