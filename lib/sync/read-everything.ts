@@ -6,6 +6,7 @@ import { allAfter, countOf, everything } from "../model/soql.ts";
 import type { Clock } from "./clock.ts";
 import type { Cycle, Moved } from "./cycle.ts";
 import type { BulkPart, Image, LoadMark, Page } from "./ports.ts";
+import { readAhead } from "./read-ahead.ts";
 import { applyImages, applyPage, readPage } from "./read-page.ts";
 
 /** Up to so many records, pages of REST take fewer calls and less time than a job of the Bulk API. */
@@ -76,18 +77,10 @@ async function readByRest(cycle: Cycle, mark: LoadMark): Promise<void> {
 /** One page is written while the next one is read: what waits for the org and what waits for the database go together. */
 async function readByBulk(cycle: Cycle, mark: LoadMark, bulk: NonNullable<LoadMark["bulk"]>): Promise<void> {
   await untilDone(cycle, bulk.jobId);
-  const pages = bulkPages(cycle, mark, bulk);
-  const read = () => {
-    const page = pages.next();
-    // Whoever awaits it meets its failure; nobody does when the cycle ends before.
-    page.catch(() => undefined);
-    return page;
-  };
-  for (let next = read(); ; ) {
+  for (const pages = readAhead(bulkPages(cycle, mark, bulk)); ; ) {
     await cycle.hold.mayRead();
-    const { done, value } = await cycle.hold.during(() => next);
+    const { done, value } = await cycle.hold.during(() => pages.next());
     if (done) return;
-    next = read();
     // What the job read is as old as the job.
     await applyImages(cycle, { ...value, readAt: mark.startedAt, lane: laneOf(mark) });
   }

@@ -9,7 +9,7 @@ import { ready, type Sending, settleOwed } from "./sending.ts";
 import { type Job, takeResults, writesByKey } from "./take-results.ts";
 
 /** How soon a job is first looked after, and how far apart the looks become while the cycle waits. */
-const FIRST_LOOK_MILLISECONDS = 400;
+const FIRST_LOOK_MILLISECONDS = 100;
 const LAST_LOOK_MILLISECONDS = 8_000;
 
 /** A job that takes longer is left to the cycles that follow, so that the mapping's pulls go on. */
@@ -97,16 +97,16 @@ async function awaitJob(cycle: Cycle, sending: Sending, job: Job, writes: readon
       await takeResults(cycle, sending, job, save, writesByKey(cycle.shape, job, writes));
       return true;
     }
-    wait = untilItEnds(save, writes.length, waited);
+    wait = untilNextLook(save, writes.length, waited);
   }
   cycle.tally.jobsWaiting += 1;
   return false;
 }
 
-/** As long as what is left will take at the pace so far. */
-function untilItEnds({ processed }: BulkSave, records: number, waited: number): number {
-  const left = processed > 0 ? (waited * (records - processed)) / processed : waited;
-  return Math.min(Math.max(left, FIRST_LOOK_MILLISECONDS), LAST_LOOK_MILLISECONDS);
+/** As long as what is left will take at the pace so far; twice as long as until now while there is no pace. */
+function untilNextLook({ processed }: BulkSave, records: number, waited: number): number {
+  const left = processed > 0 ? Math.max((waited * (records - processed)) / processed, waited / 4) : 2 * waited;
+  return Math.min(left, LAST_LOOK_MILLISECONDS);
 }
 
 function pause(clock: Cycle["clock"], milliseconds: number): Promise<void> {

@@ -8,6 +8,7 @@ import type { TableShape } from "../model/shape.ts";
 import type { Cycle } from "./cycle.ts";
 import { bringBack, outcomeOf } from "./outcome-of.ts";
 import type { BulkSave, PushOutcome, SavedKind } from "./ports.ts";
+import { readAhead } from "./read-ahead.ts";
 import { idsOf } from "./save-batch.ts";
 import { type Sending, settleJobs } from "./sending.ts";
 
@@ -71,7 +72,7 @@ async function takeFile(
   writes: ByKey,
 ): Promise<void> {
   try {
-    for await (const lines of await cycle.salesforce.bulkSaved(job.jobId, kind)) {
+    for await (const lines of readAhead(await cycle.salesforce.bulkSaved(job.jobId, kind))) {
       const told = lines.flatMap((line) => {
         const write = take(cycle, job, line, writes);
         return write ? [{ write, line }] : [];

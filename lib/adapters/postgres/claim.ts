@@ -7,6 +7,7 @@ import { holdExcessDeletes } from "./held-changes.ts";
 import type { MappedTable } from "./layout.ts";
 import { writeOwedRows } from "./owed-rows.ts";
 import type { Row } from "./session.ts";
+import { numberArray } from "./sql.ts";
 
 /** What one claim gave, and where the next one of the same lease looks. */
 interface Claimed {
@@ -82,7 +83,7 @@ async function lockWhole(
   candidates: readonly Candidate[],
 ): Promise<readonly number[]> {
   if (candidates.length === 0) return [];
-  const [found] = await session.query<{ whole: [number, number][]; locked: number[] }>(
+  const [found] = await session.query<{ whole: [number, number][] | null; locked: number[] }>(
     `WITH whole AS MATERIALIZED (
        SELECT id, record_id FROM ${tables.log}
        WHERE table_name = $1 AND record_id = ANY ($2::bigint[]) AND processed_at IS NULL
@@ -92,13 +93,15 @@ async function lockWhole(
      ), locked AS MATERIALIZED (
        SELECT id FROM ${tables.log} WHERE id = ANY (ARRAY(SELECT id FROM whole)) FOR NO KEY UPDATE SKIP LOCKED
      )
-     SELECT (SELECT jsonb_agg(jsonb_build_array(id, record_id)) FROM whole) AS whole,
-       (SELECT coalesce(jsonb_agg(id), '[]') FROM locked) AS locked`,
-    [shape.table, [...new Set(candidates.map(({ record_id }) => record_id))]],
+     SELECT (SELECT to_json(coalesce(array_agg(id), '{}')) FROM locked) AS locked,
+       CASE WHEN (SELECT count(*) FROM whole) > (SELECT count(*) FROM locked)
+         THEN (SELECT jsonb_agg(jsonb_build_array(id, record_id)) FROM whole) END AS whole`,
+    [shape.table, numberArray([...new Set(candidates.map(({ record_id }) => record_id))])],
   );
-  const locked = new Set(found?.locked);
-  const torn = new Set(found?.whole.filter(([id]) => !locked.has(id)).map(([, recordId]) => recordId));
-  return (found?.whole ?? []).filter(([, recordId]) => !torn.has(recordId)).map(([id]) => id);
+  if (!found?.whole) return found?.locked ?? [];
+  const locked = new Set(found.locked);
+  const torn = new Set(found.whole.filter(([id]) => !locked.has(id)).map(([, recordId]) => recordId));
+  return found.whole.filter(([, recordId]) => !torn.has(recordId)).map(([id]) => id);
 }
 
 async function take(
@@ -121,22 +124,24 @@ async function take(
        RETURNING l.*
      )
      ${changesFrom("claimed", mapped)}`,
-    [mapped.shape.table, lease.fence, now(), ids],
+    [mapped.shape.table, lease.fence, now(), numberArray(ids)],
   );
 }
 
 /** Marks claimed changes as sent, just before the call; one round trip. */
 export async function markSent(bench: Workbench, lease: Lease, batchId: string, ids: readonly number[]): Promise<void> {
-  const rows = await bench.session.query(
+  const [row] = await bench.session.query<{ marked: number }>(
     `WITH lease AS (
        SELECT FROM ${leaseTable(bench.tables, lease.work)} WHERE mapping_id = $1 AND fence = $2 AND config_version = $3
-       FOR NO KEY UPDATE)
-     UPDATE ${bench.tables.log} SET batch_id = $5, sent_at = $6
-     WHERE id = ANY ($4::bigint[]) AND state = 'PENDING' AND fence = $2 AND EXISTS (SELECT FROM lease)
-     RETURNING id`,
-    [lease.mappingId, lease.fence, lease.configVersion, ids, batchId, bench.now()],
+       FOR NO KEY UPDATE
+     ), marked AS (
+       UPDATE ${bench.tables.log} SET batch_id = $5, sent_at = $6
+       WHERE id = ANY ($4::bigint[]) AND state = 'PENDING' AND fence = $2 AND EXISTS (SELECT FROM lease)
+       RETURNING id)
+     SELECT count(*) AS marked FROM marked`,
+    [lease.mappingId, lease.fence, lease.configVersion, numberArray(ids), batchId, bench.now()],
   );
-  if (rows.length < ids.length) throw new LeaseLost(lease);
+  if (row?.marked !== ids.length) throw new LeaseLost(lease);
 }
 
 /** Makes claimed changes NEW again that were not sent, as long as nobody else has the lease; one round trip. */

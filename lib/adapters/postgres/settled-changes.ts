@@ -1,6 +1,6 @@
 import type { Action, LastOperation, State } from "../../model/change.ts";
 import type { PushOutcome } from "../../sync/ports.ts";
-import { numberArray } from "./sql.ts";
+import { idArray, numberArray } from "./sql.ts";
 
 /** What becomes of a change; names are those of the statement that settles. Thousands of changes share a few of them. */
 interface Ending {
@@ -25,7 +25,7 @@ export interface SettledChanges {
     endings: string,
     ids: string,
     kinds: string,
-    sfids: readonly (string | null)[],
+    sfids: ReturnType<typeof idArray>,
     speaks: string,
   ];
 }
@@ -35,7 +35,7 @@ export function settledChanges(outcomes: readonly PushOutcome[], now: Date): Set
   const endings = new Map<string, Ending & { readonly kind: number }>();
   const [ids, kinds, sfids, speaks]: [number[], number[], (string | null)[], boolean[]] = [[], [], [], []];
   for (const outcome of outcomes) {
-    const kind = kindOf(endings, endingOf(outcome, now));
+    const kind = kindOf(endings, outcome, now);
     const last = Math.max(...outcome.changeIds);
     for (const id of outcome.changeIds) {
       ids.push(id);
@@ -48,18 +48,32 @@ export function settledChanges(outcomes: readonly PushOutcome[], now: Date): Set
     JSON.stringify([...endings.values()]),
     numberArray(ids),
     numberArray(kinds),
-    sfids,
+    idArray(sfids),
     `{${speaks.join(",")}}`,
   ] as const;
   return { count: ids.length, ids: parameters[1], parameters };
 }
 
-function kindOf(endings: Map<string, Ending & { readonly kind: number }>, ending: Ending): number {
-  const key = Object.values(ending).join("\0");
-  const known = endings.get(key);
+function kindOf(endings: Map<string, Ending & { readonly kind: number }>, outcome: PushOutcome, now: Date): number {
+  const name = nameOf(outcome);
+  const known = endings.get(name);
   if (known) return known.kind;
-  endings.set(key, { ...ending, kind: endings.size });
+  endings.set(name, { ...endingOf(outcome, now), kind: endings.size });
   return endings.size - 1;
+}
+
+/** Outcomes of one name end their changes alike. */
+function nameOf(outcome: PushOutcome): string {
+  switch (outcome.kind) {
+    case "accepted":
+      return `accepted ${outcome.action} ${outcome.answeredAt.getTime()}`;
+    case "settled":
+      return "settled";
+    case "refused":
+      return `refused ${outcome.error}`;
+    case "retry":
+      return `retry ${outcome.afterSeconds} ${outcome.counts} ${outcome.error}`;
+  }
 }
 
 function endingOf(outcome: PushOutcome, now: Date): Ending {

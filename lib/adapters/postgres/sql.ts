@@ -7,8 +7,8 @@ export const name = (text: string): string => escapeIdentifier(text);
 export const literal = (text: string): string => escapeLiteral(text);
 
 /** Ids of records as a parameter of type `text[]`: they need no quotes, and thousands of them are told faster without. */
-export const idArray = (ids: readonly string[]): readonly string[] | string =>
-  ids.every((id) => RECORD_ID.test(id)) ? `{${ids.join(",")}}` : ids;
+export const idArray = (ids: readonly (string | null)[]): readonly (string | null)[] | string =>
+  ids.every((id) => id === null || RECORD_ID.test(id)) ? `{${ids.map((id) => id ?? "NULL").join(",")}}` : ids;
 
 const RECORD_ID = /^[A-Za-z0-9]{15,18}$/;
 
