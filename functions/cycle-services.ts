@@ -6,7 +6,7 @@ import { connectOrg } from "../lib/adapters/salesforce/connect-org.ts";
 import { sessionsOf } from "../lib/adapters/salesforce/sessions.ts";
 import { send } from "../lib/adapters/sqs/send.ts";
 import { Failure } from "../lib/model/failure.ts";
-import type { PostgresConnection } from "../lib/model/workspace.ts";
+import { type PostgresConnection, writersOf } from "../lib/model/workspace.ts";
 import type { Clock } from "../lib/sync/clock.ts";
 import type { ConnectedOrg, Connections, Log, MessageNeeds, Queues } from "../lib/sync/service-ports.ts";
 import type { Sessions } from "../lib/sync/sessions.ts";
@@ -60,7 +60,7 @@ export function connectionsOf(): Connections {
 
 const connectedBy = (sessions: Sessions, signal: AbortSignal): ConnectedOrg => ({
   salesforce: connectOrg(sessions, signal),
-  userId: async () => (await sessions.current()).userId,
+  writers: async () => writersOf(await sessions.current()),
 });
 
 function kept<Thing>(things: Map<string, Thing>, name: string, make: (name: string) => Thing): Thing {

@@ -59,6 +59,7 @@ async function createDemo({ postgres, org }: Needs): Promise<Demo> {
         instanceUrl: org.url,
         organizationId: org.organizationId,
         userId: org.userId,
+        formerUserIds: [],
         apiVersion: "66.0",
         credentials: {
           kind: "password",

@@ -65,16 +65,16 @@ function living({ softDeletes, filter }: TableShape): string[] {
 
 const where = (conditions: readonly string[]) => (conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "");
 
-/** Records that a user, or (null) anybody, created in a window, one page: what an insert in doubt may have become. */
+/** Records that these users, or (null) anybody, created in a window, one page: what an insert in doubt may have become. */
 export function createdBy(
   shape: TableShape,
-  userId: string | null,
+  writers: readonly string[] | null,
   from: Date,
   until: Date,
   afterId: string | null,
 ): string {
   const conditions = [
-    ...(userId === null ? [] : [`CreatedById = ${recordId(userId)}`]),
+    ...(writers === null ? [] : [`CreatedById IN (${writers.map(recordId).join(", ")})`]),
     `CreatedDate >= ${instant(from)}`,
     `CreatedDate <= ${instant(until)}`,
     ...(afterId === null ? [] : [`Id > ${recordId(afterId)}`]),
@@ -83,15 +83,15 @@ export function createdBy(
   return `SELECT ${fields} FROM ${identifier(shape.sfObject)} WHERE ${conditions.join(" AND ")} ORDER BY Id LIMIT ${PAGE_SIZE}`;
 }
 
-/** Those of these records, at most 400, that somebody else than this user created, or that were not created in a window. */
+/** Those of these records, at most 400, that somebody else than these users created, or that were not created in a window. */
 export function strangersWithIds(
   shape: TableShape,
   ids: readonly string[],
-  userId: string,
+  writers: readonly string[],
   { from, until }: { readonly from: Date; readonly until: Date },
 ): string {
   const strange = [
-    `CreatedById != ${recordId(userId)}`,
+    `CreatedById NOT IN (${writers.map(recordId).join(", ")})`,
     `CreatedDate < ${instant(from)}`,
     `CreatedDate > ${instant(until)}`,
   ];

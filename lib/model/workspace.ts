@@ -20,13 +20,29 @@ export interface SalesforceConnection {
   /** Where the org answers, as the last login said. */
   readonly instanceUrl: string;
   readonly organizationId: string;
-  /** The user that we write as: an insert in doubt is looked up among what this user created. */
+  /** The user that we write as. */
   readonly userId: string;
+  /** Users that this workspace wrote to this org as before. */
+  readonly formerUserIds: readonly string[];
   /** As in request paths, without the v: `66.0`. */
   readonly apiVersion: string;
   readonly credentials: SalesforceCredentials;
   /** The session of the last login; null before the first. */
   readonly accessToken: string | null;
+}
+
+/** Everybody as whom we may have written, now first: an insert in doubt is looked up among what they created. */
+export const writersOf = ({ userId, formerUserIds }: Pick<SalesforceConnection, "userId" | "formerUserIds">) => [
+  userId,
+  ...formerUserIds,
+];
+
+/** Who was the writer before, where a session speaks for this user from now on. */
+export function formerWriters(
+  before: Pick<SalesforceConnection, "userId" | "formerUserIds">,
+  userId: string,
+): readonly string[] {
+  return [...new Set(writersOf(before))].filter((id) => id !== userId && id !== "");
 }
 
 /** How a new session is had when the old one has ended (Salesforce, OAuth 2.0 flows). */

@@ -4,7 +4,7 @@ import type { Mappings } from "../config/ports.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
-import type { SalesforceConnection, SalesforceCredentials } from "../model/workspace.ts";
+import { formerWriters, type SalesforceConnection, type SalesforceCredentials } from "../model/workspace.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 import type { ConnectionSettings, HostGuard, Identity, OrgLogin, PendingAuthorization, Session } from "./ports.ts";
 import { provenInstance } from "./prove-instance.ts";
@@ -103,20 +103,34 @@ async function keep(
   const at = { ...session, instanceUrl };
   const identity = await asked("body.login_url", () => needs.login.identify(at));
   const apiVersion = newest(await asked("body.login_url", () => needs.login.versions(instanceUrl)));
-  await refuseOtherOrg(needs, who, identity);
+  const before = await ofSameOrg(needs, who, identity);
   const { organizationId, userId, username } = identity;
+  const formerUserIds = before ? formerWriters(before, userId) : [];
   const { accessToken } = session;
-  const connection = { loginUrl, instanceUrl, organizationId, userId, apiVersion, credentials, accessToken };
+  const connection = {
+    loginUrl,
+    instanceUrl,
+    organizationId,
+    userId,
+    formerUserIds,
+    apiVersion,
+    credentials,
+    accessToken,
+  };
   await needs.connections.setSalesforce(who.workspace.id, connection, entryOf(who, connection, username));
   return { organizationId, instanceUrl, username, apiVersion };
 }
 
-/** The rows of an org's records mean nothing in another one. */
-async function refuseOtherOrg({ mappings }: Needs, { workspace }: Who, { organizationId }: Identity): Promise<void> {
+/** The connection so far, if it is to this org. The rows of an org's records mean nothing in another one. */
+async function ofSameOrg(
+  { mappings }: Needs,
+  { workspace }: Who,
+  { organizationId }: Identity,
+): Promise<SalesforceConnection | null> {
   const { salesforce } = await workspace.open();
-  if (salesforce === null || salesforce.organizationId.slice(0, 15) === organizationId.slice(0, 15)) return;
+  if (salesforce === null || salesforce.organizationId.slice(0, 15) === organizationId.slice(0, 15)) return salesforce;
   const listing = await mappings.list(workspace.id);
-  if (listing.mappings.length === 0) return;
+  if (listing.mappings.length === 0) return null;
   throw new Failure(
     "CONFLICT",
     `this workspace's rows belong to org ${salesforce.organizationId}, this is ${organizationId}: delete its mappings first, or connect another workspace`,

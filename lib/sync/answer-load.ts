@@ -14,10 +14,10 @@ export async function answerLoad(needs: MessageNeeds, message: LoadMessage, invo
   const stopReading = new AbortController();
   const store = await needs.connections.openStore(mapping.workspaceId);
   try {
-    const { salesforce, userId } = await needs.connections.connectOrg(mapping.workspaceId, stopReading.signal);
+    const { salesforce, writers } = await needs.connections.connectOrg(mapping.workspaceId, stopReading.signal);
     const report = await doLongWork(
       { ...needs, store, salesforce, shared: sharedBy(needs, mapping.workspaceId) },
-      { mapping, kind: message.kind, userId, ...invocation },
+      { mapping, kind: message.kind, writers, ...invocation },
     );
     // What somebody else is at, and what is left unfinished by one who died, the cycles ask for again.
     if (report.outcome === "more") await carryOn(needs, message);

@@ -29,10 +29,10 @@ export async function answerMessage(needs: MessageNeeds, message: CycleMessage, 
   const reported = { mapping, message, engine, budget, startedAt: now.getTime() };
   const order = { mapping, kind: message.kind, slot: message.slot, ...invocation };
   const stopReading = new AbortController();
-  const begun = await begin(needs, mapping, stopReading.signal, (store, { salesforce, userId }) =>
+  const begun = await begin(needs, mapping, stopReading.signal, (store, { salesforce, writers }) =>
     runCycle(
       { ...needs, store, salesforce, shared: sharedBy(needs, mapping.workspaceId) },
-      { ...order, userId, budget },
+      { ...order, writers, budget },
     ),
   );
   try {

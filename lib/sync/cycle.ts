@@ -14,8 +14,8 @@ export interface Cycle {
   readonly salesforce: Salesforce;
   /** What the mappings of the workspace share. */
   readonly shared: Shared;
-  /** Id of the Salesforce user that we write as. */
-  readonly userId: () => Promise<string>;
+  /** Ids of the Salesforce users as whom we write (the first) and wrote earlier. */
+  readonly writers: () => Promise<readonly string[]>;
   readonly clock: Clock;
   /** In [0, 1); spreads retries. */
   readonly random: () => number;

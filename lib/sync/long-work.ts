@@ -11,8 +11,8 @@ import { sweepRows } from "./sweep-rows.ts";
 export interface LongOrder {
   readonly mapping: Mapping;
   readonly kind: LoadMessage["kind"];
-  /** Id of the Salesforce user that we write as. */
-  readonly userId: () => Promise<string>;
+  /** Ids of the Salesforce users as whom we write (the first) and wrote earlier. */
+  readonly writers: () => Promise<readonly string[]>;
   readonly owner: string;
   /** Epoch milliseconds when the invocation ends. */
   readonly deadline: number;
@@ -38,7 +38,7 @@ export async function doLongWork(needs: CycleNeeds, order: LongOrder): Promise<L
 
   const { lease, shape, marks } = begun;
   const hold = holdLease(needs.store, lease, needs.clock, order.deadline);
-  const cycle: Cycle = { ...needs, mapping: order.mapping, userId: order.userId, lease, shape, hold, tally };
+  const cycle: Cycle = { ...needs, mapping: order.mapping, writers: order.writers, lease, shape, hold, tally };
   const end = await untilItEnds(async () => {
     const work = workToDo(order.kind, marks);
     if (work) await carryOn(cycle, isStarted(work) ? work : await startReading(cycle, work.kind));

@@ -41,7 +41,7 @@ async function lookUpOurs(
   doubts: readonly Doubtful[],
   unripe: readonly Doubtful[],
 ): Promise<PushOutcome[]> {
-  const candidates = await readCandidates(cycle, doubts, await cycle.userId());
+  const candidates = await readCandidates(cycle, doubts, await cycle.writers());
   const { outcomes, unlike, left } = compare(cycle, doubts, candidates);
   const { left: unexplained } = compare(cycle, unripe, left);
   const all = [...outcomes, ...unlike.map((doubt) => judgeUnlike(cycle, doubt, unexplained))];
@@ -56,13 +56,17 @@ async function lookUpTheirs(cycle: Cycle, doubts: readonly Doubtful[]): Promise<
   return [...outcomes, ...unlike.map(sendAgain)];
 }
 
-async function readCandidates(cycle: Cycle, doubts: readonly Doubtful[], userId: string | null): Promise<Candidate[]> {
+async function readCandidates(
+  cycle: Cycle,
+  doubts: readonly Doubtful[],
+  writers: readonly string[] | null,
+): Promise<Candidate[]> {
   const since = doubts.map(({ sentAt, byAnotherSince }) => (byAnotherSince ?? sentAt).getTime());
   const last = doubts.map(({ sentAt }) => sentAt.getTime());
   const { from, until } = creationWindow(new Date(Math.min(...since)), new Date(Math.max(...last)));
   const candidates: Candidate[] = [];
   for (let afterId: string | null = null; ; ) {
-    const page = await readPage(cycle, createdBy(cycle.shape, userId, from, until, afterId));
+    const page = await readPage(cycle, createdBy(cycle.shape, writers, from, until, afterId));
     const living = page.records.filter((record) => record["IsDeleted"] !== true);
     const known = new Set(await cycle.store.told(cycle.shape.mappingId, living.map(sfidOf)));
     const unknown = living.filter((record) => !known.has(sfidOf(record)));

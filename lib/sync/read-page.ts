@@ -44,9 +44,9 @@ async function admitStrangers(
   cycle: Cycle,
   { sfids, firstSentAt, lastSentAt }: NonNullable<Applied["suspects"]>,
 ): Promise<void> {
-  const userId = await cycle.userId();
+  const writers = await cycle.writers();
   const window = creationWindow(firstSentAt, lastSentAt);
-  const strangers = (shape: TableShape, ids: readonly string[]) => strangersWithIds(shape, ids, userId, window);
+  const strangers = (shape: TableShape, ids: readonly string[]) => strangersWithIds(shape, ids, writers, window);
   for await (const { records, readAt } of recordsOf(cycle, sfids, strangers)) {
     if (records.length === 0) continue;
     const images = records.map((record) => imageOf(cycle.shape, record));

@@ -24,8 +24,8 @@ export interface CycleOrder {
   readonly mapping: Mapping;
   readonly kind: CycleMessage["kind"];
   readonly slot: number | null;
-  /** Id of the Salesforce user that we write as. */
-  readonly userId: () => Promise<string>;
+  /** Ids of the Salesforce users as whom we write (the first) and wrote earlier. */
+  readonly writers: () => Promise<readonly string[]>;
   readonly budget: Budget;
   /** Names the invocation in `_bridge_state`. */
   readonly owner: string;
@@ -76,10 +76,10 @@ interface Done {
   unchanged: Probed["unchanged"];
 }
 
-function cycleOf(needs: CycleNeeds, { mapping, userId, deadline }: CycleOrder, begun: Held): Cycle {
+function cycleOf(needs: CycleNeeds, { mapping, writers, deadline }: CycleOrder, begun: Held): Cycle {
   const { lease, shape, heldDeletes } = begun;
   const hold = holdLease(needs.store, lease, needs.clock, deadline);
-  return { ...needs, mapping, userId, lease, shape, hold, tally: { ...newTally(), heldDeletes } };
+  return { ...needs, mapping, writers, lease, shape, hold, tally: { ...newTally(), heldDeletes } };
 }
 
 /** Records whose rows were held last time are read again at every beat, unless the org's calls are to be spared. */

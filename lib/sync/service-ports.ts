@@ -25,8 +25,8 @@ export interface Connections {
 
 export interface ConnectedOrg {
   readonly salesforce: Salesforce;
-  /** Id of the Salesforce user that we write as. */
-  readonly userId: () => Promise<string>;
+  /** Ids of the Salesforce users as whom we write (the first) and wrote earlier. */
+  readonly writers: () => Promise<readonly string[]>;
 }
 
 /** A mapping's engine state, and the mark by which `save` knows that nobody wrote in between. */

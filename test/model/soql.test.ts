@@ -23,7 +23,7 @@ test.each([
   ["a first load", allAfter(shape, null)],
   ["a first load's next page", allAfter(shape, id)],
   ["records by id", withIds(shape, [id, id])],
-  ["what our user created", createdBy(shape, id, since, since, id)],
+  ["what our users created", createdBy(shape, [id, id], since, since, id)],
 ])("%s is a query that Salesforce's grammar knows", (_, soql) => {
   expect(() => parseQuery(soql)).not.toThrow();
 });

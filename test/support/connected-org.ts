@@ -32,6 +32,7 @@ export async function startConnectedOrg({
       instanceUrl: org.url,
       organizationId: org.organizationId,
       userId: "",
+      formerUserIds: [],
       apiVersion: "66.0",
       credentials: { kind: "password", clientId, clientSecret, username, password },
       accessToken: null,

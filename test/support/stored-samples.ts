@@ -92,6 +92,7 @@ async function writeAccess(): Promise<void> {
     instanceUrl: "https://org.example.com",
     organizationId: "00D000000000000AAA",
     userId: "005000000000000AAA",
+    formerUserIds: [],
     apiVersion: "66.0",
     accessToken: null,
     credentials,

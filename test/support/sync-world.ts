@@ -239,6 +239,7 @@ function connectionOf({ url, organizationId, clientId, clientSecret, username, p
     instanceUrl: url,
     organizationId,
     userId: "",
+    formerUserIds: [],
     apiVersion: "66.0",
     credentials: { kind: "password", clientId, clientSecret, username, password },
     accessToken: null,

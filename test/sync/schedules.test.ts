@@ -78,7 +78,7 @@ async function play(scheduler: fc.Scheduler, told: Story, rules: StoreRules): Pr
         mapping,
         kind: "poll",
         slot: null,
-        userId: async () => "005000000000001AAA",
+        writers: async () => ["005000000000001AAA"],
         budget: FRESH_BUDGET,
         owner: "test",
         deadline: clock.now() + 180_000,

@@ -26,6 +26,7 @@ const salesforce = z.object({
   instanceUrl: z.string(),
   organizationId: z.string(),
   userId: z.string(),
+  formerUserIds: z._default(z.array(z.string()), []),
   apiVersion: z.string(),
   credentials,
   accessToken: z.nullable(z.string()),

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { SalesforceRefusal } from "../../model/refusal.ts";
-import type { SalesforceConnection } from "../../model/workspace.ts";
+import { formerWriters, type SalesforceConnection } from "../../model/workspace.ts";
 import type { ConnectionStore, KeptConnection, Sessions } from "../../sync/sessions.ts";
 import { requestToken } from "./request-token.ts";
 
@@ -90,11 +90,13 @@ async function renewAndKeep(
 async function renewed(connection: SalesforceConnection, at: Date): Promise<SalesforceConnection> {
   const { accessToken, instanceUrl, refreshToken, userId, organizationId } = await requestToken(connection, at);
   const { credentials } = connection;
+  const writer = userId ?? connection.userId;
   return {
     ...connection,
     accessToken,
     instanceUrl,
-    userId: userId ?? connection.userId,
+    userId: writer,
+    formerUserIds: formerWriters(connection, writer),
     organizationId: organizationId ?? connection.organizationId,
     credentials:
       credentials.kind === "refresh_token" && refreshToken !== null ? { ...credentials, refreshToken } : credentials,

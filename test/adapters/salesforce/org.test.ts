@@ -8,7 +8,7 @@ import { connectOrg } from "../../../lib/adapters/salesforce/connect-org.ts";
 import { sessionsOf } from "../../../lib/adapters/salesforce/sessions.ts";
 import { type Org, startOrg } from "../../../lib/local/org/start-org.ts";
 import { SalesforceRefusal } from "../../../lib/model/refusal.ts";
-import type { SalesforceConnection } from "../../../lib/model/workspace.ts";
+import { type SalesforceConnection, writersOf } from "../../../lib/model/workspace.ts";
 import type { Salesforce } from "../../../lib/sync/ports.ts";
 import type { ConnectionStore, Sessions } from "../../../lib/sync/sessions.ts";
 
@@ -46,7 +46,7 @@ const used = async () => ((await control("GET", "calls")) as { used: number }).u
 
 function connectionOf({ url, organizationId, clientId, clientSecret, username, password }: Org): SalesforceConnection {
   const credentials = { kind: "password", clientId, clientSecret, username, password } as const;
-  const to = { loginUrl: url, instanceUrl: url, organizationId, userId: "", apiVersion: "66.0" };
+  const to = { loginUrl: url, instanceUrl: url, organizationId, userId: "", formerUserIds: [], apiVersion: "66.0" };
   return { ...to, credentials, accessToken: null };
 }
 
@@ -169,6 +169,15 @@ describe("a session", () => {
     const logins = (await requests()).filter(({ api }) => api === "OAUTH");
     expect(logins).toHaveLength(1);
     expect(store.current().userId).toMatch(/^005/);
+  });
+
+  test("that speaks for another user than the last one remembers as whom was written before", async () => {
+    store = keptInMemory({ ...connectionOf(org), userId: "005000000000002AAA", formerUserIds: ["005000000000001AAA"] });
+    salesforce = connectOrg(sessions(), new AbortController().signal);
+
+    await salesforce.query(ACCOUNTS);
+
+    expect(writersOf(store.current())).toEqual([org.userId, "005000000000002AAA", "005000000000001AAA"]);
   });
 
   test("that has ended is renewed by one of many invocations, and the others use it", async () => {

@@ -51,6 +51,7 @@ function connectionOf(org: Child): SalesforceConnection {
     instanceUrl: url,
     organizationId,
     userId,
+    formerUserIds: [],
     apiVersion: "66.0",
     credentials: { kind: "password", clientId, clientSecret, username, password },
     accessToken: token,

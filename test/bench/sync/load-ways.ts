@@ -54,7 +54,7 @@ export async function loadByEngine({ url, org, object }: LoadOrder): Promise<Loa
     {
       mapping: benchMapping(object),
       kind: "load",
-      userId: async () => org.userId,
+      writers: async () => [org.userId],
       owner: "bench",
       deadline: Date.now() + 900_000,
     },

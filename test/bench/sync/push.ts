@@ -83,7 +83,7 @@ async function pushAll(
       mapping,
       kind: "poll",
       slot: null,
-      userId: async () => org.userId,
+      writers: async () => [org.userId],
       budget: FRESH_BUDGET,
       owner: "bench",
       deadline: Date.now() + 900_000,

@@ -186,6 +186,7 @@ async function workspaceOn(
       instanceUrl: org.url,
       organizationId: org.organizationId,
       userId,
+      formerUserIds: [],
       apiVersion: "66.0",
       credentials: { kind: "password", clientId, clientSecret, username, password },
       accessToken: null,

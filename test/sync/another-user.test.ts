@@ -1,0 +1,61 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { connectionSettings, hostGuard, mappings, now, workspaces } from "../../functions/composition.ts";
+import { orgLogin } from "../../functions/login-services.ts";
+import type { Mapping } from "../../lib/model/mapping.ts";
+import { connectByCredentials } from "../../lib/settings/connect-salesforce.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { createOrgUser } from "../support/org-user.ts";
+import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+
+const LOST = { kind: "saveThenDrop", path: "services/Soap" };
+const ELEVEN_MINUTES = 11 * 60;
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let contact: Mapping;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+});
+afterAll(() => cloud.close());
+beforeEach(async () => {
+  world = await createSyncWorld(cloud);
+  const [mapping] = await world.map({ object: "Contact", fields: ["Email", "LastName"] });
+  if (!mapping) throw new Error("the mapping was not made");
+  contact = mapping;
+});
+afterEach(() => world.close());
+
+const records = () => world.soql("SELECT Id, LastName, CreatedById FROM Contact");
+
+/** What an administrator does when the integration's user is exchanged. */
+async function connectAs(name: string): Promise<string> {
+  const { url, clientId, clientSecret } = world.org;
+  const { userId, username, password } = await createOrgUser(world.org, name);
+  const workspace = await workspaces().find(world.workspaceId);
+  if (!workspace) throw new Error("the workspace is gone");
+  await connectByCredentials(
+    { login: orgLogin, hostGuard: hostGuard(), connections: connectionSettings(), mappings: mappings() },
+    { workspace, actor: "test", at: now() },
+    url,
+    { kind: "password", clientId, clientSecret, username, password },
+  );
+  return userId;
+}
+
+test("an insert whose answer was lost is found though the org was connected as another user since", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  await world.fault(LOST);
+  await world.cycle(contact);
+  const another = await connectAs("another");
+
+  await world.cycle(contact);
+  await world.pass(ELEVEN_MINUTES);
+  await world.cycle(contact);
+  await world.cycle(contact);
+
+  const [record, ...others] = await records();
+  expect(others).toEqual([]);
+  expect(record?.["CreatedById"]).not.toBe(another);
+  const rows = await world.sql("SELECT sfid, lastname FROM salesforce.contact");
+  expect(rows).toEqual([{ sfid: record?.["Id"], lastname: "Curie" }]);
+});
