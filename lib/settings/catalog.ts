@@ -29,6 +29,8 @@ const fieldView = z.object({
   calculated: z.boolean(),
   /** Whether a column can hold it. */
   mappable: z.boolean(),
+  /** The PostgreSQL type of a column that is made for it; null when none can hold it. */
+  pg_type: z.nullable(z.string()),
   /** Whether a mapping's filter may name it. */
   filterable: z.boolean(),
   reference_to: z.array(z.string()),

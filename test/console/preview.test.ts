@@ -1,12 +1,9 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { columnType } from "../../lib/adapters/postgres/column-type.ts";
-import { addedCallsPerDay, columnOf } from "../../lib/console/pages/mappings/preview.ts";
+import { addedCallsPerDay } from "../../lib/console/pages/mappings/preview.ts";
 import type { Mapping, SyncDirection } from "../../lib/model/mapping.ts";
-import type { FieldType } from "../../lib/model/shape.ts";
 import { idleCallsPerDay } from "../../lib/settings/forecast.ts";
 import { viewMapping } from "../../lib/settings/mapping-view.ts";
-import { column } from "../support/shapes.ts";
 
 const AT = new Date("2026-01-01");
 const CONTACT: Mapping = {
@@ -45,26 +42,6 @@ test("the console tells beforehand what the forecast will tell of another mappin
       const told = addedCallsPerDay(others.map(viewMapping), viewMapping(another));
       const added = { ...another, active: true };
       expect(told).toBe(idleCallsPerDay([...others, added]) - idleCallsPerDay(others));
-    }),
-  );
-});
-
-const TYPES: readonly FieldType[] = [
-  ...(["id", "reference", "boolean", "date", "time", "int", "long", "double", "currency", "percent"] as const),
-  ...(["datetime", "picklist", "multipicklist", "textarea", "anyType", "string", "email", "url"] as const),
-];
-const sizes = fc.record({
-  type: fc.constantFrom(...TYPES),
-  length: fc.constantFrom(0, 18, 255, 256, 131_072),
-  precision: fc.nat(18),
-  scale: fc.nat(18),
-});
-
-test("the console shows the columns that a table is made with", () => {
-  fc.assert(
-    fc.property(sizes, (size) => {
-      const made = column("Amount__c", size);
-      expect(columnOf({ name: "Amount__c", ...size })).toEqual([made.column, columnType(made)]);
     }),
   );
 });

@@ -315,8 +315,14 @@ describe("Salesforce", () => {
 
     expect(dataOf<readonly { name: string }[]>(listed).map(({ name }) => name)).toContain("Contact");
     const field = (name: string) => contact.fields.find((one) => one.name === name);
-    expect(field("LastName")).toMatchObject({ type: "string", length: 80, required: true, mappable: true });
-    expect(field("MailingAddress")).toMatchObject({ type: "address", mappable: false });
+    expect(field("LastName")).toMatchObject({
+      type: "string",
+      length: 80,
+      required: true,
+      mappable: true,
+      pg_type: "varchar(80)",
+    });
+    expect(field("MailingAddress")).toMatchObject({ type: "address", mappable: false, pg_type: null });
     expect((await read("Nothing__c")).status).toBe(404);
     expect((await read("../limits")).status).toBe(404);
   });

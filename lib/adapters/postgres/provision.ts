@@ -1,3 +1,4 @@
+import { columnType } from "../../model/column-type.ts";
 import { Failure } from "../../model/failure.ts";
 import { type Mapping, pushes } from "../../model/mapping.ts";
 import type { TableShape } from "../../model/shape.ts";
@@ -6,7 +7,6 @@ import type { LoadMark, Provisioner } from "../../sync/ports.ts";
 import { adoptedKey } from "./adoption.ts";
 import { captureStatements, dropCaptureFunctions, endCapture } from "./capture.ts";
 import { type CatalogTable, readTable } from "./catalog.ts";
-import { columnType } from "./column-type.ts";
 import { checkName } from "./identifiers.ts";
 import { buildMissingIndexes, newIndexes } from "./indexes.ts";
 import { type Layout, OWN_COLUMNS } from "./layout.ts";

@@ -1,7 +1,7 @@
+import { columnType } from "../../model/column-type.ts";
 import type { Column, TableShape } from "../../model/shape.ts";
 import { endCapture } from "./capture.ts";
 import type { CatalogTable } from "./catalog.ts";
-import { columnType } from "./column-type.ts";
 import { sqlState } from "./patience.ts";
 import type { Session } from "./session.ts";
 import { name, qualified } from "./sql.ts";

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { columnType } from "../../model/column-type.ts";
 import { parentFieldName } from "../../model/parent-key.ts";
 import { SalesforceRefusal } from "../../model/refusal.ts";
 import type { ObjectView, ObjectWithFields, OrgCatalog } from "../../settings/catalog.ts";
@@ -129,6 +130,7 @@ function viewDescription(described: Description, parents: readonly Description[]
     unique: one.unique,
     calculated: one.calculated,
     mappable: !UNMAPPABLE.has(one.type),
+    pg_type: UNMAPPABLE.has(one.type) ? null : columnType(one),
     filterable: one.filterable,
     reference_to: one.referenceTo,
     parent_keys: parentKeys(one, parents),

@@ -585,6 +585,7 @@ export type ReadObjectData = {
     readonly unique: boolean;
     readonly calculated: boolean;
     readonly mappable: boolean;
+    readonly pg_type: string | null;
     readonly filterable: boolean;
     readonly reference_to: readonly string[];
     readonly parent_keys: readonly {

@@ -3,7 +3,7 @@ import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
 import { Card } from "../../parts/page.tsx";
 import { count } from "../../parts/words.ts";
-import { addedCallsPerDay, columnOf, OWN_COLUMNS } from "./preview.ts";
+import { addedCallsPerDay, OWN_COLUMNS } from "./preview.ts";
 import type { MappingSettings } from "./settings.tsx";
 
 /** The table that will be there. */
@@ -20,17 +20,14 @@ export function TablePreview({
         <table>
           <caption className="unseen">Columns of the table</caption>
           <tbody>
-            {fields.map((field) => {
-              const [column, type] = columnOf(field);
-              return (
-                <tr key={field.name}>
-                  <th scope="row" className="mono">
-                    {column}
-                  </th>
-                  <td className="mono muted">{type}</td>
-                </tr>
-              );
-            })}
+            {fields.map(({ name, pg_type }) => (
+              <tr key={name}>
+                <th scope="row" className="mono">
+                  {name.toLowerCase()}
+                </th>
+                <td className="mono muted">{pg_type}</td>
+              </tr>
+            ))}
             {OWN_COLUMNS.map(([column, type, says]) => (
               <tr key={column} className="own">
                 <th scope="row" className="mono" title={says || undefined}>

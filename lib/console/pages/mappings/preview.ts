@@ -1,6 +1,5 @@
-import type { ListMappingStatesData, ReadObjectData } from "bridge/api";
+import type { ListMappingStatesData } from "bridge/api";
 
-type Field = Pick<ReadObjectData["fields"][number], "name" | "type" | "length" | "precision" | "scale">;
 type Asking = Pick<ListMappingStatesData[number], "sync_direction" | "sf_polling_seconds" | "filter">;
 type Mapping = Asking & Pick<ListMappingStatesData[number], "active">;
 
@@ -19,43 +18,6 @@ export const ALWAYS_SYNCED = ["Id", "SystemModstamp", "IsDeleted"];
 
 /** The name of a table that Bridge makes for an object. */
 export const tableOf = (object: string): string => object.toLowerCase();
-
-/** The column of a field with its PostgreSQL type, as the provisioning makes them. */
-export function columnOf({ name, type, length, precision, scale }: Field): readonly [column: string, type: string] {
-  return [name.toLowerCase(), columnType(type, length, precision, scale)];
-}
-
-function columnType(type: string, length: number, precision: number, scale: number): string {
-  switch (type) {
-    case "id":
-    case "reference":
-      return "varchar(18)";
-    case "boolean":
-    case "date":
-    case "time":
-      return type;
-    case "int":
-      return "integer";
-    case "long":
-      return "bigint";
-    case "double":
-    case "currency":
-    case "percent":
-      return precision > 0 && scale <= precision ? `numeric(${precision},${scale})` : "numeric";
-    case "datetime":
-      return "timestamptz";
-    case "picklist":
-      return "varchar(255)";
-    case "multipicklist":
-      return "varchar(4099)";
-    case "textarea":
-      return length > 0 && length < 256 ? `varchar(${length})` : "text";
-    case "anyType":
-      return "text";
-    default:
-      return length > 0 ? `varchar(${length})` : "text";
-  }
-}
 
 const DAY_SECONDS = 86_400;
 

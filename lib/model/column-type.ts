@@ -1,7 +1,13 @@
-import type { Column } from "../../model/shape.ts";
+/** A field as describe tells it (reference salesforce.md 2.3). */
+interface Sized {
+  readonly type: string;
+  readonly length: number;
+  readonly precision: number;
+  readonly scale: number;
+}
 
-/** The PostgreSQL type of a new column: exact decimals, instants with their zone, lengths as Salesforce has them. */
-export function columnType({ type, length, precision, scale }: Column): string {
+/** The PostgreSQL type of a new column for a field: exact decimals, instants with their zone, lengths as Salesforce has them. */
+export function columnType({ type, length, precision, scale }: Sized): string {
   switch (type) {
     case "id":
     case "reference":
