@@ -1,2 +1,10 @@
-/** Logs in to orgs that are to be connected. */
-export { orgLogin } from "../lib/adapters/salesforce-login/log-in.ts";
+import { orgLogin as login } from "../lib/adapters/salesforce-login/log-in.ts";
+import { connectionSettings, hostGuard, mappings } from "./composition.ts";
+
+/** What connecting an org takes: a login there, and where the connection is kept. */
+export const loginServices = () => ({
+  login,
+  hostGuard: hostGuard(),
+  connections: connectionSettings(),
+  mappings: mappings(),
+});

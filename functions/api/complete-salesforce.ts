@@ -4,8 +4,7 @@ import { endpoint } from "../../lib/http/endpoint.ts";
 import { completeSignIn } from "../../lib/settings/connect-salesforce.ts";
 import { completeBody } from "../../lib/settings/connection-input.ts";
 import { connectedView, viewConnected } from "../../lib/settings/connection-view.ts";
-import { connectionSettings, hostGuard, mappings } from "../composition.ts";
-import { orgLogin } from "../login-services.ts";
+import { loginServices } from "../login-services.ts";
 import { onLambda } from "../on-lambda.ts";
 
 /** Ends a sign-in with what the browser brought back. */
@@ -14,12 +13,7 @@ export const completeSalesforce = endpoint({
   summary: "Ends a sign-in by browser with the state and the code that it brought back. It works once.",
   input: z.object({ body: completeBody }),
   output: connectedView,
-  services: () => ({
-    login: orgLogin,
-    hostGuard: hostGuard(),
-    connections: connectionSettings(),
-    mappings: mappings(),
-  }),
+  services: loginServices,
   run: async ({ input, workspace, services, actor, at }) => {
     const { state, code } = input.body;
     return viewConnected(await completeSignIn(services, { workspace, actor, at }, state, code));

@@ -4,8 +4,7 @@ import { endpoint } from "../../lib/http/endpoint.ts";
 import { connectByCredentials } from "../../lib/settings/connect-salesforce.ts";
 import { credentialsOf, salesforceBody } from "../../lib/settings/connection-input.ts";
 import { connectedView, viewConnected } from "../../lib/settings/connection-view.ts";
-import { connectionSettings, hostGuard, mappings } from "../composition.ts";
-import { orgLogin } from "../login-services.ts";
+import { loginServices } from "../login-services.ts";
 import { onLambda } from "../on-lambda.ts";
 
 /** Connects the workspace to an org by credentials for machines, after a login with them. */
@@ -14,12 +13,7 @@ export const setSalesforce = endpoint({
   summary: "Connects the workspace to an org by credentials for machines, after a login with them.",
   input: z.object({ body: salesforceBody }),
   output: connectedView,
-  services: () => ({
-    login: orgLogin,
-    hostGuard: hostGuard(),
-    connections: connectionSettings(),
-    mappings: mappings(),
-  }),
+  services: loginServices,
   run: async ({ input, workspace, services, actor, at }) => {
     const { login_url: loginUrl, credentials } = input.body;
     const connected = await connectByCredentials(

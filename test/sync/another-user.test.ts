@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { connectionSettings, hostGuard, mappings, now, workspaces } from "../../functions/composition.ts";
-import { orgLogin } from "../../functions/login-services.ts";
+import { now, workspaces } from "../../functions/composition.ts";
+import { loginServices } from "../../functions/login-services.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import { connectByCredentials } from "../../lib/settings/connect-salesforce.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
@@ -33,12 +33,13 @@ async function connectAs(name: string): Promise<string> {
   const { userId, username, password } = await createOrgUser(world.org, name);
   const workspace = await workspaces().find(world.workspaceId);
   if (!workspace) throw new Error("the workspace is gone");
-  await connectByCredentials(
-    { login: orgLogin, hostGuard: hostGuard(), connections: connectionSettings(), mappings: mappings() },
-    { workspace, actor: "test", at: now() },
-    url,
-    { kind: "password", clientId, clientSecret, username, password },
-  );
+  await connectByCredentials(loginServices(), { workspace, actor: "test", at: now() }, url, {
+    kind: "password",
+    clientId,
+    clientSecret,
+    username,
+    password,
+  });
   return userId;
 }
 
