@@ -100,14 +100,14 @@ function firstVersion(schema: string, tables: Metadata): string {
       detail jsonb NOT NULL
     );
 
+    -- A row for each answer, not for each record: most are never asked for, so writing them must cost next to nothing.
     CREATE TABLE ${tables.pushed} (
       mapping_id text NOT NULL,
-      sfid varchar(18) COLLATE "C" NOT NULL,
       answered_at timestamptz NOT NULL,
-      PRIMARY KEY (mapping_id, sfid)
+      sfids text[] NOT NULL
     );
     CREATE INDEX ON ${tables.pushed} (mapping_id, answered_at);
-    COMMENT ON TABLE ${tables.pushed} IS 'When Salesforce last answered a write of ours, by its clock: images read before are stale.';
+    COMMENT ON TABLE ${tables.pushed} IS 'When Salesforce answered writes of ours, by its clock, and of which records: images read before are stale.';
 
     CREATE TABLE ${tables.inboundErrors} (
       mapping_id text NOT NULL,

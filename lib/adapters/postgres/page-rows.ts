@@ -6,7 +6,7 @@ import { changeOf } from "./claimed-changes.ts";
 import type { Workbench } from "./fence.ts";
 import { heldText, type MappedTable, textOf, typed } from "./layout.ts";
 import type { Row } from "./session.ts";
-import { idArray, name, qualified } from "./sql.ts";
+import { idArray, type Metadata, name, qualified } from "./sql.ts";
 
 /** A row that belongs to a record of the page, locked for us. */
 export interface LockedRow {
@@ -117,6 +117,7 @@ export async function readAround(
     waiting: Row[];
     deletions: Row[];
     pushed: { sfid: string; at: string }[];
+    pushed_before: { sfid: string; at: string }[];
     tombstones: { sfid: string; at: string }[];
     errors: string[];
     held: string[];
@@ -128,12 +129,14 @@ export async function readAround(
        (SELECT coalesce(jsonb_agg(to_jsonb(w) ORDER BY w.id), '[]') FROM
          (SELECT ${columns} FROM ${log} AND l.record_id = ANY (${ASKED_KEYS})) w) AS waiting,
        (SELECT coalesce(jsonb_agg(to_jsonb(d) ORDER BY d.id), '[]') FROM
-         (SELECT ${columns}, (SELECT p.answered_at FROM ${tables.pushed} p WHERE p.mapping_id = $4 AND p.sfid = l.sfid) AS last_push_at,
+         (SELECT ${columns},
             (SELECT coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'isSent', e.state = 'PENDING', 'old', coalesce(e.old, '{}'), 'values', coalesce(e.values, '{}')) ORDER BY e.id), '[]')
              FROM ${tables.log} e WHERE e.table_name = $1 AND e.processed_at IS NULL AND e.record_id = l.record_id AND e.id < l.id) AS earlier
           FROM ${log} AND l.action = 'DELETE' AND l.sfid = ANY (${ASKED_SFIDS})) d) AS deletions,
-       (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', p.sfid, 'at', p.answered_at)), '[]') FROM ${tables.pushed} p
-         WHERE p.mapping_id = $4 AND p.sfid = ANY (${ASKED_SFIDS}) AND p.answered_at >= $5) AS pushed,
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', p.sfid, 'at', p.at)), '[]') FROM
+         (${lastPushes(tables, "answered_at >= $5")}) p) AS pushed,
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', p.sfid, 'at', p.at)), '[]') FROM
+         (${lastPushes(tables, `EXISTS (SELECT FROM ${log} AND l.action = 'DELETE' AND l.sfid = ANY (${ASKED_SFIDS}))`)}) p) AS pushed_before,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', t.sfid, 'at', t.at)), '[]') FROM
          (SELECT sfid, max(stamp) AS at FROM ${tables.tombstones} WHERE mapping_id = $4 AND sfid = ANY (${ASKED_SFIDS})
           GROUP BY sfid) t WHERE t.at IS NOT NULL) AS tombstones,
@@ -145,11 +148,12 @@ export async function readAround(
     [shape.table, keys, idArray(page.images.map(({ sfid }) => sfid)), shape.mappingId, page.readAt],
   );
   if (!row) throw new Error("a SELECT without FROM gave no row");
+  const pushedBefore = instantsBySfid(row.pushed_before);
   return {
     waitingByKey: Map.groupBy(row.waiting.map(waitingChange), ({ recordId }) => recordId),
-    deletionBySfid: new Map(row.deletions.map((change) => [String(change["sfid"]), deletionOf(change)])),
-    pushedLater: new Map(row.pushed.map(({ sfid, at }) => [sfid, new Date(at)])),
-    tombstones: new Map(row.tombstones.map(({ sfid, at }) => [sfid, new Date(at)])),
+    deletionBySfid: new Map(row.deletions.map((change) => [String(change["sfid"]), deletionOf(change, pushedBefore)])),
+    pushedLater: instantsBySfid(row.pushed),
+    tombstones: instantsBySfid(row.tombstones),
     inboundErrors: row.errors,
     heldDeletes: row.held,
     hasSentInserts: row.sent_inserts,
@@ -159,10 +163,17 @@ export async function readAround(
 const ASKED_KEYS = "(SELECT keys FROM asked)::bigint[]";
 const ASKED_SFIDS = "(SELECT sfids FROM asked)::text[]";
 
-function deletionOf(row: Row): Deletion {
-  const lastPushAt = row["last_push_at"];
+/** When Salesforce last answered a push of each of the page's records; the sfids of each answer are gone through once. */
+const lastPushes = (tables: Metadata, condition: string): string =>
+  `SELECT one.sfid, max(p.answered_at) AS at FROM ${tables.pushed} p CROSS JOIN LATERAL unnest(p.sfids) AS one (sfid)
+          WHERE p.mapping_id = $4 AND ${condition} AND one.sfid IN (SELECT unnest(sfids) FROM asked) GROUP BY one.sfid`;
+
+const instantsBySfid = (rows: readonly { readonly sfid: string; readonly at: string }[]): ReadonlyMap<string, Date> =>
+  new Map(rows.map(({ sfid, at }) => [sfid, new Date(at)]));
+
+function deletionOf(row: Row, pushedBefore: ReadonlyMap<string, Date>): Deletion {
   const earlier = row["earlier"] as Deletion["earlier"];
-  return { ...waitingChange(row), earlier, lastPushAt: lastPushAt === null ? null : new Date(String(lastPushAt)) };
+  return { ...waitingChange(row), earlier, lastPushAt: pushedBefore.get(String(row["sfid"])) ?? null };
 }
 
 function waitingChange(row: Row): WaitingChange {

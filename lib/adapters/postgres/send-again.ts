@@ -27,7 +27,7 @@ export async function sendAgain(
            FROM ${tables.log} c, jsonb_each(c."values")
            WHERE c.id IN (SELECT jsonb_array_elements_text(s.change_ids)::bigint)) sent
          WHERE sent.are_settled AND NOT EXISTS (SELECT FROM ${tables.pushed} p
-           WHERE p.mapping_id = $4 AND p.sfid = s.sfid AND p.answered_at > s.answered_at)
+           WHERE p.mapping_id = $4 AND p.answered_at > s.answered_at AND s.sfid = ANY (p.sfids))
        ), newer AS (
          SELECT DISTINCT ON (l.id) l.id, l.state, CASE WHEN l.action = 'DELETE' THEN late.sfid END AS sfid, late.values AS undone_by
          FROM late JOIN ${tables.log} l ON l.id > late.last_id AND l.table_name = $2

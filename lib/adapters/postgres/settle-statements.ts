@@ -107,9 +107,8 @@ function counted(tables: Metadata): string {
         'table_name', $8::text, 'record_id', record_id, 'sfid', sfid, 'action', action, 'error', sf_message)
       FROM settled WHERE state = 'FAILED' ORDER BY id
     ), pushed AS (
-      INSERT INTO ${tables.pushed} AS p (mapping_id, sfid, answered_at)
-      SELECT $7, sfid, max(answered_at) FROM settled WHERE accepted AND sfid IS NOT NULL GROUP BY sfid
-      ON CONFLICT (mapping_id, sfid) DO UPDATE SET answered_at = greatest(p.answered_at, excluded.answered_at)
+      INSERT INTO ${tables.pushed} (mapping_id, answered_at, sfids)
+      SELECT $7, answered_at, array_agg(sfid) FROM settled WHERE accepted AND speaks AND sfid IS NOT NULL GROUP BY answered_at
     ), tombstones AS (
       INSERT INTO ${tables.tombstones} (mapping_id, sfid, record_id, reason, by_salesforce, stamp, deleted_at)
       SELECT $7, sfid, record_id, 'its row was deleted', false, answered_at, $10

@@ -159,7 +159,7 @@ async function told(
   const rows = await session.query<{ sfid: string }>(
     `SELECT sfid FROM unnest($1::text[]) AS asked (sfid)
      WHERE EXISTS (SELECT FROM ${qualified(schema, table)} t WHERE t.sfid = asked.sfid)
-       OR EXISTS (SELECT FROM ${tables.pushed} p WHERE p.mapping_id = $2 AND p.sfid = asked.sfid)`,
+       OR sfid IN (SELECT unnest(p.sfids) FROM ${tables.pushed} p WHERE p.mapping_id = $2)`,
     [sfids, mappingId],
   );
   return rows.map(({ sfid }) => sfid);

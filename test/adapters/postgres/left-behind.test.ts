@@ -45,7 +45,7 @@ test("what a deleted mapping left in the log stays for 31 days, then goes with t
 test("what was kept for a deleted mapping's records goes as old, and what is kept for others stays", async () => {
   await customer.provision({ mappingId: "map_lead", table: "lead", sfObject: "Lead" });
   for (const mapping of ["map_contact", "map_lead"]) {
-    await customer.sql("INSERT INTO salesforce._bridge_pushed VALUES ($1, '003A', now())", [mapping]);
+    await customer.sql("INSERT INTO salesforce._bridge_pushed VALUES ($1, now(), '{003A}')", [mapping]);
     await customer.sql(
       `INSERT INTO salesforce._bridge_tombstones (mapping_id, sfid, record_id, reason, by_salesforce, deleted_at)
        VALUES ($1, '003A', 1, 'deleted', true, now())`,

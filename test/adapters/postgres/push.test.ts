@@ -241,7 +241,7 @@ test("what is kept for a time goes when its time is over", async () => {
   await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
 
   expect([await kept(), await end(9), await end(23)]).toEqual([
-    [1, 1],
+    [2, 1],
     [0, 1],
     [0, 0],
   ]);
