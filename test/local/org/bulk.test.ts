@@ -75,6 +75,22 @@ test("an unknown column fails the whole job before a single row is saved", async
   expect(await org.records("SELECT Id FROM Account")).toEqual([]);
 });
 
+test("a job that is aborted and deleted while it runs leaves the next one its turn", async () => {
+  const org = await openOrg();
+  const created = await org.call("POST", "jobs/ingest", { object: "Account", operation: "insert" });
+  const path = `jobs/ingest/${created.json["id"]}`;
+  await org.call("PUT", `${path}/batches`, `Name\n${"N\n".repeat(4000)}`);
+  await org.call("PATCH", path, { state: "UploadComplete" });
+  await org.call("PATCH", path, { state: "Aborted" });
+
+  const removed = await org.call("DELETE", path);
+  const { job } = await ingest(org, { object: "Account", operation: "insert" }, "Name\nAcme\n");
+
+  expect(removed.status).toBe(204);
+  expect(job).toMatchObject({ state: "JobComplete", numberRecordsProcessed: 1 });
+  expect((await org.query("SELECT COUNT() FROM Account WHERE Name = 'N'")).json["totalSize"]).toBeLessThan(4000);
+});
+
 test("a hard delete leaves no trace in queryAll", async () => {
   const org = await openOrg();
   const id = await org.create("Account", { Name: "Acme" });

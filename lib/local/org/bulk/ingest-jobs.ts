@@ -141,25 +141,16 @@ export class IngestJobs {
     return join(this.#folder, `${job.id}.upload`);
   }
 
-  async #run(id: string): Promise<void> {
-    if (isOver(this.jobs.get(id))) return;
-    const startedAt = this.#parts.clock.now().getTime();
-    const job = this.jobs.change(id, { state: "InProgress" });
-    const isStopped = () => this.#work.isStopped || isOver(this.jobs.get(id));
-    const progress = (numberRecordsProcessed: number, numberRecordsFailed: number) =>
-      this.jobs.change(id, { numberRecordsProcessed, numberRecordsFailed });
-    try {
+  #run(id: string): Promise<void> {
+    return this.jobs.workOff(id, async (job) => {
       const broken = this.#parts.faults.on("failedJob", { request: `BULK ${job.operation}`, object: job.object });
       if (broken) throw new Refusal("API_ERROR", broken.message ?? "InternalServerError : this job failed on demand");
-      const isDone =
-        !job.hasContent || (await importRecords({ parts: this.#parts, isStopped, progress }, job, this.#file(job)));
-      if (isDone && !isOver(this.jobs.get(id)))
-        this.jobs.change(id, {
-          state: "JobComplete",
-          totalProcessingTime: this.#parts.clock.now().getTime() - startedAt,
-        });
-    } catch (error) {
-      this.jobs.change(id, { state: "Failed", errorMessage: error instanceof Error ? error.message : String(error) });
-    }
+      if (!job.hasContent) return {};
+      const isStopped = () => this.#work.isStopped || this.jobs.isOver(id);
+      const progress = (numberRecordsProcessed: number, numberRecordsFailed: number) =>
+        this.jobs.change(id, { numberRecordsProcessed, numberRecordsFailed });
+      const isDone = await importRecords({ parts: this.#parts, isStopped, progress }, job, this.#file(job));
+      return isDone ? {} : null;
+    });
   }
 }

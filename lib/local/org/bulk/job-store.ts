@@ -3,7 +3,7 @@ import { notFound } from "../refusal.ts";
 import type { Database } from "../store/database.ts";
 import { normalizeId, recordId } from "../store/ids.ts";
 import { nextNumber } from "../store/settings.ts";
-import type { IngestJob, Job, QueryJob } from "./job.ts";
+import { type IngestJob, isOver, type Job, type QueryJob } from "./job.ts";
 
 interface Kinds {
   readonly query: QueryJob;
@@ -52,13 +52,15 @@ export class JobStore<Kind extends keyof Kinds> {
 
   /** The job with this id, or 404. */
   get(writtenId: string): Kinds[Kind] {
-    const row = this.#database.first(
-      "SELECT body FROM _job WHERE id = ? AND kind = ?",
-      normalizeId(writtenId) ?? "",
-      this.#kind,
-    );
-    if (!row) throw notFound();
-    return JSON.parse(String(row["body"])) as Kinds[Kind];
+    const job = this.#find(writtenId);
+    if (!job) throw notFound();
+    return job;
+  }
+
+  /** Whether nothing more may happen to a job: it has ended, or was removed. */
+  isOver(id: string): boolean {
+    const job = this.#find(id);
+    return !job || isOver(job);
   }
 
   all(): Kinds[Kind][] {
@@ -68,15 +70,40 @@ export class JobStore<Kind extends keyof Kinds> {
   }
 
   /** The job with these changes, as it is kept from now on. */
-  change(id: string, changes: Partial<Kinds[Kind]>): Kinds[Kind] {
+  change(id: string, changes: Partial<Job> | Partial<Kinds[Kind]>): Kinds[Kind] {
     const changed = { ...this.get(id), ...changes, systemModstamp: this.#now() };
     this.#database.run("UPDATE _job SET body = ? WHERE id = ?", JSON.stringify(changed), id);
     return changed;
   }
 
+  /**
+   * Works a job off: it becomes InProgress, then JobComplete with what the work gives, or Failed with what it throws.
+   * Null leaves it as it is, to be gone on with at the next start; a job that is over meanwhile stays so.
+   */
+  async workOff(id: string, work: (job: Kinds[Kind]) => Promise<Partial<Job> | null>): Promise<void> {
+    if (this.isOver(id)) return;
+    const startedAt = this.#clock.now().getTime();
+    const end = (changes: Partial<Job>) => {
+      if (!this.isOver(id)) this.change(id, changes);
+    };
+    try {
+      const found = await work(this.change(id, { state: "InProgress" }));
+      const totalProcessingTime = this.#clock.now().getTime() - startedAt;
+      if (found) end({ ...found, state: "JobComplete", totalProcessingTime });
+    } catch (error) {
+      end({ state: "Failed", errorMessage: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
   remove(id: string): void {
     this.#database.run("DELETE FROM _job WHERE id = ?", id);
     this.#database.run("DELETE FROM _job_row WHERE job = ?", id);
+  }
+
+  #find(writtenId: string): Kinds[Kind] | undefined {
+    const sql = "SELECT body FROM _job WHERE id = ? AND kind = ?";
+    const row = this.#database.first(sql, normalizeId(writtenId) ?? "", this.#kind);
+    return row && (JSON.parse(String(row["body"])) as Kinds[Kind]);
   }
 
   #now(): string {

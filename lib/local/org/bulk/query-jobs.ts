@@ -81,19 +81,12 @@ export class QueryJobs {
     };
   }
 
-  async #run(id: string): Promise<void> {
-    if (isOver(this.jobs.get(id))) return;
-    const startedAt = this.#parts.clock.now().getTime();
-    this.jobs.change(id, { state: "InProgress" });
-    try {
-      const isStopped = () => this.#work.isStopped || isOver(this.jobs.get(id));
-      const records = await exportRecords({ ...this.#parts, folder: this.#folder, isStopped }, this.jobs.get(id));
-      const totalProcessingTime = this.#parts.clock.now().getTime() - startedAt;
-      if (records !== null && !isOver(this.jobs.get(id)))
-        this.jobs.change(id, { state: "JobComplete", numberRecordsProcessed: records, totalProcessingTime });
-    } catch (error) {
-      this.jobs.change(id, { state: "Failed", errorMessage: error instanceof Error ? error.message : String(error) });
-    }
+  #run(id: string): Promise<void> {
+    return this.jobs.workOff(id, async (job) => {
+      const isStopped = () => this.#work.isStopped || this.jobs.isOver(id);
+      const records = await exportRecords({ ...this.#parts, folder: this.#folder, isStopped }, job);
+      return records === null ? null : { numberRecordsProcessed: records };
+    });
   }
 }
 
