@@ -11,24 +11,29 @@ const BUSY = 5;
 
 /**
  * Makes this process the only owner of a data folder, creating it (mode 0700) where needed. The system itself frees
- * the lock when the owner dies, however it dies. Throws with the owner's pid when the folder is taken.
+ * the lock when the owner dies, however it dies. Throws with the owner's pid when the folder is taken, and with the
+ * system's reason when it cannot be written.
  */
 export function lockFolder(folder: string): FolderLock {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const ownerFile = join(folder, "owner.pid");
-  const lock = new DatabaseSync(join(folder, "owner.lock"));
+  let lock: DatabaseSync | undefined;
   try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    lock = new DatabaseSync(join(folder, "owner.lock"));
     lock.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;");
+    writeFileSync(ownerFile, `${process.pid}\n`, { mode: 0o600 });
   } catch (error) {
-    lock.close();
-    if ((error as { errcode?: number }).errcode !== BUSY) throw error;
-    throw new Error(
-      `the data folder ${folder} is in use by process ${pidIn(ownerFile)}: stop that process, or choose another folder`,
-      { cause: error },
-    );
+    lock?.close();
+    throw new Error(`the data folder ${folder} ${reasonOf(error as Error, ownerFile)}`, { cause: error });
   }
-  writeFileSync(ownerFile, `${process.pid}\n`, { mode: 0o600 });
-  return { release: () => lock.close() };
+  const held = lock;
+  return { release: () => held.close() };
+}
+
+function reasonOf(error: Error & { readonly errcode?: number }, ownerFile: string): string {
+  if (error.errcode === BUSY)
+    return `is in use by process ${pidIn(ownerFile)}: stop that process, or choose another folder`;
+  return `cannot be written (${error.message}): give this user the right to, and room on the disk, or choose another folder`;
 }
 
 function pidIn(file: string): string {

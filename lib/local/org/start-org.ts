@@ -1,6 +1,7 @@
-import { mkdirSync } from "node:fs";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { lockFolder } from "../folder-lock.ts";
 import { bootstrap } from "./access/bootstrap.ts";
 import { Calls } from "./access/calls.ts";
 import { Sessions } from "./access/sessions.ts";
@@ -65,13 +66,30 @@ export interface Org {
 
 const DEVELOPER_ALLOWANCE = 15_000;
 
-/** Starts the embedded Salesforce org: REST, SOAP partner and Bulk API 2.0 over one durable store. */
+/** Starts the embedded Salesforce org: REST, SOAP partner and Bulk API 2.0 over one durable store, which it owns alone. */
 export async function startOrg(options: OrgOptions): Promise<Org> {
+  const closers: (() => unknown)[] = [lockFolder(options.dataDir).release];
+  const close = async () => {
+    for (const end of closers.splice(0).reverse()) await end();
+  };
+  try {
+    return { ...(await opened(options, closers)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function opened(options: OrgOptions, closers: (() => unknown)[]): Promise<Omit<Org, "close">> {
   const clock = new ShiftedClock(options.clock ?? systemClock);
-  const parts = assemble(options, clock);
+  const database = new Database(join(options.dataDir, "org.db"));
+  closers.push(() => database.close());
+  const parts = assemble(options, clock, database);
+  closers.push(() => parts.bulk.stop());
   const server = makeServer(clock, options.tls ?? null, answererOf(parts, clock, options.controls ?? false));
   const host = options.host ?? "127.0.0.1";
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(options.port ?? 0, host, resolve));
+  closers.push(() => stopped(server));
   // The parser takes longer to load than all the rest; it is loaded once the org already answers.
   setImmediate(loadParser);
   const { username, password, accessToken, organizationId, userId, clientId, clientSecret } = parts.identity;
@@ -85,14 +103,13 @@ export async function startOrg(options: OrgOptions): Promise<Org> {
     userId,
     clientId,
     clientSecret,
-    close: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-      await parts.bulk.stop();
-      parts.database.close();
-    },
   };
+}
+
+function stopped(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeAllConnections();
+  return closed;
 }
 
 /** What answers requests: the door alone, or with the controls in front of it. */
@@ -107,10 +124,8 @@ function answererOf(parts: Parts, clock: ShiftedClock, withControls: boolean): A
   };
 }
 
-function assemble(options: OrgOptions, clock: Clock): Parts {
-  mkdirSync(options.dataDir, { recursive: true });
+function assemble(options: OrgOptions, clock: Clock, database: Database): Parts {
   const catalog = catalogOf(options.definition);
-  const database = new Database(join(options.dataDir, "org.db"));
   database.define("fold", (value = null) => folded(value));
   createTables(database, catalog, clock.now());
   defineFormulas(database, catalog, clock);

@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startOrg } from "../../../lib/local/org/start-org.ts";
 import { Client, freshFolder, ManualClock, openOrg } from "./support/open-org.ts";
@@ -113,9 +115,25 @@ test("what changed and what was deleted is told by whole minutes", async () => {
   expect(backwards.json[0]).toMatchObject({ errorCode: "INVALID_REPLICATION_DATE" });
 });
 
-test("a folder belongs to one org at a time, and a second one is told so", async () => {
+test("a folder belongs to one org at a time, and a second one is told who holds it", async () => {
   const dataDir = await freshFolder();
   await openOrg({ dataDir });
 
-  await expect(startOrg({ dataDir })).rejects.toThrow("is another org running on this folder?");
+  await expect(startOrg({ dataDir })).rejects.toThrow(`${dataDir} is in use by process ${process.pid}`);
+});
+
+test("a file that is no org's is named, and not taken for another org's", async () => {
+  const dataDir = await freshFolder();
+  await writeFile(join(dataDir, "org.db"), "something else\n".repeat(100));
+
+  await expect(startOrg({ dataDir })).rejects.toThrow("org.db: file is not a database");
+});
+
+test("an org that finds its port taken leaves its folder free", async () => {
+  const { org } = await openOrg();
+  const dataDir = await freshFolder();
+
+  await expect(startOrg({ dataDir, port: Number(new URL(org.url).port) })).rejects.toThrow("EADDRINUSE");
+
+  expect((await (await openOrg({ dataDir })).get("limits")).status).toBe(200);
 });

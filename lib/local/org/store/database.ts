@@ -19,15 +19,13 @@ export class Database {
   constructor(file: string) {
     this.#sqlite = new DatabaseSync(file);
     try {
-      // The folder is one org's: held exclusively from the first write on.
       this.#sqlite.exec(`
         PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
         PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 4000;
         BEGIN IMMEDIATE; COMMIT;`);
     } catch (error) {
       this.#sqlite.close();
-      const remedy = "is another org running on this folder? Stop it, or choose another folder";
-      throw new Error(`cannot open the org's records in ${file}: ${remedy}`, { cause: error });
+      throw new Error(`cannot open the org's records in ${file}: ${(error as Error).message}`, { cause: error });
     }
   }
 
@@ -50,11 +48,6 @@ export class Database {
   /** Rows as arrays in the order of the columns: the quick way for wide results. */
   tuples(sql: string, values: readonly Stored[]): Stored[][] {
     return this.#arrayStatement(sql).all(...values) as unknown as Stored[][];
-  }
-
-  /** A column of bytes, for what goes to the wire without passing through strings. */
-  bytes(sql: string, values: readonly Stored[]): Uint8Array[] {
-    return this.#arrayStatement(sql).all(...values) as unknown as Uint8Array[];
   }
 
   /** Makes a function callable from SQL under this name; the same arguments always give the same answer. */
