@@ -49,7 +49,7 @@ export function openDatabase(file: string, schema: string): Database {
         commit?.run();
         return result;
       } catch (error) {
-        rollback?.run();
+        if (database.isTransaction) rollback?.run(); // a full disk has ended it already
         throw error;
       } finally {
         inside = false;

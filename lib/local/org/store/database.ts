@@ -67,7 +67,7 @@ export class Database {
       this.run(this.#depth === 1 ? "COMMIT" : `RELEASE ${name}`);
       return answer;
     } catch (error) {
-      this.#sqlite.exec(this.#depth === 1 ? "ROLLBACK" : `ROLLBACK TO ${name}; RELEASE ${name}`);
+      this.#takeBack(this.#depth === 1 ? "ROLLBACK" : `ROLLBACK TO ${name}; RELEASE ${name}`);
       throw error;
     } finally {
       this.#depth--;
@@ -83,7 +83,7 @@ export class Database {
       this.#sqlite.exec("COMMIT");
       return answer;
     } catch (error) {
-      this.#sqlite.exec("ROLLBACK");
+      this.#takeBack("ROLLBACK");
       throw error;
     } finally {
       this.#depth--;
@@ -94,6 +94,11 @@ export class Database {
     this.#statements.clear();
     this.#arrayStatements.clear();
     this.#sqlite.close();
+  }
+
+  /** A full disk has ended the whole transaction already. */
+  #takeBack(sql: string): void {
+    if (this.#sqlite.isTransaction) this.#sqlite.exec(sql);
   }
 
   #statement(sql: string): StatementSync {
