@@ -16,25 +16,42 @@ export interface FunctionLog {
 
 /**
  * Keeps what the functions print (they print as on Lambda, to the console) in `<data dir>/bridge.log`, and shows people
- * one short line for what moved or failed. Written at once, so that the last words before a kill are there.
+ * one short line for what moved or failed. Written at once, so that the last words before a kill are there. A log that
+ * cannot be written, on a full disk for one, stops nobody who prints: people are told once, until it can be again.
  */
 export function openFunctionLog(dataDir: string, show: (line: string) => void): FunctionLog {
   const file = join(dataDir, "bridge.log");
-  let bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const keep = appenderTo(file);
+  let isKept = true;
   const write = (line: string) => {
     const at = new Date();
-    const entry = `${stamped(line, at)}\n`;
-    if (bytes + entry.length > MAXIMUM_BYTES) {
-      renameSync(file, `${file}.1`);
-      bytes = 0;
-    }
-    appendFileSync(file, entry, { mode: 0o600 });
-    bytes += Buffer.byteLength(entry);
+    const failure = keep(`${stamped(line, at)}\n`);
+    if (failure !== null && isKept) show(`  ${file} cannot be written and misses what happens from now on: ${failure}`);
+    isKept = failure === null;
     const short = lineForPeople(line, at);
     if (short !== null) show(short);
   };
   const giveBack = takeConsole((...said) => write(format(...said)));
   return { file, write, close: giveBack };
+}
+
+/** Appends to a file that it moves aside when it is full; gives the system's reason when it cannot. */
+function appenderTo(file: string): (entry: string) => string | null {
+  let bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  return (entry) => {
+    const more = Buffer.byteLength(entry);
+    try {
+      if (bytes + more > MAXIMUM_BYTES) {
+        renameSync(file, `${file}.1`);
+        bytes = 0;
+      }
+      appendFileSync(file, entry, { mode: 0o600 });
+      bytes += more;
+      return null;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
 }
 
 /** JSON lines get the time as their first key; anything else becomes a JSON line. */

@@ -22,7 +22,7 @@ function phrase(entry: Entry): string | null {
     return `${subject}: table ${String(entry["pg_table"])} is ${String(entry["state"])}`;
   if (entry.event === "load" && entry["outcome"] === "done")
     return `${subject}: first load done, ${count(entry, "read")} records`;
-  return entry.level === "warn" ? (entry.message ?? `${subject}: look at the log`) : null;
+  return entry.level === "warn" ? `${subject}: ${entry.message ?? "look at the log"}` : null;
 }
 
 /** `Contact: 3 to Salesforce, 1 from Salesforce, 1 refused` */

@@ -159,7 +159,7 @@ async function processBatch(
   const { failed, reason } = failedMessages(payload, messages);
   if (failed.size > 0) {
     log({
-      level: reason === undefined ? "warning" : "error",
+      level: reason === undefined ? "warn" : "error",
       event: "messages failed",
       function: source.target.name,
       message: reason ?? `${failed.size} of ${messages.length} come back when their visibility ends`,

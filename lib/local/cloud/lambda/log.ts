@@ -1,6 +1,6 @@
-/** One line of the host's own log. */
+/** One line of the host's own log, its level in the words of the functions' own lines. */
 export interface LogLine {
-  readonly level: "warning" | "error";
+  readonly level: "warn" | "error";
   /** What happened, in a few words that stay the same. */
   readonly event: string;
   readonly message: string;

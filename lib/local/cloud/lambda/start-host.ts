@@ -133,7 +133,7 @@ async function startRunner(
   log: Log,
 ): Promise<Runner> {
   if (callers) return startIsolated(cloud, { environment, mostPerFunction }, callers, log);
-  const onWarning = (message: string) => log({ level: "warning", event: "variables differ", message });
+  const onWarning = (message: string) => log({ level: "warn", event: "variables differ", message });
   const given = { ...cloud.environment, ...environment };
   return runInProcess({ functions, environment: given, clock, now: cloud.clock.now, onWarning });
 }

@@ -1,0 +1,63 @@
+import { mkdirSync, readFileSync, rmdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { type FunctionLog, openFunctionLog } from "../../lib/local/function-log.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+function open(dataDir = temporaryFolder()): { log: FunctionLog; shown: string[] } {
+  const shown: string[] = [];
+  const log = openFunctionLog(dataDir, (line) => shown.push(line));
+  onTestFinished(() => log.close());
+  return { log, shown };
+}
+
+test("what functions print is kept whole, a JSON line each, for its owner alone", () => {
+  const { log } = open();
+
+  console.log('{"level":"info","event":"cycle"}');
+  console.error("plain words");
+
+  const lines = readFileSync(log.file, "utf8").trim().split("\n");
+  const at = expect.any(String);
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    { at, level: "info", event: "cycle" },
+    { at, message: "plain words" },
+  ]);
+  expect(statSync(log.file).mode & 0o777).toBe(0o600);
+});
+
+test("people see what moved, what failed and what is worth a look, and nothing else", () => {
+  const { log, shown } = open();
+
+  for (const entry of [
+    { level: "info", event: "cycle", sf_object: "Contact", accepted: 2, updated: 1 },
+    { level: "info", event: "cycle", sf_object: "Contact" },
+    { level: "error", event: "function failed", message: "it broke" },
+    { level: "warn", event: "messages failed", message: "1 of 3 come back when their visibility ends" },
+  ])
+    log.write(JSON.stringify(entry));
+
+  expect(shown.map((line) => line.replace(/^ +[\d:]{8} +/, ""))).toEqual([
+    "Contact: 2 to Salesforce, 1 from Salesforce",
+    "function failed: it broke (the log has more)",
+    "messages failed: 1 of 3 come back when their visibility ends",
+  ]);
+});
+
+test("a log that cannot be written stops nobody who prints, and people are told once", () => {
+  const dataDir = temporaryFolder();
+  mkdirSync(join(dataDir, "bridge.log"));
+  const { log, shown } = open(dataDir);
+
+  console.log('{"level":"info","event":"cycle","sf_object":"Contact","accepted":1}');
+  console.log('{"level":"info","event":"cycle","sf_object":"Account","accepted":1}');
+  rmdirSync(log.file);
+  console.log('{"level":"info","event":"cycle"}');
+
+  expect(shown[0]).toContain(`${log.file} cannot be written and misses what happens from now on: EISDIR`);
+  expect(shown.slice(1).map((line) => line.slice(12))).toEqual([
+    "Contact: 1 to Salesforce",
+    "Account: 1 to Salesforce",
+  ]);
+  expect(readFileSync(log.file, "utf8")).toContain('"event":"cycle"');
+});
