@@ -23,10 +23,7 @@ export interface Database {
  * A commit is in the write-ahead log, and so in the system's cache, when it returns: it survives the death of the process.
  */
 export function openDatabase(file: string, schema: string): Database {
-  const database = new DatabaseSync(file);
-  chmodSync(file, 0o600);
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;");
-  database.exec(schema);
+  const database = opened(file, schema);
   const [begin, commit, rollback] = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => database.prepare(sql));
   let inside = false;
 
@@ -57,4 +54,18 @@ export function openDatabase(file: string, schema: string): Database {
     },
     close: () => database.close(),
   };
+}
+
+function opened(file: string, schema: string): DatabaseSync {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file);
+    chmodSync(file, 0o600);
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;");
+    database.exec(schema);
+    return database;
+  } catch (cause) {
+    database?.close();
+    throw new Error(`${file} cannot be opened: ${(cause as Error).message}`, { cause });
+  }
 }

@@ -41,6 +41,8 @@ export interface Cloud {
   readonly dynamodb: {
     ensureTable(properties: TableProperties): Promise<void>;
     sweepExpired(): Promise<number>;
+    /** Resolves when its process has ended and cannot be started again; never because of `close`. */
+    readonly lost: Promise<void>;
   };
   close(): Promise<void>;
 }
@@ -100,7 +102,11 @@ export async function startCloud(settings: CloudSettings): Promise<Cloud> {
       sqs,
       scheduler,
       kms,
-      dynamodb: { ensureTable: (properties) => ensureTable(client, properties), sweepExpired: sweep },
+      dynamodb: {
+        ensureTable: (properties) => ensureTable(client, properties),
+        sweepExpired: sweep,
+        lost: server.lost,
+      },
       close: closeAll,
     };
   } catch (error) {

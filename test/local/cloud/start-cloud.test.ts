@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DynamoDBClient, GetItemCommand, ListTablesCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { KMSClient, ListAliasesCommand } from "@aws-sdk/client-kms";
@@ -110,6 +110,27 @@ describe("the embedded cloud", () => {
     const { Item } = await client.send(new GetItemCommand({ TableName: "kept", Key: { id: { S: "a" } } }));
     expect(Item).toEqual({ id: { S: "a" } });
     expect(String(onFault.mock.calls[0]?.[0])).toContain("the embedded DynamoDB ended");
+  });
+
+  test("says so when its DynamoDB has died and cannot be started again", async () => {
+    const dataDir = temporaryFolder();
+    const cloud = await start(dataDir);
+    rmSync(join(dataDir, "dynamodb.sqlite"));
+    mkdirSync(join(dataDir, "dynamodb.sqlite")); // no start can open its file any more
+
+    process.kill(pidOfDynamoDb(dataDir), "SIGKILL");
+
+    await cloud.dynamodb.lost;
+  });
+
+  test.each([
+    ["sqs.sqlite", "cannot be opened: file is not a database"],
+    ["kms-keys.json", "does not hold the keys of every credential any more: restore it from a copy"],
+  ])("names the file when %s is damaged", async (name, reason) => {
+    const dataDir = temporaryFolder();
+    writeFileSync(join(dataDir, name), "something else\n".repeat(100), { mode: 0o600 });
+
+    await expect(startCloud({ dataDir })).rejects.toThrow(`${join(dataDir, name)} ${reason}`);
   });
 
   test("refuses a request that is signed for another region, or not at all", async () => {

@@ -3,10 +3,12 @@ import { type DynamoDbServer, startDynamoDb } from "./start-dynamodb.ts";
 /** A DynamoDB that is started again when it ends by itself. */
 export interface KeptDynamoDb {
   readonly endpoint: string;
+  /** Resolves when it has ended and cannot be started again; never because of `close`. */
+  readonly lost: Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts DynamoDB and keeps it running at the same address; each unexpected end is told, and one that lasts as well. */
+/** Starts DynamoDB and keeps it running at the same address; each unexpected end is told. */
 export async function keepDynamoDb(
   folder: string,
   wantedPort: number | undefined,
@@ -16,6 +18,7 @@ export async function keepDynamoDb(
   let isClosing = false;
   let restarting: Promise<void> = Promise.resolve();
   const { endpoint } = server;
+  const { promise: lost, resolve: giveUp } = Promise.withResolvers<void>();
 
   const restart = async (code: number | null) => {
     onFault(
@@ -25,7 +28,8 @@ export async function keepDynamoDb(
       server = await startDynamoDb(folder, Number(new URL(endpoint).port));
       watch(server);
     } catch (cause) {
-      onFault(new Error("the embedded DynamoDB cannot be started again: restart the service", { cause }));
+      onFault(new Error("the embedded DynamoDB cannot be started again", { cause }));
+      if (!isClosing) giveUp();
     }
   };
   const watch = ({ exited }: DynamoDbServer) => {
@@ -36,6 +40,7 @@ export async function keepDynamoDb(
   watch(server);
   return {
     endpoint,
+    lost,
     async close() {
       isClosing = true;
       await restarting;

@@ -26,7 +26,7 @@ export class KeyRing {
     if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0) {
       throw new Error(`${file} holds the keys of every credential and can be read by others: chmod 600 ${file}`);
     }
-    this.#content = fileSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+    this.#content = contentOf(file);
   }
 
   get aliases(): ReadonlyArray<readonly [alias: string, keyId: string]> {
@@ -78,5 +78,13 @@ export class KeyRing {
     fsyncSync(folder);
     closeSync(folder);
     this.#content = content;
+  }
+}
+
+function contentOf(file: string): z.infer<typeof fileSchema> {
+  try {
+    return fileSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch (cause) {
+    throw new Error(`${file} does not hold the keys of every credential any more: restore it from a copy`, { cause });
   }
 }
