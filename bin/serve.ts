@@ -1,4 +1,5 @@
 import { enableCompileCache } from "node:module";
+import { constants } from "node:os";
 import { parseArgs } from "node:util";
 import type { Instance } from "../lib/local/instance.ts";
 
@@ -48,7 +49,17 @@ if (flags.help) {
 async function serve(): Promise<void> {
   const began = performance.now();
   const say = (line: string) => void process.stderr.write(`${line}\n`);
-  const instance = await startInstance({
+  const onLoss = (reason: string) => {
+    say(`\nBridge stops: ${reason}. Start it again; nothing is lost.`);
+    process.exit(1);
+  };
+  process.on("uncaughtException", (fault) => {
+    console.error(fault);
+    onLoss(`${fault.message} (the log has more)`);
+  });
+  let instance: Instance | null = null;
+  stopOnSignal(() => instance, say);
+  instance = await startInstance({
     port: portOf(flags.port),
     host: flags.host,
     dataDir: flags["data-dir"],
@@ -57,22 +68,20 @@ async function serve(): Promise<void> {
     isolate: flags.isolate,
     progress: (step) => say(`  ${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s  ${step}`),
     show: say,
-    onLoss: (reason) => {
-      say(`\nBridge stops: ${reason}. Start it again; nothing is lost.`);
-      process.exit(1);
-    },
+    onLoss,
   });
-  stopOnSignal(instance, say);
   process.stdout.write(`${flags.json ? JSON.stringify(instance.file) : welcome(instance.file, instance.filePath)}\n`);
 }
 
-/** The first signal stops everything in order; a second one ends the process as it stands, which loses nothing. */
-function stopOnSignal(instance: Instance, say: (line: string) => void): void {
-  let stopping = false;
+/** The first signal stops what runs in order. One that comes earlier, or again, ends the process as it stands, which loses nothing. */
+function stopOnSignal(running: () => Instance | null, say: (line: string) => void): void {
+  let isStopping = false;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
-      if (stopping) process.exit(130);
-      stopping = true;
+      const instance = running();
+      if (!instance) say("  stopped before it was ready; the next start goes on from here");
+      if (!instance || isStopping) process.exit(128 + constants.signals[signal]);
+      isStopping = true;
       say("  stopping …");
       instance.close().then(
         () => process.exit(0),

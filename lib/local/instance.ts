@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { assemble } from "./assemble.ts";
+import { cannotListen } from "./cannot-listen.ts";
 import { startHost } from "./cloud/lambda/start-host.ts";
 import { startCloud } from "./cloud/start-cloud.ts";
 import { type Demo, openDemo } from "./demo.ts";
@@ -89,9 +90,14 @@ async function startParts(
   closers.push(async () => {
     stopping = true;
   });
-  postgres.exited.then(
-    () => stopping || options.onLoss("the embedded PostgreSQL has ended; its log lies in postgres/"),
-  );
+  const lose = (part: string, logFile: string) => {
+    if (stopping) return;
+    const message = `${part} has ended; its last words are in ${logFile}`;
+    log.write(JSON.stringify({ level: "error", event: "lost", message }));
+    options.onLoss(message);
+  };
+  postgres.exited.then(() => lose("the embedded PostgreSQL", postgres.logFile));
+  cloud.dynamodb.lost.then(() => lose("the embedded DynamoDB", join(dataDir, "cloud/dynamodb.log")));
   const environment = operatorEnvironment(cloud.environment);
   const host = await keep(
     "functions",
@@ -103,6 +109,8 @@ async function startParts(
       isolate: options.isolate,
       environment: { ...DEVELOPMENT, ...chosenRateLimit() },
       log: (line) => log.write(JSON.stringify({ part: "lambda host", ...line })),
+    }).catch((error: unknown) => {
+      throw cannotListen(error, "the service", "choose another with --port (0 picks a free one) or --host");
     }),
   );
   writeOperatorFile(dataDir, environment);
@@ -133,8 +141,7 @@ const DEVELOPMENT = { STAGE: "dev" };
 
 function openPostgres(options: InstanceOptions, dataDir: string, before: InstanceFile | null): Promise<Postgres> {
   if (options.databaseUrl !== null) return usePostgres(options.databaseUrl);
-  const port = before === null ? {} : { port: Number(new URL(before.database_url).port) };
-  return startPostgres({ dataDir: join(dataDir, "postgres"), ...port });
+  return startPostgres({ dataDir: join(dataDir, "postgres"), keepsPort: before !== null });
 }
 
 /** The org keeps its port, because the workspace's connection names it. */
@@ -143,10 +150,7 @@ async function openOrg(dataDir: string, before: InstanceFile | null): Promise<Or
   try {
     return await startOrg({ dataDir: join(dataDir, "org"), port, controls: true });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    throw new Error(`port ${port}, where the Salesforce org of this data folder answers, is taken: end what uses it`, {
-      cause: error,
-    });
+    throw cannotListen(error, "the Salesforce org", "the workspace's connection names it: end what uses it");
   }
 }
 

@@ -15,6 +15,8 @@ export interface PostgresSettings {
   readonly dataDir: string;
   /** A fixed port; without it the one of the last start, or a free one. */
   readonly port?: number;
+  /** The port of the last start, where there was one, and no other: somebody has it in writing. */
+  readonly keepsPort?: boolean;
   /** Further settings of the server, by name. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -23,7 +25,8 @@ export interface PostgresSettings {
 export interface Postgres {
   /** With user and password; the user owns the server and the database. */
   readonly url: string;
-  readonly port: number;
+  /** What the server prints, which holds the reason when it ends; empty for a server that is not ours. */
+  readonly logFile: string;
   /** Resolves when the server has ended, by `close` or by itself; never for a server that is not ours. */
   readonly exited: Promise<unknown>;
   close(): Promise<void>;
@@ -43,14 +46,16 @@ const SETTINGS = {
 };
 
 /** Starts PostgreSQL over a data folder, creating it on the first start; after a kill it recovers by itself. */
-export async function startPostgres({ dataDir, port, settings = {} }: PostgresSettings): Promise<Postgres> {
+export async function startPostgres(order: PostgresSettings): Promise<Postgres> {
+  const { dataDir, settings = {} } = order;
   const home = postgresHome(dataDir);
   const lock = lockFolder(join(home, "lock"));
   try {
     const programs = findPrograms(home);
     const { folder, password } = await createClusterOnce(home, programs, settings["fsync"] !== "off");
     await endOrphan(folder);
-    const [child, used] = await started(home, folder, programs, port, settings);
+    const fixedPort = order.port || (order.keepsPort ? portIn(join(home, "port")) : 0);
+    const [child, used] = await started(home, folder, programs, fixedPort, settings);
     const urlOf = (database: string) => `postgresql://${OWNER}:${password}@127.0.0.1:${used}/${database}`;
     const close = async () => {
       await child.stop();
@@ -60,7 +65,7 @@ export async function startPostgres({ dataDir, port, settings = {} }: PostgresSe
       await child.stop();
       throw error;
     });
-    return { url: urlOf(OWNER), port: used, exited: child.exited, close };
+    return { url: urlOf(OWNER), logFile: logFileIn(home), exited: child.exited, close };
   } catch (error) {
     lock.release();
     throw error;
@@ -72,7 +77,7 @@ async function started(
   home: string,
   folder: string,
   { postgres, user }: Programs,
-  fixedPort: number | undefined,
+  fixedPort: number,
   more: Readonly<Record<string, string>>,
 ): Promise<[GuardedChild, number]> {
   const portFile = join(home, "port");
@@ -88,17 +93,33 @@ async function started(
       folder,
       endSignals: END_SIGNALS,
       pidFile: join(home, "postgres.pid"),
-      logFile: join(home, "postgres.log"),
+      logFile: logFileIn(home),
     });
     try {
       await child.printed(READY);
       writeFileSync(portFile, `${port}\n`);
       return [child, port];
     } catch (error) {
-      if (fixedPort || attempt === ATTEMPTS || !/Address already in use/.test(String(error))) throw error;
+      const isTaken = /Address already in use/.test(String(error));
+      if (fixedPort || attempt === ATTEMPTS || !isTaken) throw explained(error, folder, isTaken ? port : null);
     }
   }
 }
+
+/** What an operator can do about a server that does not start; the server's own words are the cause. */
+function explained(error: unknown, folder: string, takenPort: number | null): unknown {
+  if (takenPort !== null) {
+    const remedy = "another program has it, and connections name it: end what uses it";
+    return new Error(`the embedded PostgreSQL cannot listen on 127.0.0.1:${takenPort}: ${remedy}`, { cause: error });
+  }
+  if (!/database files are incompatible with server/.test(String(error))) return error;
+  const remedy = "dump them with the release of Bridge that made them, or choose another data folder";
+  return new Error(`the databases in ${folder} are those of another version of PostgreSQL: ${remedy}`, {
+    cause: error,
+  });
+}
+
+const logFileIn = (home: string): string => join(home, "postgres.log");
 
 function portIn(file: string): number {
   return existsSync(file) ? Number.parseInt(readFileSync(file, "utf8"), 10) || 0 : 0;

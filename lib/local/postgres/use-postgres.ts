@@ -23,7 +23,7 @@ const FINDINGS = `
 export async function usePostgres(url: string): Promise<Postgres> {
   const problem = problemOf(await look(url));
   if (problem) throw new Error(`the database of DATABASE_URL cannot be used: ${problem}`);
-  return { url, port: Number(new URL(url).port || 5432), exited: new Promise(() => {}), close: async () => {} };
+  return { url, logFile: "", exited: new Promise(() => {}), close: async () => {} };
 }
 
 async function look(url: string): Promise<Findings> {

@@ -105,6 +105,17 @@ describe("the embedded PostgreSQL", () => {
     expect(await ask(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
   });
 
+  test("says what to do with the databases of another version", async () => {
+    const version = join(dataDir, "cluster", "PG_VERSION");
+    const present = readFileSync(version, "utf8");
+    onTestFinished(() => writeFileSync(version, present));
+    writeFileSync(version, "9\n");
+
+    await expect(startPostgres({ dataDir })).rejects.toThrow(
+      "are those of another version of PostgreSQL: dump them with the release of Bridge that made them",
+    );
+  });
+
   test("begins anew when its creation was cut short", async () => {
     const dataDir = temporaryFolder();
     mkdirSync(join(dataDir, "cluster.part", "base"), { recursive: true });
