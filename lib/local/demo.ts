@@ -27,9 +27,9 @@ const PATIENCE_MILLISECONDS = 60_000;
 
 /** The demo workspace of the last start, or a new one: both sides connected, Contact and Account mapped and provisioned. */
 export async function openDemo(needs: Needs): Promise<Demo> {
-  const { before } = needs;
-  const known =
-    before?.workspace_id && before.api_token ? { workspaceId: before.workspace_id, token: before.api_token } : null;
+  const { before, postgres } = needs;
+  const known = knownDemo(before);
+  if (before && known) refuseOtherDatabase(before.database_url, postgres.url);
   if (known && !before?.isBegun) {
     await api(needs, known, "GET", "/mappings");
     return known;
@@ -43,6 +43,29 @@ export async function openDemo(needs: Needs): Promise<Demo> {
   await tablesAreReady(needs, demo);
   needs.progress("demo mappings: Account and Contact");
   return demo;
+}
+
+/** The demo workspace that an earlier start wrote down. */
+export function knownDemo(before: InstanceFile | null): Demo | null {
+  return before?.workspace_id && before.api_token
+    ? { workspaceId: before.workspace_id, token: before.api_token }
+    : null;
+}
+
+/** The demo's tables lie in one database, which its connection names; in another one nothing would ever arrive. */
+function refuseOtherDatabase(before: string, now: string): void {
+  const [made, given] = [placeOf(before), placeOf(now)];
+  if (made === given) return;
+  throw new Error(
+    `the demo of this data folder has its tables in ${made}, not in ${given}: ` +
+      "start with the database that it has, or choose another --data-dir",
+  );
+}
+
+/** Where a database is, without who may enter. */
+function placeOf(url: string): string {
+  const { hostname, port, pathname } = new URL(url);
+  return `${hostname}:${port || 5432}${pathname}`;
 }
 
 async function createDemo({ postgres, org }: Needs): Promise<Demo> {

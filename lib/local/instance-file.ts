@@ -1,31 +1,33 @@
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import * as z from "zod/mini";
+
+const fileSchema = z.readonly(
+  z.object({
+    pid: z.int(),
+    base_url: z.url(),
+    metrics_url: z.url(),
+    workspace_id: z.nullable(z.string()),
+    api_token: z.nullable(z.string()),
+    database_url: z.url(),
+    salesforce: z.readonly(
+      z.object({ url: z.url(), username: z.string(), password: z.string(), access_token: z.string() }),
+    ),
+  }),
+);
 
 /** What scripts need to know of a running instance (design section 8); it holds credentials, so only its owner reads it. */
-export interface InstanceFile {
-  readonly pid: number;
-  readonly base_url: string;
-  readonly metrics_url: string;
-  readonly workspace_id: string | null;
-  readonly api_token: string | null;
-  readonly database_url: string;
-  readonly salesforce: {
-    readonly url: string;
-    readonly username: string;
-    readonly password: string;
-    readonly access_token: string;
-  };
-}
+export type InstanceFile = z.infer<typeof fileSchema>;
 
 const NAME = "instance.json";
 
 /** The same while the first start is still making the demo, so that the next one can end what was begun. */
 const BEGUN = "instance.begun.json";
 
-/** Replaces the file in one step, so that nobody reads half of it. */
-export function writeInstanceFile(dataDir: string, instance: InstanceFile): string {
+/** Replaces the file in one step, so that nobody reads half of it; a demo that was begun stays so unless it is made now. */
+export function writeInstanceFile(dataDir: string, instance: InstanceFile, isDemoMade: boolean): string {
   const path = write(dataDir, NAME, instance);
-  rmSync(join(dataDir, BEGUN), { force: true });
+  if (isDemoMade) rmSync(join(dataDir, BEGUN), { force: true });
   return path;
 }
 
@@ -52,10 +54,12 @@ export function readInstanceFile(dataDir: string): (InstanceFile & { readonly is
 }
 
 function read(dataDir: string, name: string): InstanceFile | null {
+  const path = join(dataDir, name);
   try {
-    return JSON.parse(readFileSync(join(dataDir, name), "utf8")) as InstanceFile;
+    return fileSchema.parse(JSON.parse(readFileSync(path, "utf8")));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw new Error(`${join(dataDir, name)} can't be read: remove it and start again`, { cause: error });
+    const reason = error instanceof z.core.$ZodError ? z.prettifyError(error) : (error as Error).message;
+    throw new Error(`${path} is not as a start writes it: mend it, or choose another data folder\n${reason}`);
   }
 }

@@ -4,7 +4,7 @@ import { assemble } from "./assemble.ts";
 import { cannotListen } from "./cannot-listen.ts";
 import { startHost } from "./cloud/lambda/start-host.ts";
 import { startCloud } from "./cloud/start-cloud.ts";
-import { type Demo, openDemo } from "./demo.ts";
+import { type Demo, knownDemo, openDemo } from "./demo.ts";
 import { type FunctionLog, openFunctionLog } from "./function-log.ts";
 import { type InstanceFile, readInstanceFile, writeBegunFile, writeInstanceFile } from "./instance-file.ts";
 import { operatorEnvironment, writeOperatorFile } from "./operator-file.ts";
@@ -52,7 +52,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     const log = openFunctionLog(dataDir, options.show);
     closers.push(async () => log.close());
     const file = await startParts(options, dataDir, closers, log);
-    return { file, filePath: writeInstanceFile(dataDir, file), close };
+    return { file, filePath: writeInstanceFile(dataDir, file, options.demo), close };
   } catch (error) {
     await close();
     throw error;
@@ -126,7 +126,7 @@ async function startParts(
   const onBegun = (demo: Demo) => writeBegunFile(dataDir, fileWith(demo));
   const demo = options.demo
     ? await openDemo({ environment, postgres, org, before, ...options, baseUrl: host.baseUrl, onBegun })
-    : null;
+    : knownDemo(before);
   return fileWith(demo);
 }
 

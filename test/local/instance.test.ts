@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { InstanceFile } from "../../lib/local/instance-file.ts";
+import { createTestDatabase } from "../support/postgres.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -72,6 +73,15 @@ async function occupied(port = 0): Promise<number> {
 
 const portOf = (url: string) => Number(new URL(url).port);
 
+test("a start without a demo keeps the one that is there, for the next one to go on with", async () => {
+  const without = await ended(serve("--no-demo"), readyThenStopped);
+  const after = await ended(serve(), readyThenStopped);
+
+  const demo = { workspace_id: made.workspace_id, api_token: made.api_token };
+  expect(made.api_token).toMatch(/^brg_/);
+  expect([without, after]).toMatchObject([demo, demo]);
+});
+
 test("a port that is taken is named, with the way to choose another", async () => {
   const port = await occupied();
 
@@ -92,6 +102,29 @@ test("a port that the workspace's connections name is waited for by nobody and r
 
   expect(withoutDatabase.said).toContain(`the embedded PostgreSQL cannot listen on 127.0.0.1:${database}`);
   expect(withoutOrg.said).toMatch(/cannot listen on 127\.0\.0\.1:\d+: another program has it/);
+});
+
+test("another database than that in which the demo's tables lie is refused", async () => {
+  const database = await createTestDatabase();
+  onTestFinished(database.close);
+
+  const { said } = await refused("--database-url", database.url);
+
+  expect(said).toContain(
+    `the demo of this data folder has its tables in 127.0.0.1:${portOf(made.database_url)}/bridge`,
+  );
+});
+
+test("an instance.json that somebody has changed is named, with what is wrong in it", async () => {
+  const path = join(dataDir, "instance.json");
+  const whole = readFileSync(path);
+  onTestFinished(() => writeFileSync(path, whole));
+  writeFileSync(path, JSON.stringify({ ...made, database_url: 5 }));
+
+  const { said } = await refused();
+
+  expect(said).toContain(`${path} is not as a start writes it: mend it, or choose another data folder`);
+  expect(said).toContain("at database_url");
 });
 
 test("a signal that comes while it starts ends it with a word", async () => {
