@@ -11,14 +11,8 @@ import { afterAttempt, begin, newDelivery } from "../../lib/model/delivery.ts";
 import { newId } from "../../lib/model/id.ts";
 import { tableVariable } from "../../lib/model/resources.ts";
 
-/** `npm run bench:api -- 0.01`: a hundredth of the rows, to see that it works. */
-const SCALE = Number(process.argv[2] ?? 1);
-
-export const LOG_ROWS = 1_000_000 * SCALE;
-export const AUDIT_ENTRIES = 100_000 * SCALE;
-
 /** Of the log's rows one in twenty failed, and the newest two thousand wait, of a table that no cycle works on. */
-export async function fillTriggerLog(databaseUrl: string): Promise<void> {
+export async function fillTriggerLog(databaseUrl: string, rows: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   await client.query(`
@@ -28,8 +22,8 @@ export async function fillTriggerLog(databaseUrl: string): Promise<void> {
       CASE state WHEN 'SUCCESS' THEN 'UPDATED' WHEN 'FAILED' THEN 'FAILED' END,
       CASE state WHEN 'FAILED' THEN 'REQUIRED_FIELD_MISSING: Required fields are missing: [LastName]' END,
       CASE WHEN state <> 'NEW' THEN now() END
-    FROM (SELECT n, CASE WHEN n > ${LOG_ROWS - 2000} THEN 'NEW' WHEN n % 20 = 1 THEN 'FAILED' ELSE 'SUCCESS' END AS state
-          FROM generate_series(1, ${LOG_ROWS}) AS n) AS changes`);
+    FROM (SELECT n, CASE WHEN n > ${rows - 2000} THEN 'NEW' WHEN n % 20 = 1 THEN 'FAILED' ELSE 'SUCCESS' END AS state
+          FROM generate_series(1, ${rows}) AS n) AS changes`);
   await client.query(`
     INSERT INTO salesforce._bridge_totals AS t (table_name, success, failed)
     SELECT table_name, count(*) FILTER (WHERE state = 'SUCCESS'), count(*) FILTER (WHERE state = 'FAILED')
@@ -51,12 +45,12 @@ const ACTIONS: readonly AuditAction[] = [
  * Entries of ten actors and four actions, as the service itself keeps them, in the partitions that are asked for below:
  * everything, and actor with action.
  */
-export async function fillAuditLog(dataDir: string, workspaceId: string): Promise<void> {
+export async function fillAuditLog(dataDir: string, workspaceId: string, entries: number): Promise<void> {
   const environment = useCloudOf(dataDir);
   const TableName = environment[tableVariable("audit")] ?? "";
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
   const counts = new Map<string, number>();
-  const items = entriesOf(workspaceId).flatMap((entry) =>
+  const items = entriesOf(workspaceId, entries).flatMap((entry) =>
     [
       { workspaceId, actor: null, action: null },
       { workspaceId, actor: entry.actor, action: entry.action },
@@ -68,7 +62,9 @@ export async function fillAuditLog(dataDir: string, workspaceId: string): Promis
     }),
   );
   const first_expires_at = Math.floor(Date.now() / 1000) + 86_400;
-  items.push(...[...counts].map(([pk, entries]) => ({ pk, sk: COUNTER, entries, first: 1, first_expires_at })));
+  items.push(
+    ...[...counts].map(([pk, counted]) => ({ pk, sk: COUNTER, entries: counted, first: 1, first_expires_at })),
+  );
   for (let at = 0; at < items.length; at += WRITES) {
     const TransactItems = items.slice(at, at + WRITES).map((Item) => ({ Put: { TableName, Item } }));
     await client.send(new TransactWriteCommand({ TransactItems }));
@@ -105,9 +101,9 @@ function useCloudOf(dataDir: string): Readonly<Record<string, string>> {
   return environment;
 }
 
-function entriesOf(workspaceId: string): AuditEntry[] {
-  const began = Date.now() - AUDIT_ENTRIES;
-  return Array.from({ length: AUDIT_ENTRIES }, (_, at) => ({
+function entriesOf(workspaceId: string, entries: number): AuditEntry[] {
+  const began = Date.now() - entries;
+  return Array.from({ length: entries }, (_, at) => ({
     id: newId("aud"),
     workspaceId,
     actor: `actor${at % 10}@example.com`,
