@@ -3,7 +3,6 @@ import { Paged } from "../../lib/http/answer.ts";
 import { delivery } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { pageOffset, pageSize } from "../../lib/http/input.ts";
-import { deliveryAsJson } from "../../lib/webhooks/as-json.ts";
 import { findWebhook } from "../../lib/webhooks/settings.ts";
 import { deliveries, webhooks } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
@@ -18,8 +17,8 @@ const listDeliveries = endpoint({
   services: () => ({ webhooks: webhooks(), deliveries: deliveries() }),
   find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
   run: async ({ input, resource, services }) => {
-    const page = await services.deliveries.list(resource.id, input);
-    return new Paged(page.deliveries.map(deliveryAsJson), { total: page.total, ...input });
+    const { rows, total } = await services.deliveries.page(resource.id, input);
+    return new Paged(rows, { total, ...input });
   },
 });
 

@@ -54,7 +54,7 @@ export class DataStack extends Stack implements Resources {
         indexName,
         partitionKey: text(pk),
         sortKey: text(sk),
-        projectionType: projection === "keys" ? ProjectionType.KEYS_ONLY : ProjectionType.ALL,
+        ...projected(projection),
       });
     }
     return table;
@@ -78,6 +78,12 @@ export class DataStack extends Stack implements Resources {
       enforceSSL: true,
     });
   }
+}
+
+function projected(projection: "all" | "keys" | readonly string[]) {
+  if (projection === "all") return { projectionType: ProjectionType.ALL };
+  if (projection === "keys") return { projectionType: ProjectionType.KEYS_ONLY };
+  return { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: [...projection] };
 }
 
 /** A drill leaves nothing behind. */

@@ -229,6 +229,18 @@ export function wakeUpsOf(delivery: Delivery): readonly WakeUp[] {
   ];
 }
 
+/** A delivery as the contract's list shows it (spec 2.12). */
+export function listedDelivery(delivery: ListedDelivery) {
+  return {
+    id: delivery.id,
+    event: delivery.event,
+    status: delivery.status,
+    response_code: delivery.responseCode,
+    delivered_at: delivery.deliveredAt?.toISOString() ?? null,
+    next_retry_at: nextRetryAt(delivery)?.toISOString() ?? null,
+  };
+}
+
 /** `next_retry_at` as the API tells it (spec 2.12): the first attempt is no retry. */
 export function nextRetryAt({ automaticAttempts, nextAttemptAt }: ListedDelivery): Date | null {
   return automaticAttempts === 0 ? null : nextAttemptAt;

@@ -8,8 +8,8 @@ interface Index {
   readonly name: string;
   readonly pk: string;
   readonly sk: string;
-  /** "keys": only the key attributes are projected. */
-  readonly projection: "all" | "keys";
+  /** What it holds beside the keys: everything, nothing, or these attributes. */
+  readonly projection: "all" | "keys" | readonly string[];
 }
 
 interface Table {
@@ -43,7 +43,7 @@ export const TABLES = {
   deliveries: {
     sorted: false,
     indexes: [
-      { name: "by-webhook", pk: "webhook_id", sk: "listed_at", projection: "keys" },
+      { name: "list-by-webhook", pk: "webhook_id", sk: "listed_at", projection: ["listed"] },
       { name: "by-due", pk: "due_shard", sk: "due_at", projection: "keys" },
     ],
     holds: "deliveries, each with the event's body and its newest attempt",

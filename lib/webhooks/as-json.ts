@@ -1,11 +1,4 @@
-import {
-  type Attempt,
-  type Delivery,
-  isSuccess,
-  type ListedDelivery,
-  nextRetryAt,
-  reasonOf,
-} from "../model/delivery.ts";
+import { type Attempt, type Delivery, isSuccess, listedDelivery, reasonOf } from "../model/delivery.ts";
 import { stillSigning, type Webhook } from "../model/webhook.ts";
 
 /** A webhook as its owner sees it; its secret is shown once, when it is made, and never here. */
@@ -24,22 +17,10 @@ export function webhookAsJson(webhook: Webhook, now: Date) {
   };
 }
 
-/** A delivery as endpoint 13 shows it (spec 2.12). */
-export function deliveryAsJson(delivery: ListedDelivery) {
-  return {
-    id: delivery.id,
-    event: delivery.event,
-    status: delivery.status,
-    response_code: delivery.responseCode,
-    delivered_at: iso(delivery.deliveredAt),
-    next_retry_at: iso(nextRetryAt(delivery)),
-  };
-}
-
 /** A delivery with its whole history (spec 6.4.4), for the settings area. */
 export function historyAsJson(delivery: Delivery, attempts: readonly Attempt[]) {
   return {
-    ...deliveryAsJson(delivery),
+    ...listedDelivery(delivery),
     event_id: delivery.eventId,
     created_at: delivery.createdAt.toISOString(),
     stopped_because: delivery.stopped,

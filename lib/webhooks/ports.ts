@@ -1,6 +1,7 @@
 import type { AuditEntry } from "../model/audit.ts";
 import type { Attempt, Delivery, ListedDelivery, Outcome, WakeUp } from "../model/delivery.ts";
 import type { Event } from "../model/event.ts";
+import type { JsonArray } from "../model/json-array.ts";
 import type { Webhook } from "../model/webhook.ts";
 
 /** Where events begin. Whoever publishes needs nothing else of this room. */
@@ -91,10 +92,17 @@ export interface Deliveries {
   postpone(deliveries: readonly Delivery[], until: Date): Promise<void>;
   /** Writes what came of an attempt that the delivery has already given up as lost. */
   recordLate(delivery: Delivery, attempt: Attempt): Promise<void>;
-  /** One page, newest first, and how many there are in all. */
-  list(webhookId: string, page: { readonly limit: number; readonly offset: number }): Promise<DeliveryPage>;
+  /** One page as the contract's list shows it, newest first, and how many there are in all. */
+  page(webhookId: string, slice: Slice): Promise<{ readonly rows: JsonArray; readonly total: number }>;
+  /** The same to look at. */
+  list(webhookId: string, slice: Slice): Promise<DeliveryPage>;
   /** Every attempt, oldest first. */
   history(delivery: Delivery): Promise<readonly Attempt[]>;
+}
+
+interface Slice {
+  readonly limit: number;
+  readonly offset: number;
 }
 
 /** A page of a webhook's deliveries. */

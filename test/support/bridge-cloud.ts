@@ -64,10 +64,17 @@ function tableProperties(name: TableName) {
           GlobalSecondaryIndexes: indexes.map(({ name: IndexName, pk, sk, projection }) => ({
             IndexName,
             KeySchema: keys(pk, sk),
-            Projection: { ProjectionType: projection === "keys" ? "KEYS_ONLY" : "ALL" },
+            Projection: projected(projection),
           })),
         }),
   };
+}
+
+function projected(projection: "all" | "keys" | readonly string[]) {
+  if (projection === "all") return { ProjectionType: "ALL" };
+  return projection === "keys"
+    ? { ProjectionType: "KEYS_ONLY" }
+    : { ProjectionType: "INCLUDE", NonKeyAttributes: projection };
 }
 
 function createQueue(cloud: TestCloud, name: QueueName): string {

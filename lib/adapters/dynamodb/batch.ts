@@ -17,24 +17,9 @@ const REQUESTS = 25;
 
 const ATTEMPTS = 8;
 
-/** The items that exist of these keys, as last written, in no order; whole, or these attributes of them. */
-export async function readItems(
-  database: Database,
-  table: TableName,
-  keys: readonly Item[],
-  attributes: readonly string[] = [],
-): Promise<Item[]> {
-  const projection = attributes.length === 0 ? {} : projectionOn(attributes);
-  return (await Promise.all(inChunks(keys, KEYS).map((chunk) => readChunk(database, table, chunk, projection)))).flat();
-}
-
-/** By aliases, for many a word is one that DynamoDB keeps for itself. */
-function projectionOn(attributes: readonly string[]) {
-  const names = attributes.map((name) => [`#${name}`, name] as const);
-  return {
-    ProjectionExpression: names.map(([alias]) => alias).join(", "),
-    ExpressionAttributeNames: Object.fromEntries(names),
-  };
+/** The items that exist of these keys, as last written, in no order. */
+export async function readItems(database: Database, table: TableName, keys: readonly Item[]): Promise<Item[]> {
+  return (await Promise.all(inChunks(keys, KEYS).map((chunk) => readChunk(database, table, chunk)))).flat();
 }
 
 /** Puts and deletes without conditions, each of them for itself. */
@@ -73,13 +58,13 @@ function insertStatement(table: string, item: Item) {
   return { Statement: `INSERT INTO "${table}" VALUE {${fields}}`, Parameters: names.map((name) => item[name]) };
 }
 
-async function readChunk(database: Database, table: TableName, keys: Item[], projection: object): Promise<Item[]> {
+async function readChunk(database: Database, table: TableName, keys: Item[]): Promise<Item[]> {
   const name = database.table(table);
   const found: Item[] = [];
   let left: Item[] = keys;
   for (let attempt = 1; left.length > 0; attempt += 1) {
     const answer = await database.client.send(
-      new BatchGetCommand({ RequestItems: { [name]: { Keys: left, ConsistentRead: true, ...projection } } }),
+      new BatchGetCommand({ RequestItems: { [name]: { Keys: left, ConsistentRead: true } } }),
     );
     found.push(...(answer.Responses?.[name] ?? []));
     left = answer.UnprocessedKeys?.[name]?.Keys ?? [];

@@ -1,9 +1,9 @@
-import { PutCommand, QueryCommand, type QueryCommandOutput, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod/mini";
+import { PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { AuditEntry } from "../../model/audit.ts";
 import { DELIVERY_DAYS, type Delivery } from "../../model/delivery.ts";
+import { JsonArray } from "../../model/json-array.ts";
+import { TABLES } from "../../model/resources.ts";
 import type { Deliveries } from "../../webhooks/ports.ts";
-import { askTogether } from "../ask-together.ts";
 import { insertItems, readItems } from "./batch.ts";
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
@@ -12,12 +12,13 @@ import {
   changingAttributes,
   expiryOf,
   fixedAttributes,
-  LISTED_ATTRIBUTES,
+  listedRow,
   readAttempt,
   readDelivery,
   readListed,
 } from "./delivery-item.ts";
 import { differenceOf, present } from "./difference.ts";
+import { type Place, type PlainPage, queryPlain } from "./query-plain.ts";
 import { ConditionFailed, isConditionFailed, transact, type Write } from "./transact.ts";
 
 /**
@@ -26,7 +27,7 @@ import { ConditionFailed, isConditionFailed, transact, type Write } from "./tran
  */
 export function deliveries(database: Database, now: () => Date): Deliveries {
   const counts = rememberCounts(now);
-  const together = askTogether({ joins: true }); // the index that pages are read by may be behind anyway
+  const read = (webhookId: string, slice: Slice) => readPage(database, webhookId, slice, now(), counts);
   return {
     add: (owed) => insertItems(database, "deliveries", owed.map(itemOf)),
 
@@ -53,8 +54,15 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
       await Promise.all(late.map((delivery) => postpone(database, delivery, until)));
     },
 
-    list: (webhookId, slice) =>
-      together(JSON.stringify([webhookId, slice]), () => readPage(database, webhookId, slice, now(), counts)),
+    page: async (webhookId, slice) => {
+      const { items, total } = await read(webhookId, slice);
+      return { rows: new JsonArray(`[${items.map(listedRow).join(",")}]`), total };
+    },
+
+    list: async (webhookId, slice) => {
+      const { items, total } = await read(webhookId, slice);
+      return { deliveries: items.map(readListed), total };
+    },
 
     history: async (delivery) => {
       const answer = await database.client.send(
@@ -70,23 +78,33 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
   };
 }
 
+interface Slice {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+type Item = Readonly<Record<string, unknown>>;
+
+/**
+ * By an index that holds what lists show, so that a page is one read: what it saves of each shown delivery pays two writes
+ * of the index for each made. The index may be behind by what a moment changed.
+ */
 async function readPage(
   database: Database,
   webhookId: string,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
+  { limit, offset }: Slice,
   at: Date,
   counts: ReturnType<typeof rememberCounts>,
-): ReturnType<Deliveries["list"]> {
+): Promise<{ readonly items: readonly Item[]; readonly total: number }> {
   const since = new Date(at.getTime() - DELIVERY_DAYS * 86_400_000);
-  const { ids, end } = await idsUpTo(database, webhookId, since, offset + limit);
-  const page = ids.slice(offset);
-  const keys = page.map((pk) => ({ pk }));
-  const [items, further] = await Promise.all([
-    readItems(database, "deliveries", keys, LISTED_ATTRIBUTES),
-    end === undefined ? 0 : counts(end, () => countAfter(database, webhookId, since, end)),
-  ]);
-  const found = new Map(items.map(readListed).map((delivery) => [delivery.id, delivery]));
-  return { deliveries: page.flatMap((id) => found.get(id) ?? []), total: ids.length + further };
+  const counting = { ...byWebhook(database, webhookId, since), Select: "COUNT" } as const;
+  const listing = { ...byWebhook(database, webhookId, since), ProjectionExpression: "pk, listed" };
+  const before = offset === 0 ? null : await walk(database, counting, offset, undefined);
+  if (before !== null && before.end === undefined) return { items: [], total: before.count };
+  const { items, count, end } = await walk(database, listing, limit, before?.end);
+  const rest = async () => (await walk(database, counting, Number.POSITIVE_INFINITY, end)).count;
+  const further = end === undefined ? 0 : await counts(end, rest);
+  return { items, total: (before?.count ?? 0) + count + further };
 }
 
 const itemOf = (delivery: Delivery) => ({ ...fixedAttributes(delivery), ...present(changingAttributes(delivery)) });
@@ -138,39 +156,31 @@ async function postpone(database: Database, delivery: Delivery, until: Date): Pr
 function byWebhook(database: Database, webhookId: string, since: Date) {
   return {
     TableName: database.table("deliveries"),
-    IndexName: "by-webhook",
+    IndexName: TABLES.deliveries.indexes[0].name,
     KeyConditionExpression: "webhook_id = :webhook AND listed_at > :since",
-    ExpressionAttributeValues: { ":webhook": webhookId, ":since": since.toISOString() },
+    values: { ":webhook": webhookId, ":since": since.toISOString() },
     ScanIndexForward: false,
   };
 }
 
-type Key = Record<string, unknown>;
-
-const keyShape = z.object({ pk: z.string() });
-
-/** The newest ids, and where the list goes on; undefined: it ends with them. */
-async function idsUpTo(
+/** So many from a place on, and where the list goes on; undefined: it ends with them. */
+async function walk(
   database: Database,
-  webhookId: string,
-  since: Date,
+  query: ReturnType<typeof byWebhook> & { readonly ProjectionExpression?: string; readonly Select?: "COUNT" },
   wanted: number,
-): Promise<{ readonly ids: readonly string[]; readonly end: Key | undefined }> {
-  const ids: string[] = [];
-  let end: Key | undefined;
+  from: Place | undefined,
+): Promise<PlainPage> {
+  const items: Item[] = [];
+  let count = 0;
+  let end = from;
   do {
-    const answer = await database.client.send(
-      new QueryCommand({
-        ...byWebhook(database, webhookId, since),
-        ProjectionExpression: "pk",
-        Limit: wanted - ids.length,
-        ...(end === undefined ? {} : { ExclusiveStartKey: end }),
-      }),
-    );
-    ids.push(...(answer.Items ?? []).map((item) => keyShape.parse(item).pk));
-    end = answer.LastEvaluatedKey;
-  } while (end !== undefined && ids.length < wanted);
-  return { ids, end };
+    const limit = Number.isFinite(wanted) ? { Limit: wanted - count } : {};
+    const page = await queryPlain(database, { ...query, ...limit, after: end });
+    items.push(...page.items);
+    count += page.count;
+    end = page.end;
+  } while (end !== undefined && count < wanted);
+  return { items, count, end };
 }
 
 /** How long a count of older deliveries holds: their number only shrinks, by age. */
@@ -182,7 +192,7 @@ const MAX_COUNTS = 1000;
 /** Counts what comes after a key at most every ten seconds: it reads all of that, which can be weeks of a busy webhook. */
 function rememberCounts(now: () => Date) {
   const known = new Map<string, { readonly count: Promise<number>; readonly until: number }>();
-  return (after: Key, count: () => Promise<number>): Promise<number> => {
+  return (after: Place, count: () => Promise<number>): Promise<number> => {
     const name = JSON.stringify(after);
     const last = known.get(name);
     if (last && last.until > now().getTime()) return last.count;
@@ -192,20 +202,6 @@ function rememberCounts(now: () => Date) {
     known.set(name, { count: counted, until: now().getTime() + COUNTED_MILLISECONDS });
     return counted;
   };
-}
-
-/** How many come after a key. */
-async function countAfter(database: Database, webhookId: string, since: Date, key: Key): Promise<number> {
-  let total = 0;
-  let from: Key | undefined = key;
-  do {
-    const answer: QueryCommandOutput = await database.client.send(
-      new QueryCommand({ ...byWebhook(database, webhookId, since), Select: "COUNT", ExclusiveStartKey: from }),
-    );
-    total += answer.Count ?? 0;
-    from = answer.LastEvaluatedKey;
-  } while (from !== undefined);
-  return total;
 }
 
 function isKept({ createdAt }: Delivery, now: Date): boolean {

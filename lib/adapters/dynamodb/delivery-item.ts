@@ -5,6 +5,7 @@ import {
   type Delivery,
   dueAt,
   type ListedDelivery,
+  listedDelivery,
   type Outcome,
 } from "../../model/delivery.ts";
 import { EVENT_TYPES } from "../../model/event.ts";
@@ -44,14 +45,14 @@ export function changingAttributes(delivery: Delivery): Attributes {
   };
 }
 
-/** What lists show, as one text: DynamoDB's client takes a few microseconds for each attribute. */
+/**
+ * What lists show, and then what else a look at many deliveries asks for. The index that they are listed by holds it as
+ * one text, whose beginning is cut out for a page.
+ */
 function listedContent(delivery: ListedDelivery) {
   return {
-    event: delivery.event,
+    ...listedDelivery(delivery),
     created_at: delivery.createdAt.toISOString(),
-    status: delivery.status,
-    response_code: delivery.responseCode,
-    delivered_at: text(delivery.deliveredAt),
     next_attempt_at: text(delivery.nextAttemptAt),
     automatic_attempts: delivery.automaticAttempts,
   };
@@ -104,11 +105,15 @@ const contentShape = z.object({
   automatic_attempts: z.number(),
 });
 
-/** The attributes that a list reads. */
-export const LISTED_ATTRIBUTES: readonly string[] = Object.keys(listedShape.shape);
+/** What a list shows of the delivery, as JSON. A text of a version that kept less in it is written anew. */
+export function listedRow(item: Readonly<Record<string, unknown>>): string {
+  const listed = String(item["listed"]);
+  const end = listed.indexOf(',"created_at":');
+  return listed.startsWith('{"id":') ? `${listed.slice(0, end)}}` : JSON.stringify(listedDelivery(readListed(item)));
+}
 
 /** What a list tells of the delivery that an item, or these attributes of it, hold. */
-export function readListed(item: Record<string, unknown>): ListedDelivery {
+export function readListed(item: Readonly<Record<string, unknown>>): ListedDelivery {
   const { pk, listed } = listedShape.parse(item);
   const content = contentShape.parse(JSON.parse(listed));
   return {
