@@ -1,7 +1,6 @@
 import { Readable } from "node:stream";
 import * as z from "zod/mini";
 import { csvOf } from "../../lib/audit/csv.ts";
-import { listItem } from "../../lib/audit/list-item.ts";
 import { Paged, Plain } from "../../lib/http/answer.ts";
 import { auditEntry } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
@@ -31,8 +30,8 @@ export const listAuditLog = endpoint({
       return new Plain("text/csv", Readable.from(csvOf(batches)), CSV_FILE);
     }
     const limit = input.limit ?? 50;
-    const { entries, total } = await services.audit.page(filter, { limit, offset });
-    return new Paged(entries.map(listItem), { total, limit, offset });
+    const { rows, total } = await services.audit.page(filter, { limit, offset });
+    return new Paged(rows, { total, limit, offset });
   },
 });
 

@@ -42,5 +42,18 @@ export interface AuditEntry {
   readonly createdAt: Date;
 }
 
+/** An entry as the contract's list shows it (spec 2.11). */
+export function listedEntry({ id, actor, action, resourceId, detail, createdAt }: AuditEntry) {
+  return {
+    id,
+    actor,
+    action,
+    resource_type: AUDIT_ACTIONS[action],
+    resource_id: resourceId,
+    detail,
+    created_at: createdAt.toISOString(),
+  };
+}
+
 /** How long an entry is kept. */
 export const AUDIT_DAYS = 400;

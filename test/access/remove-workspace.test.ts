@@ -3,11 +3,12 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { auditLog, database, now, vault } from "../../functions/composition.ts";
+import { database, now, vault } from "../../functions/composition.ts";
 import { removeWorkspace } from "../../lib/access/remove-workspace.ts";
 import { workspaceRemoval } from "../../lib/adapters/dynamodb/workspace-removal.ts";
 import { customerSchema } from "../../lib/adapters/postgres/clear-schema.ts";
 import { schedulesIn } from "../../lib/adapters/scheduler/schedules.ts";
+import { auditPage } from "../support/audit-page.ts";
 import { type CommandLine, openCommandLine } from "../support/command-line.ts";
 import { type RunningBridge, startRunningBridge } from "../support/running-bridge.ts";
 import type { TestWorkspace } from "../support/workspace.ts";
@@ -236,7 +237,7 @@ async function left(schema: string) {
 }
 
 async function audited(workspaceId: string): Promise<unknown> {
-  const { entries } = await auditLog().page(
+  const { entries } = await auditPage(
     { workspaceId, actor: null, action: "workspace.deleted" },
     { limit: 5, offset: 0 },
   );

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { handler as importConfig } from "../../functions/api/import-config.ts";
 import { handler as readDrift } from "../../functions/api/read-drift.ts";
 import { handler as saveBaseline } from "../../functions/api/save-baseline.ts";
-import { auditLog, database, mappings } from "../../functions/composition.ts";
+import { database, mappings } from "../../functions/composition.ts";
+import { auditPage } from "../support/audit-page.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { call } from "../support/call.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
@@ -51,7 +52,7 @@ test("right after a baseline nothing has drifted", async () => {
     success: true,
     data: { ...(saved.json?.data as object), drifted: false, changes: [] },
   });
-  const { entries } = await auditLog().page(
+  const { entries } = await auditPage(
     { workspaceId: workspace.id, actor: null, action: "config.baseline_saved" },
     { limit: 1, offset: 0 },
   );

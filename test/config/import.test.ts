@@ -2,16 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { handler as exportConfig } from "../../functions/api/export-config.ts";
 import { handler as importConfig } from "../../functions/api/import-config.ts";
 import { handler as listMappings } from "../../functions/api/list-mappings.ts";
-import {
-  auditLog,
-  counters,
-  eventWakeUps,
-  importPlans,
-  mappings,
-  provisioningQueue,
-} from "../../functions/composition.ts";
+import { counters, eventWakeUps, importPlans, mappings, provisioningQueue } from "../../functions/composition.ts";
 import { rollForward } from "../../lib/config/roll-forward.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
+import { auditPage } from "../support/audit-page.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { call, type Request } from "../support/call.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
@@ -486,4 +480,4 @@ describe("an import is whole at every moment", () => {
 });
 
 const auditOf = ({ id }: TestWorkspace) =>
-  auditLog().page({ workspaceId: id, actor: null, action: null }, { limit: 500, offset: 0 });
+  auditPage({ workspaceId: id, actor: null, action: null }, { limit: 500, offset: 0 });

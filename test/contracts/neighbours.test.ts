@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import {
-  auditLog,
   baselines,
   connectionSettings,
   counters,
@@ -23,6 +22,7 @@ import {
 import { engineMemory } from "../../lib/adapters/dynamodb/engine.ts";
 import type { QueueName, TableName } from "../../lib/model/resources.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
+import { auditPage } from "../support/audit-page.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import {
   frozen,
@@ -125,10 +125,7 @@ test("what the released version has stored is read whole", async () => {
   expect(await eventRows().read([{ workspaceId: workspace, eventId: event }])).toMatchObject([
     { event: "mapping.activated", detail: { mapping_id: mapping } },
   ]);
-  const audited = await auditLog().page(
-    { workspaceId: workspace, actor: null, action: null },
-    { limit: 50, offset: 0 },
-  );
+  const audited = await auditPage({ workspaceId: workspace, actor: null, action: null }, { limit: 50, offset: 0 });
   expect(audited.total).toBeGreaterThanOrEqual(6);
   expect(audited.entries).toHaveLength(audited.total);
   expect(await turns().take(webhook, "another", now())).toBe(true);

@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { handler as adopt } from "../../functions/api/adopt-heroku-connect.ts";
-import { auditLog } from "../../functions/composition.ts";
+import { auditPage } from "../support/audit-page.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { call } from "../support/call.ts";
 import { dataOf } from "../support/data-of.ts";
@@ -85,10 +85,7 @@ test("adopting moves the log aside once, is audited once, and can be asked for a
 
   expect([first.state, second.state]).toEqual(["adopted", "adopted"]);
   expect(second.tables).toMatchObject([{ table: "lead", changes: { new: 1 } }]);
-  const page = await auditLog().page(
-    { workspaceId: workspace.id, actor: null, action: null },
-    { limit: 10, offset: 0 },
-  );
+  const page = await auditPage({ workspaceId: workspace.id, actor: null, action: null }, { limit: 10, offset: 0 });
   const entries = page.entries.filter(({ action }) => action === "connection.postgres_changed");
   expect(entries.map(({ detail }) => detail)).toEqual([
     { adopted: "heroku_connect", schema: "moved", tables: ["lead"] },

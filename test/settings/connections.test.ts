@@ -13,7 +13,7 @@ import { handler as setPostgres } from "../../functions/api/set-postgres.ts";
 import { handler as setSalesforce } from "../../functions/api/set-salesforce.ts";
 import { handler as testPostgres } from "../../functions/api/test-postgres.ts";
 import { handler as testSalesforce } from "../../functions/api/test-salesforce.ts";
-import { auditLog } from "../../functions/composition.ts";
+import { auditPage } from "../support/audit-page.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { call, type Request } from "../support/call.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
@@ -348,7 +348,7 @@ describe("Salesforce", () => {
 
   test("every connection stands in the audit log, without its secrets", async () => {
     const filter = { workspaceId: workspace.id, actor: null, action: "connection.salesforce_authorized" };
-    const { entries } = await auditLog().page(filter, { limit: 10, offset: 0 });
+    const { entries } = await auditPage(filter, { limit: 10, offset: 0 });
 
     expect(entries[0]?.detail).toMatchObject({ flow: "jwt_bearer", username: "admin@bridge.example" });
     const { clientSecret, password } = passwordOf();

@@ -8,7 +8,8 @@ import { handler as importConfig } from "../../functions/api/import-config.ts";
 import { handler as listMappings } from "../../functions/api/list-mappings.ts";
 import { handler as restoreMapping } from "../../functions/api/restore-mapping.ts";
 import { handler as updateMapping } from "../../functions/api/update-mapping.ts";
-import { auditLog, mappings } from "../../functions/composition.ts";
+import { mappings } from "../../functions/composition.ts";
+import { auditPage } from "../support/audit-page.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { call } from "../support/call.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
@@ -56,7 +57,7 @@ async function openWorkspace() {
     },
     audited: async () => {
       const filter = { workspaceId: workspace.id, actor: null, action: null };
-      const { entries } = await auditLog().page(filter, { limit: 50, offset: 0 });
+      const { entries } = await auditPage(filter, { limit: 50, offset: 0 });
       return entries.filter(({ action }) => action.startsWith("mapping.")).map(({ action }) => action);
     },
   };

@@ -20,10 +20,11 @@ import { handler as restoreMapping } from "../../functions/api/restore-mapping.t
 import { handler as retryRow } from "../../functions/api/retry-row.ts";
 import { handler as retryRows } from "../../functions/api/retry-rows.ts";
 import { handler as testPostgres } from "../../functions/api/test-postgres.ts";
-import { auditLog, mappings, now, pepper, tokens } from "../../functions/composition.ts";
+import { mappings, now, pepper, tokens } from "../../functions/composition.ts";
 import { createToken } from "../../lib/access/create-token.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
+import { auditPage } from "../support/audit-page.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { call, type Request, type Response } from "../support/call.ts";
 import type { Asked } from "../support/carry-out.ts";
@@ -410,7 +411,7 @@ test("what is done to rows stands in the audit log before it happens, also when 
 
   expect(failed.status).toBe(500);
   const filter = { workspaceId: world.workspaceId, actor: null, action: "deletes.confirmed" };
-  const { entries } = await auditLog().page(filter, { limit: 10, offset: 0 });
+  const { entries } = await auditPage(filter, { limit: 10, offset: 0 });
   expect(entries).toMatchObject([{ actor: "ada@example.com", resourceId: mapping.id }]);
 });
 

@@ -4,7 +4,7 @@ import { handler as listMappings } from "../../functions/api/list-mappings.ts";
 import { handler as listTokens } from "../../functions/api/list-tokens.ts";
 import { handler as readOwnToken } from "../../functions/api/read-own-token.ts";
 import { handler as revokeToken } from "../../functions/api/revoke-token.ts";
-import { auditLog } from "../../functions/composition.ts";
+import { auditPage } from "../support/audit-page.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { call } from "../support/call.ts";
 import { dataOf } from "../support/data-of.ts";
@@ -88,7 +88,7 @@ test("another workspace's token can be neither seen nor revoked", async () => {
 });
 
 test("making and revoking stand in the audit log with the name of who did it, and without the token", async () => {
-  const { entries } = await auditLog().page(
+  const { entries } = await auditPage(
     { workspaceId: workspace.id, actor: "owner@example.com", action: "token.created" },
     { limit: 1, offset: 0 },
   );

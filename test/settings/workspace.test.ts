@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { handler as readWorkspace } from "../../functions/api/read-workspace.ts";
 import { handler as renameWorkspace } from "../../functions/api/rename-workspace.ts";
-import { auditLog } from "../../functions/composition.ts";
+import { auditPage } from "../support/audit-page.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { call } from "../support/call.ts";
 import { createTestWorkspace } from "../support/workspace.ts";
@@ -20,7 +20,7 @@ async function openWorkspace() {
     read: () => call(readWorkspace, "read-workspace", asked()),
     rename: (name: unknown) => call(renameWorkspace, "rename-workspace", asked({ name })),
     audited: async () => {
-      const { entries } = await auditLog().page(
+      const { entries } = await auditPage(
         { workspaceId: id, actor: null, action: "workspace.renamed" },
         { limit: 10, offset: 0 },
       );

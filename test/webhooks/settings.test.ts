@@ -11,10 +11,11 @@ import { handler as readWebhookSuccess } from "../../functions/api/read-webhook-
 import { handler as retryDelivery } from "../../functions/api/retry-delivery.ts";
 import { handler as rotateSecret } from "../../functions/api/rotate-webhook-secret.ts";
 import { handler as testWebhook } from "../../functions/api/test-webhook.ts";
-import { addressPolicy, auditLog, database, webhooks } from "../../functions/composition.ts";
+import { addressPolicy, database, webhooks } from "../../functions/composition.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import { judgeUrl } from "../../lib/model/address.ts";
 import { TABLES, type TableName } from "../../lib/model/resources.ts";
+import { auditPage } from "../support/audit-page.ts";
 import { dataOf } from "../support/data-of.ts";
 import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/webhook-world.ts";
 import { createTestWorkspace } from "../support/workspace.ts";
@@ -370,7 +371,7 @@ describe("who may do what", () => {
     await world.call(deleteWebhook, "delete-webhook", at(webhook));
 
     const filter = { workspaceId: world.workspace().id, actor: null, action: null };
-    const { entries } = await auditLog().page(filter, { limit: 50, offset: 0 });
+    const { entries } = await auditPage(filter, { limit: 50, offset: 0 });
 
     const ours = entries.filter(({ resourceId }) => resourceId === webhook.id).reverse();
     expect(ours.map(({ action }) => action)).toEqual([

@@ -15,7 +15,7 @@ export interface Counted {
 const counter = z.object({ entries: z.number(), first: z.number(), first_expires_at: z.number() });
 
 /** A counter as it is kept. */
-export function readCounter(stored: Record<string, unknown>): Counted {
+export function readCounter(stored: Readonly<Record<string, unknown>>): Counted {
   const { entries, first, first_expires_at } = counter.parse(stored);
   return { entries, first, firstExpiresAt: first_expires_at };
 }
