@@ -1,7 +1,36 @@
 import type { Column, TableShape } from "./shape.ts";
 
-/** Records that one page asks for: what Salesforce returns in one answer, unless the rows are wide. */
+/** The most records that a page asks for: what Salesforce returns in one answer, unless the records are wide. */
 export const PAGE_SIZE = 2_000;
+
+/** Values of a page whose records are wide; so many of each of its mappings at once a call has the memory for. */
+const PAGE_VALUES = 40_000;
+
+/** A long text counts as one value for each so many characters that it may have; few are full. */
+const CHARACTERS_OF_A_VALUE = 1_000;
+
+/** A page that is asked for no more records than these would cost the org more calls than it spares memory. */
+const SMALLEST_PAGE = 50;
+
+/**
+ * Records that a page of the mapping asks for: the fewer, the more fields they have and the longer these may be. Thirty
+ * mappings in one call hold a page each, and of objects of hundreds of fields no memory holds thirty pages of 2,000.
+ * Salesforce, too, answers fewer records where they are wide, but says neither when nor how many.
+ */
+export function pageSizeOf(shape: TableShape): number {
+  const values = shape.columns.reduce(
+    (sum, { length }) => sum + Math.max(1, Math.ceil(length / CHARACTERS_OF_A_VALUE)),
+    0,
+  );
+  return Math.min(PAGE_SIZE, Math.max(SMALLEST_PAGE, Math.floor(PAGE_VALUES / Math.max(1, values))));
+}
+
+/** A query for one page of what it finds, in an order by which the next page goes on. */
+export interface PageQuery {
+  readonly soql: string;
+  /** The most records that it gives; as many are all that is left only by chance. */
+  readonly limit: number;
+}
 
 /** Where a paged query goes on: after this record in the order of stamp, then id. */
 export interface Keyset {
@@ -10,26 +39,30 @@ export interface Keyset {
 }
 
 /** Fast lane, one page: records stamped at `since` or later, oldest first; or what follows a keyset. */
-export function changedSince(shape: TableShape, since: Date | Keyset): string {
+export function changedSince(shape: TableShape, since: Date | Keyset): PageQuery {
   const condition = since instanceof Date ? `SystemModstamp >= ${instant(since)}` : following(since);
-  return `${select(shape)} WHERE ${within(shape, condition)} ${BY_STAMP}`;
+  return page(`${select(shape)} WHERE ${within(shape, condition)} ${BY_STAMP}`, pageSizeOf(shape));
 }
 
 /** Ids and stamps alone, one page, up to but without `until` (null: to the end): for the probe and for late commits. */
-export function stampsSince(shape: TableShape, since: Date | Keyset, until: Date | null): string {
+export function stampsSince(shape: TableShape, since: Date | Keyset, until: Date | null): PageQuery {
   const from = since instanceof Date ? `SystemModstamp >= ${instant(since)}` : `(${following(since)})`;
   const window = until === null ? from : `${from} AND SystemModstamp < ${instant(until)}`;
-  return `SELECT Id, SystemModstamp FROM ${identifier(shape.sfObject)} WHERE ${within(shape, window)} ${BY_STAMP}`;
+  return page(`${stampsOf(shape)} WHERE ${within(shape, window)} ${BY_STAMP}`, PAGE_SIZE);
 }
 
 /** Ids and stamps of what changed and is outside of the filter, deleted or not, one page. */
-export function outsideSince(shape: TableShape, since: Date | Keyset): string {
+export function outsideSince(shape: TableShape, since: Date | Keyset): PageQuery {
   const from = since instanceof Date ? `SystemModstamp >= ${instant(since)}` : `(${following(since)})`;
   const outside = shape.filter === null ? "" : ` AND (NOT ${shape.filter})`;
-  return `SELECT Id, SystemModstamp FROM ${identifier(shape.sfObject)} WHERE ${from}${outside} ${BY_STAMP}`;
+  return page(`${stampsOf(shape)} WHERE ${from}${outside} ${BY_STAMP}`, PAGE_SIZE);
 }
 
-const BY_STAMP = `ORDER BY SystemModstamp, Id LIMIT ${PAGE_SIZE}`;
+const BY_STAMP = "ORDER BY SystemModstamp, Id";
+
+const stampsOf = ({ sfObject }: TableShape) => `SELECT Id, SystemModstamp FROM ${identifier(sfObject)}`;
+
+const page = (soql: string, limit: number): PageQuery => ({ soql: `${soql} LIMIT ${limit}`, limit });
 
 /** These records as they are now, deleted ones too, whether the filter holds or not; at most 400, for the URL's sake. */
 export function withIds(shape: TableShape, ids: readonly string[]): string {
@@ -43,9 +76,9 @@ export function insideWithIds(shape: TableShape, ids: readonly string[]): string
 }
 
 /** First load, one page: every record in the order of ids, after the last one that arrived. */
-export function allAfter(shape: TableShape, afterId: string | null): string {
+export function allAfter(shape: TableShape, afterId: string | null): PageQuery {
   const after = afterId === null ? [] : [`Id > ${recordId(afterId)}`];
-  return `${select(shape)}${where([...after, ...living(shape)])} ORDER BY Id LIMIT ${PAGE_SIZE}`;
+  return page(`${select(shape)}${where([...after, ...living(shape)])} ORDER BY Id`, pageSizeOf(shape));
 }
 
 /** First load by the Bulk API: every record, in the order that suits the org. */
@@ -72,7 +105,7 @@ export function createdBy(
   from: Date,
   until: Date,
   afterId: string | null,
-): string {
+): PageQuery {
   const conditions = [
     ...(writers === null ? [] : [`CreatedById IN (${writers.map(recordId).join(", ")})`]),
     `CreatedDate >= ${instant(from)}`,
@@ -80,7 +113,8 @@ export function createdBy(
     ...(afterId === null ? [] : [`Id > ${recordId(afterId)}`]),
   ];
   const fields = [...new Set([...fieldsOf(shape), "CreatedDate"])].join(", ");
-  return `SELECT ${fields} FROM ${identifier(shape.sfObject)} WHERE ${conditions.join(" AND ")} ORDER BY Id LIMIT ${PAGE_SIZE}`;
+  const soql = `SELECT ${fields} FROM ${identifier(shape.sfObject)} WHERE ${conditions.join(" AND ")} ORDER BY Id`;
+  return page(soql, pageSizeOf(shape));
 }
 
 /** Those of these records, at most 400, that somebody else than these users created, or that were not created in a window. */

@@ -1,7 +1,7 @@
 import { allowance, type Budget, isPullDue } from "../model/budget.ts";
 import { sfidOf, stampOf } from "../model/incoming.ts";
 import { pulls } from "../model/mapping.ts";
-import { outsideSince, PAGE_SIZE, stampsSince } from "../model/soql.ts";
+import { outsideSince, type PageQuery, stampsSince } from "../model/soql.ts";
 import type { Cycle } from "./cycle.ts";
 import type { Pulse, QueryPage, RequestRefusal } from "./ports.ts";
 
@@ -58,7 +58,7 @@ async function duePulses({ shared, store, clock }: Cycle, budget: Budget): Promi
 
 interface Question {
   readonly mappingId: string;
-  readonly soql: string;
+  readonly query: PageQuery;
   /** Asks for what changed and is outside of the filter. */
   readonly outside: boolean;
 }
@@ -66,8 +66,8 @@ interface Question {
 /** What changed; and of a filtered mapping what left the filter, which it does not show otherwise. */
 function questionsOf({ mappingId, shape, position }: Pulse): readonly Question[] {
   const since = position ?? new Date(0);
-  const inside = { mappingId, soql: stampsSince(shape, since, null), outside: false };
-  return shape.filter === null ? [inside] : [inside, { mappingId, soql: outsideSince(shape, since), outside: true }];
+  const inside = { mappingId, query: stampsSince(shape, since, null), outside: false };
+  return shape.filter === null ? [inside] : [inside, { mappingId, query: outsideSince(shape, since), outside: true }];
 }
 
 interface Answered extends Question {
@@ -94,15 +94,15 @@ async function askAll(cycle: Cycle, questions: readonly Question[]): Promise<rea
 
 async function ask(cycle: Cycle, questions: readonly Question[]): Promise<readonly (QueryPage | RequestRefusal)[]> {
   await cycle.hold.mayRead();
-  return cycle.hold.during(() => cycle.salesforce.queryTogether(questions.map(({ soql }) => soql)));
+  return cycle.hold.during(() => cycle.salesforce.queryTogether(questions.map(({ query }) => query.soql)));
 }
 
 /** What a row holds already was read by the last pull, whose last minute is always asked for again. */
-async function hasNews({ store }: Cycle, { mappingId, outside, answer }: Answered): Promise<boolean> {
+async function hasNews({ store }: Cycle, { mappingId, outside, query, answer }: Answered): Promise<boolean> {
   // The mapping's own cycle meets the refusal, and tells it.
   if (!answer || "kind" in answer) return true;
   if (answer.records.length === 0) return false;
-  if (!answer.complete || answer.records.length >= PAGE_SIZE) return true;
+  if (!answer.complete || answer.records.length >= query.limit) return true;
   if (outside) return (await store.owned(mappingId, answer.records.map(sfidOf))).length > 0;
   const stamps = answer.records.map((record) => ({ sfid: sfidOf(record), systemModstamp: stampOf(record) }));
   return (await store.unseen(mappingId, stamps)).length > 0;

@@ -2,15 +2,15 @@ import { imageOfLine, sfidOf } from "../model/incoming.ts";
 import { OVERLAP_SECONDS } from "../model/position.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
 import type { TableShape } from "../model/shape.ts";
-import { allAfter, countOf, everything } from "../model/soql.ts";
+import { allAfter, countOf, everything, pageSizeOf } from "../model/soql.ts";
 import type { Clock } from "./clock.ts";
 import type { Cycle, Moved } from "./cycle.ts";
 import type { BulkPart, Image, LoadMark, Page } from "./ports.ts";
 import { readAhead } from "./read-ahead.ts";
 import { applyImages, applyPage, readPage } from "./read-page.ts";
 
-/** Up to so many records, pages of REST take fewer calls and less time than a job of the Bulk API. */
-const BULK_ABOVE_RECORDS = 10_000;
+/** Up to so many pages, 10,000 records mostly, REST takes fewer calls and less time than a job of the Bulk API. */
+const BULK_ABOVE_PAGES = 5;
 
 /** A page of a Bulk job's results ends with the piece in which it reaches so many records, or characters. */
 const BULK_PAGE_RECORDS = 2_000;
@@ -27,7 +27,7 @@ export async function startReading(cycle: Cycle, kind: LoadMark["kind"]): Promis
   const isOverRows = kind === "load" && (await cycle.store.rowsAfter(cycle.lease, 0, 1)).length > 0;
   const nothing = { afterId: null, bulk: null, afterRow: null };
   const byRest: LoadMark = { kind, startedAt: readAt, records, ...nothing, ...(isOverRows && { overRows: true }) };
-  if (records <= BULK_ABOVE_RECORDS) return byRest;
+  if (records <= BULK_ABOVE_PAGES * pageSizeOf(cycle.shape)) return byRest;
   try {
     const { jobId, readAt: startedAt } = await cycle.salesforce.startBulkQuery(everything(cycle.shape));
     const byBulk = { ...byRest, startedAt, bulk: { jobId, locator: null } };

@@ -2,25 +2,24 @@ import { creationWindow } from "../model/in-doubt.ts";
 import { imageOf, sfidOf, stampOf } from "../model/incoming.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
 import type { TableShape } from "../model/shape.ts";
-import { type Keyset, PAGE_SIZE, strangersWithIds, withIds } from "../model/soql.ts";
+import { type Keyset, type PageQuery, pageSizeOf, strangersWithIds, withIds } from "../model/soql.ts";
 import { type Cycle, type Moved, tallyApplied } from "./cycle.ts";
 import type { Applied, Page, QueryPage, RequestRefusal } from "./ports.ts";
 
-/** Records asked for by one query by id, and queries of one composite call. */
+/** Records asked for by one query by id; a page of 2,000 is the five queries that one composite call takes. */
 const IDS_PER_QUERY = 400;
-const QUERIES_PER_CALL = 5;
 
 /** A page of a query, and from where the next one goes on; null: this was the last. */
 interface ReadPage extends QueryPage {
   readonly next: Keyset | null;
 }
 
-/** Reads one page of a query that is ordered and limited. Pages go on by keyset, so no cursor has to stay open. */
-export async function readPage(cycle: Cycle, soql: string): Promise<ReadPage> {
+/** Reads one page. Pages go on by keyset, so no cursor has to stay open. */
+export async function readPage(cycle: Cycle, { soql, limit }: PageQuery): Promise<ReadPage> {
   await cycle.hold.mayRead();
   const page = await cycle.hold.during(() => cycle.salesforce.query(soql));
   const last = page.records.at(-1);
-  const isLast = last === undefined || (page.complete && page.records.length < PAGE_SIZE);
+  const isLast = last === undefined || (page.complete && page.records.length < limit);
   return { ...page, next: isLast ? null : { stamp: stampOf(last), afterId: sfidOf(last) } };
 }
 
@@ -77,15 +76,19 @@ export async function removeRows(
   tallyApplied(cycle.tally, images.length, applied);
 }
 
-/** Records by id, deleted ones too, as they are now, or what another query by id gives. Up to 2,000 cost one call. */
+/**
+ * Records by id, deleted ones too, as they are now, or what another query by id gives. As many as a page of the mapping
+ * holds cost one call; `most` is for a query of fewer fields.
+ */
 export async function* recordsOf(
   cycle: Cycle,
   ids: readonly string[],
   query: (shape: TableShape, ids: readonly string[]) => string = withIds,
+  most = pageSizeOf(cycle.shape),
 ): AsyncGenerator<QueryPage> {
   let rest = ids;
   while (rest.length > 0) {
-    const asked = rest.slice(0, IDS_PER_QUERY * QUERIES_PER_CALL);
+    const asked = rest.slice(0, most);
     await cycle.hold.mayRead();
     const soqls = chunks(asked, IDS_PER_QUERY).map((some) => query(cycle.shape, some));
     const pages = (await cycle.hold.during(() => cycle.salesforce.queryTogether(soqls))).map(orThrow);

@@ -39,7 +39,7 @@ async function sweepSome(cycle: Cycle, rows: readonly OwnedRecord[]): Promise<nu
     for (const record of records) unknown.delete(sfidOf(record).slice(0, 15));
   };
   if (cycle.shape.filter !== null) {
-    for await (const page of recordsOf(cycle, ids, insideWithIds)) forget(page);
+    for await (const page of recordsOf(cycle, ids, insideWithIds, ROWS_AT_ONCE)) forget(page);
   }
   // Of a filtered mapping these are few: the rows whose record was deleted, or is outside of the filter.
   for await (const page of recordsOf(cycle, [...unknown.values()])) {

@@ -14,21 +14,26 @@ import { PAGE_SIZE } from "../../lib/model/soql.ts";
 import { JOB_RECORDS } from "../../lib/model/ways.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
 import { startBenchServer } from "./sync/bench-database.ts";
-import { MAPPED_FIELDS } from "./sync/bench-objects.ts";
+import { MAPPED_FIELDS, moreFields } from "./sync/bench-objects.ts";
 import { type BenchOrg, startBenchOrg } from "./sync/bench-org.ts";
 import { updateBySoap } from "./sync/plain-updates.ts";
 
 /**
- * What functions take of their memory at the most that one call can be asked: `npm run bench:sizing [-- --quick]`
+ * What functions take of their memory at the most that one call can be asked:
+ * `npm run bench:sizing [-- [--quick] [--fields 300] [--records 600] [--rows 400]]`
  *
  * Each bundle runs in a process of its own with the heap of its template. A call of `run-cycle` works on thirty mappings
- * of three workspaces at once, each with a whole page of twenty fields to pull and rows to push for a whole job; `load-mapping`
- * loads a table by the Bulk API. Linux tells the most that a process had resident. Fails above four fifths.
+ * of three workspaces at once, each with a whole page of twenty fields, or `--fields`, to pull (`--records`) and rows to
+ * push for a whole job (`--rows`); `load-mapping` loads a table by the Bulk API. Linux tells the most that a process had
+ * resident. Fails above four fifths.
  */
 const QUICK = process.argv.includes("--quick");
 const WORKSPACES = 3;
 /** Records of each object that change, rows of each table that are written, and records of the table that is loaded. */
-const [CHANGED, WRITTEN, LARGE] = QUICK ? [200, 400, 2_000] : [PAGE_SIZE, JOB_RECORDS, 30_000];
+const [CHANGED, WRITTEN, LARGE] = QUICK
+  ? [200, 400, 2_000]
+  : [numberAfter("--records") ?? PAGE_SIZE, numberAfter("--rows") ?? JOB_RECORDS, 30_000];
+const MORE = moreFields(numberAfter("--fields") ?? 0);
 const MOST_SHARE = 0.8;
 
 const OBJECTS = Array.from({ length: MAPPINGS_PER_MESSAGE }, (_, at) => `Wide${at + 1}__c`);
@@ -38,7 +43,11 @@ const folder = mkdtempSync(join(tmpdir(), "bridge-sizing-"));
 const bundles = join(folder, "functions");
 // The clock stands, so nothing beats but what is asked for.
 const cloud = await startCloud({ dataDir: join(folder, "cloud"), clock: createTestClock(new Date()) });
-const [server, org] = await Promise.all([startBenchServer(), startBenchOrg(recordsOf()), build({ out: bundles })]);
+const [server, org] = await Promise.all([
+  startBenchServer(),
+  startBenchOrg(recordsOf(), MORE),
+  build({ out: bundles }),
+]);
 const assembly = synthesize({ bundles, outdir: join(folder, "cdk.out") });
 const log = (line: object) => process.stderr.write(`${JSON.stringify(line)}\n`);
 const host = await startHost({ cloud, assembly, isolate: true, log, environment: { RATE_LIMIT_PER_MINUTE: "100000" } });
@@ -58,6 +67,11 @@ try {
   org.end();
   await Promise.all([cloud.close(), server.close()]);
   rmSync(folder, { recursive: true, force: true });
+}
+
+function numberAfter(option: string): number | null {
+  const at = process.argv.indexOf(option);
+  return at < 0 ? null : Number(process.argv[at + 1]);
 }
 
 function recordsOf(): Record<string, number> {
@@ -83,7 +97,7 @@ async function prepare(onHost: Host): Promise<Prepared> {
     config: {
       access: "read_write",
       sf_polling_seconds: 10,
-      fields: Object.fromEntries(MAPPED_FIELDS.map((field) => [field, {}])),
+      fields: Object.fromEntries([...MAPPED_FIELDS, ...MORE.map(({ name }) => name)].map((field) => [field, {}])),
       upsert_field: "Key__c",
     },
   }));

@@ -30,7 +30,7 @@ export async function measureBeats(server: BenchServer, sizes: Sizes, say: (text
   const most = Math.max(...sizes.mappings);
   const names = Array.from({ length: most }, (_, at) => `Beat${at + 1}__c`);
   const key = { name: "Key__c", type: "text", length: 40, externalId: true, unique: true } as const;
-  const org = await startBenchOrg({}, { objects: names.map((name) => ({ name, fields: [key] })) });
+  const org = await startBenchOrg({}, [], { objects: names.map((name) => ({ name, fields: [key] })) });
   const cloud = await startBridgeCloud({ clock: createTestClock(new Date()) });
   try {
     const workspace = await createTestWorkspace({

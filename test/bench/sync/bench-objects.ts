@@ -30,9 +30,27 @@ export const BENCH_FIELDS = [
 /** Every mapped field of a benchmark's object. */
 export const MAPPED_FIELDS = ["Name", ...BENCH_FIELDS.map(({ name }) => name)];
 
+/** A text field that makes an object wide. */
+export interface MoreField {
+  readonly name: string;
+  readonly type: "text";
+  readonly length: number;
+  readonly sql: string;
+}
+
+/** Fields that an object of so many in all has beyond those of every benchmark. */
+export function moreFields(fieldsInAll: number): readonly MoreField[] {
+  return Array.from({ length: Math.max(0, fieldsInAll - MAPPED_FIELDS.length) }, (_, at) => ({
+    name: `More${at + 1}__c`,
+    type: "text",
+    length: 80,
+    sql: "'A usual value of record ' || n",
+  }));
+}
+
 /** An org that has these objects. */
-export function definitionOf(objects: readonly string[]): Definition {
-  const fields = BENCH_FIELDS.map(({ sql: _, ...field }) =>
+export function definitionOf(objects: readonly string[], more: readonly MoreField[] = []): Definition {
+  const fields = [...BENCH_FIELDS, ...more].map(({ sql: _, ...field }) =>
     "values" in field ? { ...field, values: [...field.values] } : field,
   );
   return { objects: objects.map((name) => ({ name, fields })) };

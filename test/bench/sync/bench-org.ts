@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openOrg } from "../../../lib/local/org/run-org.ts";
 import type { SalesforceConnection } from "../../../lib/model/workspace.ts";
 import { type Child, spawnOrg } from "../org-process.ts";
-import { definitionOf } from "./bench-objects.ts";
+import { definitionOf, type MoreField } from "./bench-objects.ts";
 import { fillObject } from "./fill-org.ts";
 
 /** An org in a process of its own whose objects hold records. */
@@ -15,10 +15,11 @@ export interface BenchOrg extends Child {
   end(): void;
 }
 
-/** Makes an org with objects of twenty fields and so many records in each, and starts it. */
+/** Makes an org with objects of twenty fields, or `more`, and so many records in each, and starts it. */
 export async function startBenchOrg(
   records: Readonly<Record<string, number>>,
-  definition = definitionOf(Object.keys(records)),
+  more: readonly MoreField[] = [],
+  definition = definitionOf(Object.keys(records), more),
 ): Promise<BenchOrg> {
   const dataDir = mkdtempSync(join(tmpdir(), "bridge-bench-org-"));
   const file = join(dataDir, "definition.json");
@@ -27,7 +28,7 @@ export async function startBenchOrg(
   const prefixes = await prefixesOf(empty.url, empty.accessToken, Object.keys(records));
   await empty.close();
   for (const [name, count] of Object.entries(records)) {
-    if (count > 0) fillObject(dataDir, { name, prefix: prefixes.get(name) ?? "" }, count);
+    if (count > 0) fillObject(dataDir, { name, prefix: prefixes.get(name) ?? "" }, count, more);
   }
   const org = await spawnOrg(dataDir, file);
   const end = () => {
