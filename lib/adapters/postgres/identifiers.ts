@@ -29,10 +29,12 @@ export function functionName(kind: string, table: string): string {
   return `_bridge_${kind}_${digest}`;
 }
 
-/** An index name of at most 63 bytes, `contact_sfid_key`. */
-export function indexName(table: string, column: string, kind: "key" | "idx"): string {
+/**
+ * Names that an index may have, the best first, each of at most 63 bytes: `contact_sfid_key`, which may be the name of
+ * something else already, as of what stands on `b_c` of `a` and on `c` of `a_b`; and one that is this column's alone.
+ */
+export function indexNames(table: string, column: string, kind: "key" | "idx"): readonly string[] {
   const whole = `${table}_${column}_${kind}`;
-  if (Buffer.byteLength(whole) <= LONGEST_BYTES) return whole;
   const digest = createHash("sha256").update(`${table}.${column}`).digest("hex").slice(0, 12);
-  return `_bridge_${digest}_${kind}`;
+  return [...(Buffer.byteLength(whole) <= LONGEST_BYTES ? [whole] : []), `_bridge_${digest}_${kind}`];
 }

@@ -1,10 +1,10 @@
 import { Failure } from "../../model/failure.ts";
 import type { TableShape } from "../../model/shape.ts";
 import type { CatalogTable } from "./catalog.ts";
-import { indexName } from "./identifiers.ts";
+import { indexNames } from "./identifiers.ts";
 import { sqlState } from "./patience.ts";
 import type { Session } from "./session.ts";
-import { literal, name, qualified } from "./sql.ts";
+import { name, qualified } from "./sql.ts";
 
 interface Index {
   readonly column: string;
@@ -12,8 +12,12 @@ interface Index {
 }
 
 /** The statements that make the indexes of a table which is being created. */
-export function newIndexes(shape: TableShape): string[] {
-  return wanted(shape).map((index) => createStatement(shape, index, ""));
+export async function newIndexes(session: Session, shape: TableShape): Promise<string[]> {
+  const statements: string[] = [];
+  for (const index of wanted(shape)) {
+    statements.push(createStatement(shape, index, await freeName(session, shape, index), ""));
+  }
+  return statements;
 }
 
 /** Builds what a table in use lacks of its indexes, as far as their columns exist, without holding its writers up. */
@@ -38,8 +42,9 @@ function wanted(shape: TableShape): Index[] {
 }
 
 async function build(session: Session, shape: TableShape, index: Index): Promise<void> {
+  const indexName = await freeName(session, shape, index);
   try {
-    await session.query(createStatement(shape, index, "CONCURRENTLY"));
+    await session.query(createStatement(shape, index, indexName, "CONCURRENTLY"));
   } catch (error) {
     await dropUnfinished(session, shape, index);
     if (sqlState(error) !== "23505") throw error;
@@ -50,24 +55,42 @@ async function build(session: Session, shape: TableShape, index: Index): Promise
   }
 }
 
-/** An index whose building was interrupted stays behind, invalid, under the name that the next attempt needs. */
+/** An index whose building was interrupted stays behind, invalid, under a name that the next attempt may take. */
 async function dropUnfinished(session: Session, shape: TableShape, index: Index): Promise<void> {
-  const unfinished = await session.query(
-    `SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE n.nspname = ${literal(shape.schema)} AND c.relname = ${literal(nameOf(shape, index))} AND NOT i.indisvalid`,
+  const unfinished = await session.query<{ relname: string }>(
+    `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+       JOIN pg_class t ON t.oid = i.indrelid JOIN pg_namespace n ON n.oid = t.relnamespace
+     WHERE n.nspname = $1 AND t.relname = $2 AND c.relname = ANY ($3::text[]) AND NOT i.indisvalid`,
+    [shape.schema, shape.table, namesOf(shape, index)],
   );
-  if (unfinished.length === 0) return;
-  await session.query(`DROP INDEX CONCURRENTLY ${qualified(shape.schema, nameOf(shape, index))}`);
+  for (const { relname } of unfinished) {
+    await session.query(`DROP INDEX CONCURRENTLY ${qualified(shape.schema, relname)}`);
+  }
 }
 
-const nameOf = (shape: TableShape, { column, isUnique }: Index) =>
-  indexName(shape.table, column, isUnique ? "key" : "idx");
+/** The first of its names that nothing in the schema has; tables, sequences and indexes share them. */
+async function freeName(session: Session, shape: TableShape, index: Index): Promise<string> {
+  const names = namesOf(shape, index);
+  const taken = await session.query<{ relname: string }>(
+    "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = ANY ($2::text[])",
+    [shape.schema, names],
+  );
+  const free = names.find((one) => taken.every(({ relname }) => relname !== one));
+  if (free !== undefined) return free;
+  throw new Failure(
+    "CONFLICT",
+    `an index on ${shape.schema}.${shape.table}.${index.column} would be named ${names.join(" or ")}, and other things have these names; rename them`,
+  );
+}
 
-function createStatement(shape: TableShape, index: Index, how: "" | "CONCURRENTLY"): string {
+const namesOf = (shape: TableShape, { column, isUnique }: Index) =>
+  indexNames(shape.table, column, isUnique ? "key" : "idx");
+
+function createStatement(shape: TableShape, index: Index, indexName: string, how: "" | "CONCURRENTLY"): string {
   const on = qualified(shape.schema, shape.table);
   const what = index.isUnique ? "UNIQUE INDEX" : "INDEX";
   // Few records share a stamp, yet each new version of a row would be laid together with the others of its stamp: a
   // fifth of what an UPDATE costs, the application's as well as ours.
   const storage = index.isUnique ? "" : "WITH (deduplicate_items = off)";
-  return `CREATE ${what} ${how} ${name(nameOf(shape, index))} ON ${on} (${name(index.column)}) ${storage}`;
+  return `CREATE ${what} ${how} ${name(indexName)} ON ${on} (${name(index.column)}) ${storage}`;
 }

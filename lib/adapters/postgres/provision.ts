@@ -136,7 +136,7 @@ async function changeTable(
   key: string,
 ): Promise<readonly string[]> {
   const table = qualified(shape.schema, shape.table);
-  if (before === null) await session.script(createTable(shape, key));
+  if (before === null) await session.script(await createTable(session, shape, key));
   const known = new Set((before?.columns ?? (await tableOf(session, shape)).columns).map(({ column }) => column));
   const added = wantedColumns(shape).filter(([column]) => !known.has(column));
   if (added.length > 0) {
@@ -152,11 +152,11 @@ const wantedColumns = (shape: TableShape): (readonly [string, string])[] => [
   ...shape.columns.map((column) => [column.column, columnType(column)] as const),
 ];
 
-function createTable(shape: TableShape, key: string): string {
+async function createTable(session: Session, shape: TableShape, key: string): Promise<string> {
   const table = qualified(shape.schema, shape.table);
   const columns = wantedColumns(shape).map(([column, type]) => `${name(column)} ${type}`);
   const create = `CREATE TABLE ${table} (${name(key)} bigserial PRIMARY KEY, ${columns.join(", ")})`;
-  return [create, ...newIndexes(shape)].join(";");
+  return [create, ...(await newIndexes(session, shape))].join(";");
 }
 
 async function tableOf(session: Session, shape: TableShape): Promise<CatalogTable> {

@@ -78,6 +78,29 @@ test("provisioning again changes nothing, and a new field adds its column", asyn
   );
 });
 
+test("two tables whose names and columns read the same together both get their indexes, and keep them", async () => {
+  customer = await createCustomer({
+    shape: contactShape({ columns: [column("Group_Sfid"), column("LastName")], upsertField: "Group_Sfid" }),
+  });
+  const other = { mappingId: "map_group", sfObject: "Contact_Group__c", table: "contact_group", upsertField: null };
+
+  const made = await customer.provision({ ...other, columns: [column("Name")] });
+  await customer.provision({ ...other, columns: [column("Name")] });
+  await customer.provision({ configVersion: 2 });
+
+  expect(made).toMatchObject({ created: true });
+  expect(
+    await customer.sql(
+      "SELECT tablename, count(*)::int AS indexes FROM pg_indexes WHERE tablename LIKE 'contact%' GROUP BY 1 ORDER BY 1",
+    ),
+  ).toEqual([
+    { tablename: "contact", indexes: 4 },
+    { tablename: "contact_group", indexes: 3 },
+  ]);
+  await customer.sql("INSERT INTO salesforce.contact_group (sfid) VALUES ('S')");
+  await expect(customer.sql("INSERT INTO salesforce.contact_group (sfid) VALUES ('S')")).rejects.toThrow(/unique/);
+});
+
 test("an older configuration that arrives late undoes nothing", async () => {
   customer = await createCustomer({ provisioned: false });
   const columns = [...customer.shape.columns, column("Phone")];
