@@ -126,7 +126,8 @@ function tellsNews(counters: Counters): Counters {
     });
   };
   return {
-    set: (totals) => tell(totals.mappingId, totals, TELL_AGAIN_MILLISECONDS, () => counters.set(totals)),
+    set: (totals, beganAt) =>
+      tell(totals.mappingId, totals, TELL_AGAIN_MILLISECONDS, () => counters.set(totals, beganAt)),
     setQueueDepth: (depth) =>
       tell(depth.workspaceId, depth.rows, DEPTH_AGAIN_MILLISECONDS, () => counters.setQueueDepth(depth)),
   };

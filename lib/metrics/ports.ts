@@ -1,6 +1,6 @@
 import type { Mapping } from "../model/mapping.ts";
 
-/** One mapping's totals since its beginning (spec 4.2); they only rise. */
+/** One mapping's totals since its beginning in the customer's database (spec 4.2); until it begins anew they only rise. */
 export interface MappingTotals {
   readonly workspaceId: string;
   readonly mappingId: string;
@@ -27,8 +27,12 @@ export interface OtherCalls {
 export interface Counters {
   /** A new mapping's totals, all zero, so that its series are there before its first row. */
   begin(mapping: Mapping): Promise<void>;
-  /** Sets a mapping's totals if they are larger than those that are kept: told late or twice, they neither fall nor double. */
-  set(totals: MappingTotals): Promise<void>;
+  /**
+   * Sets a mapping's totals if they are larger than those that are kept: told late or twice, they neither fall nor double.
+   * Smaller ones, of a cycle that began at least a minute after the kept ones', count from a new beginning: the mapping
+   * was deleted and restored, or the workspace has another database.
+   */
+  set(totals: MappingTotals, cycleBeganAt: Date): Promise<void>;
   setQueueDepth(depth: QueueDepth): Promise<void>;
   /** A workspace's rows in state NEW, as last kept; 0 before the first cycle. */
   queueDepth(workspaceId: string): Promise<number>;

@@ -39,7 +39,7 @@ export async function reportCycle(needs: MessageNeeds, ended: Ended, report: Cyc
   if (failure || report.stopped === null) await concludeCycle(needs, ended, failure);
   await keepBudget(needs, ended);
   needs.figures(figuresOf(report, report.totals, ended.salesforce.usage()));
-  if (report.totals && isTimeToTell(ended.message, report)) await tellTotals(needs, ended.mapping, report.totals);
+  if (report.totals && isTimeToTell(ended.message, report)) await tellTotals(needs, ended, report.totals);
   if (report.needsLoad && isRare(ended.message)) await askForLoad(needs, ended.mapping);
   if (report.outboxWaits) await emptyOutbox(needs, ended.mapping.workspaceId, ended.store);
 }
@@ -66,10 +66,11 @@ function isTimeToTell({ slot }: CycleMessage, { tally }: Ran): boolean {
   return tally.accepted + tally.refused > 0 || slot === null || slot % 60 < 10;
 }
 
-async function tellTotals({ counters }: MessageNeeds, mapping: Mapping, totals: Totals) {
+async function tellTotals({ counters }: MessageNeeds, { mapping, startedAt }: Reported, totals: Totals) {
   const { workspaceId, id: mappingId, sfObject } = mapping;
   const { rowsSynced, rowsFailed, apiCalls, queueDepth } = totals;
-  await counters.set({ workspaceId, mappingId, sfObject, rowsSynced, rowsFailed, apiCalls });
+  const told = { workspaceId, mappingId, sfObject, rowsSynced, rowsFailed, apiCalls };
+  await counters.set(told, new Date(startedAt));
   await counters.setQueueDepth({ workspaceId, rows: queueDepth });
 }
 

@@ -58,16 +58,22 @@ export interface EngineMemory {
   claimProbe(workspaceId: string, slot: number): Promise<boolean>;
 }
 
-/** What the metrics endpoint tells; each total is set only if it is larger than the one that is kept. */
+/**
+ * What the metrics endpoint tells. Totals are set only if they are larger than those that are kept, or of a cycle that
+ * began at least a minute later: then they were begun anew.
+ */
 export interface Counters {
-  set(totals: {
-    readonly workspaceId: string;
-    readonly mappingId: string;
-    readonly sfObject: string;
-    readonly rowsSynced: number;
-    readonly rowsFailed: number;
-    readonly apiCalls: Readonly<Record<string, number>>;
-  }): Promise<void>;
+  set(
+    totals: {
+      readonly workspaceId: string;
+      readonly mappingId: string;
+      readonly sfObject: string;
+      readonly rowsSynced: number;
+      readonly rowsFailed: number;
+      readonly apiCalls: Readonly<Record<string, number>>;
+    },
+    cycleBeganAt: Date,
+  ): Promise<void>;
   setQueueDepth(depth: { readonly workspaceId: string; readonly rows: number }): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { handler as setPostgres } from "../../functions/api/set-postgres.ts";
-import { now, pepper, tokens, workspaces } from "../../functions/composition.ts";
+import { counters, now, pepper, tokens, workspaces } from "../../functions/composition.ts";
 import { createToken } from "../../lib/access/create-token.ts";
 import { openSession } from "../../lib/adapters/postgres/session.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
@@ -55,6 +55,50 @@ test("a workspace that moves to an empty database has its tables and its records
   await session.close();
   await other.close();
   expect(rows).toEqual([{ lastname: "Curie" }, { lastname: "Lovelace" }]);
+});
+
+test("the metrics of a workspace that moved go on, from a new beginning, and do not stand still", async () => {
+  const rowsTold = async () =>
+    (await counters().readAll()).totals.find(({ mappingId }) => mappingId === contact.id)?.rowsSynced;
+  await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || i FROM generate_series(1, 3) i");
+  await world.cycle(contact);
+  const before = await rowsTold();
+  const other = await createTestDatabase();
+
+  await connect(other.url);
+  await world.pass(60);
+  const session = await openSession({ url: other.url, schema: "salesforce" });
+  await session.query("INSERT INTO salesforce.contact (lastname) VALUES ('Noether')");
+  await session.close();
+  await world.cycle(contact);
+
+  expect([before, await rowsTold()]).toEqual([3, 1]);
+  await other.close();
+});
+
+test("a mapping that was deleted and is restored counts from a new beginning, too", async () => {
+  const { workspaceId, id: mappingId, sfObject } = contact;
+  const told = (rowsSynced: number, minute: number) =>
+    counters().set(
+      { workspaceId, mappingId, sfObject, rowsSynced, rowsFailed: 0, apiCalls: {} },
+      new Date(Date.UTC(2027, 0, 1, 0, minute)),
+    );
+  const rowsTold = async () =>
+    (await counters().readAll()).totals.find((totals) => totals.mappingId === mappingId)?.rowsSynced;
+  const seen: unknown[] = [];
+
+  for (const [rows, minute] of [
+    [500, 0],
+    [400, 0], // told late, by a cycle that was frozen
+    [3, 2],
+    [500, 0], // and this one later still
+    [4, 4],
+  ] as const) {
+    await told(rows, minute);
+    seen.push(await rowsTold());
+  }
+
+  expect(seen).toEqual([500, 500, 3, 3, 4]);
 });
 
 test("what somebody has dropped does not keep a new password out, and is there again with its rows", async () => {

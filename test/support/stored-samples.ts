@@ -140,14 +140,17 @@ async function writeConfiguration(): Promise<void> {
     events: [event],
   });
   await counters().begin(made);
-  await counters().set({
-    workspaceId: workspace,
-    mappingId: mapping,
-    sfObject: "Contact",
-    rowsSynced: 5,
-    rowsFailed: 1,
-    apiCalls: { SOAP: 3, REST: 7 },
-  });
+  await counters().set(
+    {
+      workspaceId: workspace,
+      mappingId: mapping,
+      sfObject: "Contact",
+      rowsSynced: 5,
+      rowsFailed: 1,
+      apiCalls: { SOAP: 3, REST: 7 },
+    },
+    AT,
+  );
   await counters().setQueueDepth({ workspaceId: workspace, rows: 2 });
   await counters().addCalls({ workspaceId: workspace, apiCalls: { REST: 2 } });
   const baseline = { id: "bas_sample", workspaceId: workspace, capturedAt: AT, mappings: [made] };

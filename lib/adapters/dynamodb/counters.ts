@@ -7,31 +7,40 @@ import type { Database } from "./client.ts";
 const QUEUE = "queue";
 const CALLS = "calls";
 
+/** By so much the clocks of two processes may differ, and a report come late. */
+const DOUBTFUL_MILLISECONDS = 60_000;
+
 /**
  * Totals as items, one per mapping. A mapping's totals all come from one row and only rise, so their sum says which of
- * two reports is the later one.
+ * two reports is the later one; unless that row was made anew, which shows in a smaller sum of a later cycle.
  */
 export function counters(database: Database): Counters {
-  const set = (totals: MappingTotals) =>
+  const write = (totals: MappingTotals, ConditionExpression: string, beganAt: number, more: Record<string, number>) =>
     updateIf(database, {
       TableName: database.table("counters"),
       Key: { pk: totals.workspaceId, sk: `mapping#${totals.mappingId}` },
       UpdateExpression:
-        "SET sf_object = :object, rows_synced = :synced, rows_failed = :failed, api_calls = :calls, weight = :weight",
-      ConditionExpression: "attribute_not_exists(weight) OR weight < :weight",
+        "SET sf_object = :object, rows_synced = :synced, rows_failed = :failed, api_calls = :calls, weight = :weight, began_at = :began",
+      ConditionExpression,
       ExpressionAttributeValues: {
         ":object": totals.sfObject,
         ":synced": totals.rowsSynced,
         ":failed": totals.rowsFailed,
         ":calls": totals.apiCalls,
         ":weight": weightOf(totals),
+        ":began": beganAt,
+        ...more,
       },
     });
 
   return {
     begin: ({ workspaceId, id, sfObject }) =>
-      set({ workspaceId, mappingId: id, sfObject, rowsSynced: 0, rowsFailed: 0, apiCalls: {} }),
-    set,
+      write({ workspaceId, mappingId: id, sfObject, rowsSynced: 0, rowsFailed: 0, apiCalls: {} }, IS_NEW, 0, {}),
+    set: (totals, cycleBeganAt) => {
+      const beganAt = cycleBeganAt.getTime();
+      const around = { ":before": beganAt - DOUBTFUL_MILLISECONDS, ":after": beganAt + DOUBTFUL_MILLISECONDS };
+      return write(totals, `${IS_NEW} OR ${HAS_RISEN} OR ${BEGAN_ANEW}`, beganAt, around);
+    },
     setQueueDepth: ({ workspaceId, rows }) =>
       updateIf(database, {
         TableName: database.table("counters"),
@@ -62,6 +71,11 @@ export function counters(database: Database): Counters {
     readAll: () => readAll(database),
   };
 }
+
+const IS_NEW = "attribute_not_exists(weight)";
+// A version before this one kept no time.
+const HAS_RISEN = "(weight < :weight AND (attribute_not_exists(began_at) OR began_at < :after))";
+const BEGAN_ANEW = "(weight > :weight AND (attribute_not_exists(began_at) OR began_at < :before))";
 
 const weightOf = ({ rowsSynced, rowsFailed, apiCalls }: MappingTotals): number =>
   Object.values(apiCalls).reduce((sum, calls) => sum + calls, rowsSynced + rowsFailed);
