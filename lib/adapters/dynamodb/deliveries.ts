@@ -1,6 +1,6 @@
-import { PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, paginateQuery, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { AuditEntry } from "../../model/audit.ts";
-import { DELIVERY_DAYS, type Delivery } from "../../model/delivery.ts";
+import { type Attempt, DELIVERY_DAYS, type Delivery } from "../../model/delivery.ts";
 import { JsonArray } from "../../model/json-array.ts";
 import { TABLES } from "../../model/resources.ts";
 import type { Deliveries } from "../../webhooks/ports.ts";
@@ -65,15 +65,17 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
     },
 
     history: async (delivery) => {
-      const answer = await database.client.send(
-        new QueryCommand({
-          TableName: database.table("attempts"),
-          KeyConditionExpression: "pk = :pk",
-          ExpressionAttributeValues: { ":pk": delivery.id },
-          ConsistentRead: true,
-        }),
-      );
-      return [...(answer.Items ?? []).map(readAttempt), ...(delivery.latest ? [delivery.latest] : [])];
+      const attempts: Attempt[] = [];
+      const asked = {
+        TableName: database.table("attempts"),
+        KeyConditionExpression: "pk = :pk",
+        ExpressionAttributeValues: { ":pk": delivery.id },
+        ConsistentRead: true,
+      };
+      for await (const { Items } of paginateQuery({ client: database.client }, asked)) {
+        attempts.push(...(Items ?? []).map(readAttempt));
+      }
+      return [...attempts, ...(delivery.latest ? [delivery.latest] : [])];
     },
   };
 }
