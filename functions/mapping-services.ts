@@ -1,5 +1,5 @@
 import { eventIdOf } from "../lib/webhooks/derived-id.ts";
-import { counters, eventWakeUps, importPlans, mappings, org, provisioningQueue } from "./composition.ts";
+import { counters, eventWakeUps, importPlans, mappings, now, org, provisioningQueue } from "./composition.ts";
 
 /** What changes of mappings need, an import's as well as a person's. */
 export const mappingServices = () => ({
@@ -10,4 +10,5 @@ export const mappingServices = () => ({
   events: eventWakeUps(),
   counters: counters(),
   eventIdOf,
+  now,
 });

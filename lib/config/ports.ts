@@ -72,12 +72,19 @@ export interface OpenImport {
 export interface ImportPlans {
   /** Makes the plan what readers see, if nothing changed since `generation`; false: something did. */
   commit(plan: ImportPlan, generation: number, entry: AuditEntry): Promise<boolean>;
-  /** The plan that is committed and not yet carried out. */
-  open(workspaceId: string): Promise<ImportPlan | null>;
+  /** The plan that is committed and not yet carried out; a lost one is known by its id alone. */
+  open(workspaceId: string): Promise<ImportPlan | LostPlan | null>;
   /** Carries out a part of it, at most `CHANGES_AT_ONCE` changes; what was carried out before is left alone. */
   carryOut(planId: string, recorded: RecordedChanges): Promise<void>;
   /** Ends a plan that was carried out. */
   close(workspaceId: string, planId: string): Promise<void>;
+  /** Ends a lost plan, so that other changes can be made; false: somebody else has ended it. */
+  giveUp(workspaceId: string, planId: string, entry: AuditEntry): Promise<boolean>;
+}
+
+/** An import that nobody could carry out for as long as its plan was kept: what was not carried out by then cannot be. */
+export interface LostPlan {
+  readonly lostId: string;
 }
 
 /** Wakes the worker that makes tables, triggers and schedules, and that ends what an import left open. */

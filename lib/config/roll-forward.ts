@@ -1,5 +1,6 @@
 import type { Counters } from "../metrics/ports.ts";
 import type { Event } from "../model/event.ts";
+import { newId } from "../model/id.ts";
 import type { ProvisioningMessage } from "../model/messages.ts";
 import {
   CHANGES_AT_ONCE,
@@ -16,6 +17,7 @@ export interface RollForwardNeeds {
   readonly events: { wake(events: readonly Event[]): Promise<void> };
   readonly counters: Counters;
   readonly eventIdOf: EventIdOf;
+  readonly now: () => Date;
 }
 
 /**
@@ -30,12 +32,35 @@ export async function rollForward(
 ): Promise<boolean> {
   const plan = await needs.plans.open(workspaceId);
   if (plan === null) return true;
+  if ("lostId" in plan) {
+    await giveUp(needs, workspaceId, plan.lostId);
+    return true;
+  }
   for (let at = 0; at < plan.changes.length; at += CHANGES_AT_ONCE) {
     if (!mayGoOn()) return false;
     await carryOut(needs, plan, plan.changes.slice(at, at + CHANGES_AT_ONCE));
   }
   await needs.plans.close(workspaceId, plan.id);
   return true;
+}
+
+/** Each change is carried out whole or not at all, and has its own audit entry; so those without one are not carried out. */
+async function giveUp({ plans, now }: RollForwardNeeds, workspaceId: string, planId: string): Promise<void> {
+  const message =
+    "this import could not be carried out while its plan was kept; the mappings that it changed by then have audit entries of their own, the others are as they were: import again";
+  const entry = {
+    id: newId("aud"),
+    workspaceId,
+    actor: "system",
+    action: "config.import_lost",
+    resourceId: planId,
+    detail: { message },
+    createdAt: now(),
+  } as const;
+  if (!(await plans.giveUp(workspaceId, planId, entry))) return;
+  console.error(
+    JSON.stringify({ level: "error", event: "import_lost", workspace_id: workspaceId, import_id: planId, message }),
+  );
 }
 
 /** Wake-ups are sent for changes that were carried out before, too: whoever made those may have died before sending. */

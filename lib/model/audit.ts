@@ -13,6 +13,7 @@ export const AUDIT_ACTIONS = {
   "rows.pushed": "mapping",
   "deletes.confirmed": "mapping",
   "config.imported": "config",
+  "config.import_lost": "config",
   "config.baseline_saved": "config",
   "token.created": "token",
   "token.revoked": "token",

@@ -1,8 +1,16 @@
+import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { handler as exportConfig } from "../../functions/api/export-config.ts";
 import { handler as importConfig } from "../../functions/api/import-config.ts";
 import { handler as listMappings } from "../../functions/api/list-mappings.ts";
-import { counters, eventWakeUps, importPlans, mappings, provisioningQueue } from "../../functions/composition.ts";
+import {
+  counters,
+  database,
+  eventWakeUps,
+  importPlans,
+  mappings,
+  provisioningQueue,
+} from "../../functions/composition.ts";
 import { rollForward } from "../../lib/config/roll-forward.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
 import { auditPage } from "../support/audit-page.ts";
@@ -398,6 +406,7 @@ describe("an import is whole at every moment", () => {
     events: eventWakeUps(),
     counters: counters(),
     eventIdOf,
+    now: () => new Date(cloud.clock.now()),
   });
 
   test("readers see a committed import before any of it is carried out, and the same after", async () => {
@@ -435,6 +444,46 @@ describe("an import is whole at every moment", () => {
     expect(await Promise.all([1, 2, 3].map(() => rollForward(needs(), workspace.id)))).toEqual([true, true, true]);
     expect(await exported()).toBe(left);
     expect((await auditOf(workspace)).entries.filter(({ action }) => action === "mapping.updated")).toHaveLength(1);
+  });
+
+  test("an import that stayed open until its plan was gone holds up nobody: it is given up, and told", async () => {
+    await importing(things(60));
+    const { generation, mappings: listed } = await mappings().list(workspace.id);
+    const plan = {
+      id: "imp_lost",
+      workspaceId: workspace.id,
+      actor: "owner@example.com",
+      at: new Date(cloud.clock.now()),
+      changes: listed.map((before) => ({ before, after: { ...before, active: false, configVersion: 2 } })),
+    };
+    await importPlans().commit(plan, generation, {
+      id: "aud_lost",
+      workspaceId: workspace.id,
+      actor: plan.actor,
+      action: "config.imported",
+      resourceId: plan.id,
+      detail: {},
+      createdAt: plan.at,
+    });
+    let batches = 0;
+    expect(await rollForward(needs(), workspace.id, () => batches++ < 1)).toBe(false);
+    const { client, table } = database();
+    const chunk = { pk: workspace.id, sk: "plan#imp_lost#0000" };
+    await client.send(new DeleteCommand({ TableName: table("mappings"), Key: chunk }));
+
+    const meanwhile = (await mappings().list(workspace.id)).mappings.filter(({ active }) => !active);
+    const answer = await importing(things(60));
+
+    expect(meanwhile.length).toBeGreaterThan(0);
+    expect(answer.json?.data).toEqual({ created: 0, updated: 0, skipped: 30 });
+    const after = await mappings().list(workspace.id);
+    expect(after.mappings.filter(({ active }) => !active)).toEqual(meanwhile);
+    expect(after.generation).toBeGreaterThan(generation + 1);
+    const { entries } = await auditOf(workspace);
+    expect(entries.filter(({ action }) => action === "mapping.deactivated")).toHaveLength(meanwhile.length);
+    expect(entries.filter(({ action }) => action === "config.import_lost")).toMatchObject([
+      { actor: "system", resourceId: "imp_lost", detail: { message: expect.stringContaining("import again") } },
+    ]);
   });
 
   test("what a dead process left of an import, the next one ends before it begins", async () => {

@@ -106,7 +106,7 @@ test("what the released version has stored is read whole", async () => {
     foreign: { sf_max_daily_api_calls: 30_000 },
     provisioning: { state: "failed", version: 1, reason: "sample" },
   });
-  expect((await importPlans().open(workspace))?.changes).toHaveLength(1);
+  expect(await importPlans().open(workspace)).toMatchObject({ changes: [{}] });
   expect((await baselines().latest(workspace))?.mappings).toHaveLength(1);
   const remembered = await engineMemory(database()).read(workspace, mapping);
   expect(remembered.engine.state).toMatchObject({ failedCycles: 3, lastFailure: { message: "sign in again" } });

@@ -1,10 +1,11 @@
 import { BatchGetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { ImportPlans, MappingChange, RecordedChanges } from "../../config/ports.ts";
+import type { AuditEntry } from "../../model/audit.ts";
 import { writeChunks } from "./chunks.ts";
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
-import { getHead, HEAD, nextGeneration, planPlace, readPlan, writePlan } from "./mapping-head.ts";
+import { getHead, HEAD, nextGeneration, planPlace, readPlan, withoutPlan, writePlan } from "./mapping-head.ts";
 import { mappingKey } from "./mapping-item.ts";
 import { writesOf } from "./mapping-writes.ts";
 import { ConditionFailed } from "./transact.ts";
@@ -23,7 +24,12 @@ export function importPlans(database: Database): ImportPlans {
       return isDone(commit(database, { writes, audit: [entry], events: [] }));
     },
 
-    open: async (workspaceId) => readPlan(database, workspaceId, await getHead(database, workspaceId)),
+    open: async (workspaceId) => {
+      const head = await getHead(database, workspaceId);
+      // Chunks outlive the end of their plan by far, so the chunks of an open plan are gone for good.
+      const lost = head.plan && { lostId: head.plan.id };
+      return (await readPlan(database, workspaceId, head)) ?? lost;
+    },
 
     carryOut: async (planId, recorded) => {
       // When somebody else carries the same plan out at the same time, what is left is looked up again.
@@ -35,6 +41,8 @@ export function importPlans(database: Database): ImportPlans {
       }
       throw new Error(`import ${planId} cannot be carried out: its mappings are not as they were when it was planned`);
     },
+
+    giveUp: (workspaceId, planId, entry) => giveUp(database, workspaceId, planId, entry),
 
     close: async (workspaceId, planId) => {
       const update = new UpdateCommand({
@@ -52,6 +60,15 @@ export function importPlans(database: Database): ImportPlans {
       }
     },
   };
+}
+
+/** Whoever read the plan's changes as if they were carried out reads other mappings now: that is a generation of its own. */
+async function giveUp(database: Database, workspaceId: string, planId: string, entry: AuditEntry): Promise<boolean> {
+  const { generation, plan } = await getHead(database, workspaceId);
+  if (plan?.id !== planId) return false;
+  return isDone(
+    commit(database, { writes: withoutPlan(database, workspaceId, generation, planId), audit: [entry], events: [] }),
+  );
 }
 
 const ATTEMPTS = 10;

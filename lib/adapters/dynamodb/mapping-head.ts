@@ -59,10 +59,29 @@ export function nextGeneration(
   seen: number,
   plan: Head["plan"],
 ): readonly [Write, Write] {
-  const TableName = database.table("mappings");
-  const tail = { Put: { TableName, Item: { pk: workspaceId, sk: TAIL, generation: seen + 1 } } };
-  return [headUpdate(TableName, workspaceId, seen, plan), tail];
+  return [headUpdate(database.table("mappings"), workspaceId, seen, plan), tailPut(database, workspaceId, seen + 1)];
 }
+
+/** The two writes that take the next generation and end an open plan that cannot be carried out. */
+export function withoutPlan(
+  database: Database,
+  workspaceId: string,
+  seen: number,
+  planId: string,
+): readonly [Write, Write] {
+  const update = {
+    TableName: database.table("mappings"),
+    Key: { pk: workspaceId, sk: HEAD },
+    UpdateExpression: "SET generation = :next REMOVE plan_id, plan_chunks",
+    ConditionExpression: "generation = :seen AND plan_id = :plan",
+    ExpressionAttributeValues: { ":next": seen + 1, ":seen": seen, ":plan": planId },
+  };
+  return [{ Update: update }, tailPut(database, workspaceId, seen + 1)];
+}
+
+const tailPut = (database: Database, workspaceId: string, generation: number): Write => ({
+  Put: { TableName: database.table("mappings"), Item: { pk: workspaceId, sk: TAIL, generation } },
+});
 
 function headUpdate(TableName: string, workspaceId: string, seen: number, plan: Head["plan"]): Write {
   const unchanged = seen === 0 ? "attribute_not_exists(pk)" : "generation = :seen";
@@ -103,7 +122,7 @@ const planDocument = z.object({
   changes: z.array(z.object({ before: z.unknown(), after: z.unknown() })),
 });
 
-/** The open plan of a head; null when it was closed since the head was read. */
+/** The open plan of a head; null when none is open, or when it was kept for so long that its chunks are gone. */
 export async function readPlan(database: Database, workspaceId: string, head: Head): Promise<ImportPlan | null> {
   if (head.plan === null) return null;
   const document = await readChunks(database, planPlace(workspaceId, head.plan.id), head.plan.chunks);

@@ -88,7 +88,6 @@ async function readListing(database: Database, workspaceId: string): ReturnType<
     const { head, kept, tail } = await readAll(database, workspaceId);
     if (head.generation !== tail) continue; // something changed while the mappings were read
     const plan = await readPlan(database, workspaceId, head);
-    if (head.plan !== null && plan === null) continue; // it was carried out and forgotten meanwhile
     const all = plan ? withPlan(kept, plan) : kept;
     return { generation: head.generation, mappings: all.filter(isKept).toSorted(byObject) };
   }

@@ -27,6 +27,7 @@ const ACTIONS = [
   "rows.retried",
   "deletes.confirmed",
   "config.imported",
+  "config.import_lost",
   "config.baseline_saved",
   "token.created",
   "token.revoked",
