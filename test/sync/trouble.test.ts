@@ -70,6 +70,20 @@ test("an outage of Salesforce fails no row, breaks after three cycles, and recov
   expect(await told()).toEqual(["sync.recovered"]);
 });
 
+test("a login page in the place of the org is told as Salesforce's absence, by host and title, and fails no row", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  await world.fault({ kind: "webPage", path: "services/data", times: 0 });
+
+  await world.cycle(contact);
+  await world.control("DELETE", "/faults");
+  await world.cycle(contact);
+
+  expect(world.log.filter(({ level }) => level === "error")).toMatchObject([
+    { reason: "salesforce_unavailable", message: expect.stringContaining('"Login | Salesforce"') },
+  ]);
+  expect(await states()).toEqual(["SUCCESS"]);
+});
+
 test("calls that are used up fail no row, and beats rest until there may be some again", async () => {
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
   await world.control("PUT", "/calls", { used: 15_000 });

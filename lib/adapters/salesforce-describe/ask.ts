@@ -4,6 +4,7 @@ import type { Sessions } from "../../sync/sessions.ts";
 import { guardedFetch } from "../salesforce/guarded-fetch.ts";
 import { lost } from "../salesforce/lost-request.ts";
 import { refusalIn } from "../salesforce/refusal-in.ts";
+import { jsonOrRefusal } from "../salesforce/web-page.ts";
 
 const DEADLINE_MILLISECONDS = 15_000;
 
@@ -36,14 +37,12 @@ export async function askDated(sessions: Sessions, path: string): Promise<Answer
 }
 
 async function get({ instanceUrl, apiVersion, accessToken }: SalesforceConnection, path: string): Promise<Answered> {
-  const { status, body, date } = await guardedFetch(
-    `${instanceUrl.replace(/\/+$/, "")}/services/data/v${apiVersion}${path}`,
-    {
-      headers: { authorization: `Bearer ${accessToken}`, accept: "application/json" },
-      redirect: "manual",
-      signal: AbortSignal.timeout(DEADLINE_MILLISECONDS),
-    },
-  )
+  const url = `${instanceUrl.replace(/\/+$/, "")}/services/data/v${apiVersion}${path}`;
+  const { status, body, date } = await guardedFetch(url, {
+    headers: { authorization: `Bearer ${accessToken}`, accept: "application/json" },
+    redirect: "manual",
+    signal: AbortSignal.timeout(DEADLINE_MILLISECONDS),
+  })
     .then(async (response) => ({
       status: response.status,
       body: await response.text(),
@@ -53,5 +52,5 @@ async function get({ instanceUrl, apiVersion, accessToken }: SalesforceConnectio
       throw lost(error);
     });
   if (status >= 300) throw refusalIn(status, body);
-  return { content: JSON.parse(body), at: new Date(date) };
+  return { content: jsonOrRefusal(url, body), at: new Date(date) };
 }

@@ -42,5 +42,5 @@ export function labelOf(url: string): ApiLabel | null {
 
 /** Salesforce counts what it lets in: not what had no session, nor what came after the day's calls were used up. */
 export function wasCounted({ refusal: { kind, code } }: SalesforceRefusal): boolean {
-  return code !== "UNREACHABLE" && kind !== "session" && kind !== "limit";
+  return code !== "UNREACHABLE" && code !== "NOT_SALESFORCE" && kind !== "session" && kind !== "limit";
 }

@@ -6,6 +6,7 @@ import { type CallMeter, labelOf, wasCounted } from "./call-meter.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import { lost } from "./lost-request.ts";
 import { refusalIn } from "./refusal-in.ts";
+import { refusalOfPage } from "./web-page.ts";
 
 type Request = Parameters<Transport["httpRequest"]>[0];
 type Answer = Awaited<ReturnType<Transport["httpRequest"]>>;
@@ -37,7 +38,7 @@ export class FetchTransport extends Transport {
   async #exchange(request: Request): Promise<Answer> {
     const label = labelOf(request.url);
     const outcome = await this.#send(request, label === "SOAP");
-    const refusal = outcome instanceof SalesforceRefusal ? outcome : refusalOfAnswer(outcome);
+    const refusal = outcome instanceof SalesforceRefusal ? outcome : refusalOfAnswer(request.url, outcome);
     if (label !== null && (!refusal || wasCounted(refusal))) this.#meter.count(label);
     if (outcome instanceof SalesforceRefusal) throw outcome;
 
@@ -72,8 +73,8 @@ export class FetchTransport extends Transport {
   }
 }
 
-function refusalOfAnswer({ statusCode, body }: Answer): SalesforceRefusal | null {
-  return statusCode >= 300 ? refusalIn(statusCode, body) : null;
+function refusalOfAnswer(url: string, { statusCode, body }: Answer): SalesforceRefusal | null {
+  return statusCode >= 300 ? refusalIn(statusCode, body) : refusalOfPage(url, body);
 }
 
 function withoutLength(headers: Record<string, string>): Record<string, string> {

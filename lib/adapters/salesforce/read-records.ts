@@ -5,6 +5,7 @@ import type { DeletedRecords, QueryPage, Salesforce } from "../../sync/ports.ts"
 import type { Call } from "./connect-org.ts";
 import { describedObjectOf } from "./described-object.ts";
 import { parseExactly } from "./exact-json.ts";
+import { jsonOrRefusal } from "./web-page.ts";
 
 type Reads = Pick<Salesforce, "query" | "queryTogether" | "count" | "deleted" | "describe">;
 
@@ -63,14 +64,17 @@ const asPart = (connection: Connection) => (soql: string, index: number) => ({
 });
 
 async function get(connection: Connection, url: string): Promise<unknown> {
-  return parseExactly(z.string().parse(await connection.request({ method: "GET", url }, RAW)));
+  return contentOf(connection, url, await connection.request({ method: "GET", url }, RAW));
 }
 
 async function post(connection: Connection, url: string, body: unknown): Promise<unknown> {
   const headers = { "content-type": "application/json" };
   const answer = await connection.request({ method: "POST", url, headers, body: JSON.stringify(body) }, RAW);
-  return parseExactly(z.string().parse(answer));
+  return contentOf(connection, url, answer);
 }
+
+const contentOf = ({ instanceUrl }: Connection, url: string, answer: unknown): unknown =>
+  jsonOrRefusal(`${instanceUrl}${url}`, z.string().parse(answer), parseExactly);
 
 const record = z.record(z.string(), z.unknown());
 const page = z.object({ records: z.array(record), done: z.boolean() });

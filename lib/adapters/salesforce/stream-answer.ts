@@ -1,8 +1,10 @@
+import type { SalesforceRefusal } from "../../model/refusal.ts";
 import type { SalesforceConnection } from "../../model/workspace.ts";
-import { type CallMeter, labelOf } from "./call-meter.ts";
+import { type CallMeter, labelOf, wasCounted } from "./call-meter.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import { lost } from "./lost-request.ts";
 import { refusalIn } from "./refusal-in.ts";
+import { refusalOfPage } from "./web-page.ts";
 
 /** Milliseconds until the answer has begun, and within which each next piece of it must come. */
 const SILENCE_MILLISECONDS = 60_000;
@@ -27,15 +29,21 @@ export async function streamAnswer(
       throw lost(error);
     },
   );
-  const refusal = response.ok ? null : refusalIn(response.status, await response.text());
+  const refusal = isRead(response) ? null : refusalOfAnswer(url, response.status, await response.text());
   const label = labelOf(url);
-  const isFree = refusal?.refusal.kind === "session" || refusal?.refusal.kind === "limit";
-  if (label !== null && !isFree) meter.count(label);
+  if (label !== null && (!refusal || wasCounted(refusal))) meter.count(label);
   if (refusal) {
     clearTimeout(alarm);
     throw refusal;
   }
   return new Response(response.body?.pipeThrough(attended(alarm)) ?? null, response);
+}
+
+/** Good, and no page for people by what it calls itself: of a good answer nothing is read ahead. */
+const isRead = ({ ok, headers }: Response) => ok && !/^text\/html\b/i.test(headers.get("content-type") ?? "");
+
+function refusalOfAnswer(url: string, status: number, body: string): SalesforceRefusal {
+  return (status < 300 ? refusalOfPage(url, body) : null) ?? refusalIn(status, body);
 }
 
 /** Puts the alarm off with every piece that comes. */

@@ -4,6 +4,7 @@ import { type CallMeter, labelOf, wasCounted } from "./call-meter.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import { lost } from "./lost-request.ts";
 import { refusalIn } from "./refusal-in.ts";
+import { refusalOfPage } from "./web-page.ts";
 
 /** An upload that is not through by then is given up. */
 const UPLOAD_MILLISECONDS = 110_000;
@@ -23,7 +24,7 @@ export async function uploadText(
   const deadline = AbortSignal.any([AbortSignal.timeout(UPLOAD_MILLISECONDS), signal]);
   const body = ReadableStream.from(piecesOf(lines));
   const refusal = await guardedFetch(url, { method: "PUT", headers, body, duplex: "half", signal: deadline }).then(
-    refusalOfAnswer,
+    (response) => refusalOfAnswer(url, response),
     lost,
   );
   const label = labelOf(url);
@@ -31,10 +32,10 @@ export async function uploadText(
   if (refusal) throw refusal;
 }
 
-async function refusalOfAnswer(response: Response): Promise<SalesforceRefusal | null> {
+async function refusalOfAnswer(url: string, response: Response): Promise<SalesforceRefusal | null> {
   const body = await response.text().catch((error: unknown) => lost(error));
   if (body instanceof SalesforceRefusal) return body;
-  return response.ok ? null : refusalIn(response.status, body);
+  return response.ok ? refusalOfPage(url, body) : refusalIn(response.status, body);
 }
 
 /** Lines by the packet instead of each in a write of its own. */

@@ -138,6 +138,26 @@ describe("a call", () => {
     expect(refusal).toMatchObject({ kind: "transient", code: "BROKEN_ANSWER", mayHaveRun: true });
   });
 
+  test.each([
+    ["a read", () => salesforce.query(ACCOUNTS)],
+    ["a save", () => salesforce.write("create", "Account", [record("Acme")], null)],
+    ["a job", () => salesforce.startBulkQuery(ACCOUNTS)],
+    ["a job's results", () => salesforce.bulkResults("750000000000001AAA", null)],
+    ["a job's records", () => salesforce.uploadBulkSave("750000000000001AAA", [])],
+  ])("that is answered with a web page says who answered, and is no fault of ours: %s", async (_, ask) => {
+    await salesforce.query(ACCOUNTS);
+    const counted = salesforce.calls();
+    await order({ kind: "webPage" });
+
+    const refusal = await refusalOf(ask());
+
+    expect(refusal).toMatchObject({ kind: "transient", code: "NOT_SALESFORCE", mayHaveRun: true });
+    expect(refusal.message).toContain(`${new URL(org.url).host} answered /services/`);
+    expect(refusal.message).toContain('a web page titled "Login | Salesforce"');
+    expect(refusal.message).not.toMatch(/<|SELECT/);
+    expect(salesforce.calls()).toEqual(counted);
+  });
+
   test("to an org that cannot be reached has not run", async () => {
     const gone = { ...store.current(), instanceUrl: await unusedAddress(), accessToken: "00Dx!y" };
     const alone = connectOrg(

@@ -8,6 +8,7 @@ const ON_REQUEST = [
   "limitExceeded",
   "concurrentLimit",
   "unavailable",
+  "webPage",
   "serverError",
   "malformedRequest",
   "uriTooLong",

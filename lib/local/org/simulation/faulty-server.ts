@@ -61,6 +61,7 @@ const STRIKE: Readonly<Record<RequestFaultKind, (strike: Strike) => Promise<Answ
       new Refusal("REQUEST_LIMIT_EXCEEDED", "ConcurrentPerOrgLongTxn Limit exceeded.", { status: 403 }),
     ),
   unavailable: async () => html(503, "Service Unavailable"),
+  webPage: async () => html(200, "Login | Salesforce"),
   uriTooLong: async () => html(414, "URI Too Long"),
   serverError: async ({ parts, call }) => {
     const message =
