@@ -1,10 +1,12 @@
+import { sweptMinutes } from "../lib/adapters/dynamodb/swept.ts";
 import { type ScheduleSettings, schedulesIn } from "../lib/adapters/scheduler/schedules.ts";
 import { send } from "../lib/adapters/sqs/send.ts";
 import { renewMapping } from "../lib/config/renew-mapping.ts";
 import { rollForward } from "../lib/config/roll-forward.ts";
 import type { ProvisionNeeds } from "../lib/sync/provision-mapping.ts";
 import type { Schedules } from "../lib/sync/schedules.ts";
-import { events, mappings, queues, setting } from "./composition.ts";
+import type { SweepNeeds } from "../lib/sync/sweep.ts";
+import { database, events, mappings, queues, setting } from "./composition.ts";
 import { clock, log, outgoing, provisionerOf, workspaceConnections } from "./cycle-services.ts";
 import { mappingServices } from "./mapping-services.ts";
 
@@ -17,6 +19,8 @@ const scheduleSettings = (): ScheduleSettings => ({
 });
 
 export const schedules = (): Schedules => schedulesIn(scheduleSettings());
+
+export const swept = (): SweepNeeds["swept"] => sweptMinutes(database());
 
 /** Sends what is to be provisioned. */
 export const sendProvisioning: ProvisionNeeds["queues"]["sendProvisioning"] = (messages) =>

@@ -5,7 +5,7 @@ import { resendOverdue } from "../../lib/webhooks/resend-overdue.ts";
 import { eventQueue, mappings, now, overdue, wakeUps } from "../composition.ts";
 import { clock, log, outgoing } from "../cycle-services.ts";
 import { onQueue, type Undone } from "../on-queue.ts";
-import { schedules, sendProvisioning } from "../provisioning-services.ts";
+import { schedules, sendProvisioning, swept } from "../provisioning-services.ts";
 
 /** What a tick says does not matter: each sweep looks at what is there. */
 const tick = z.unknown();
@@ -16,7 +16,7 @@ export const handler = onQueue(tick, async (): Promise<readonly Undone[]> => {
   const queues = { sendProvisioning, sendLoads: outgoing.sendLoads };
   // Neither is to go undone because the other cannot be done.
   const ends = await Promise.allSettled([
-    sweep({ mappings: mappings(), schedules: schedules(), queues, clock, log }),
+    sweep({ mappings: mappings(), schedules: schedules(), swept: swept(), queues, clock, log }),
     resendOverdue(
       { overdue: overdue(), eventQueue: eventQueue(), wakeUps: wakeUps(), now },
       () => clock.now() > endsAt,

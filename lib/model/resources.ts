@@ -32,7 +32,8 @@ export const TABLES = {
   engine: {
     sorted: true,
     indexes: [],
-    holds: "the engine's state per mapping, the probe's slot and the call budget per workspace",
+    holds:
+      "the engine's state per mapping, the probe's slot and the call budget per workspace, how far the daily looks are",
   },
   tokens: {
     sorted: false,

@@ -20,6 +20,11 @@ export interface SweepNeeds {
     everywhere(): AsyncIterable<{ readonly mapping: Mapping } | { readonly openImport: OpenImport }>;
   };
   readonly schedules: Schedules;
+  /** The last minute of which every mapping was looked at, in minutes since 1970; null before the first. */
+  readonly swept: {
+    read(): Promise<number | null>;
+    keep(minute: number): Promise<void>;
+  };
   readonly queues: Pick<Queues, "sendLoads"> & {
     sendProvisioning(messages: readonly Delayed<ProvisioningMessage>[]): Promise<void>;
   };
@@ -31,12 +36,12 @@ export interface SweepNeeds {
  * Repairs what a lost message left behind: active mappings without a schedule, schedules without one, tables not
  * made, imports not carried out.
  * Once a day, each mapping at its own minute, both sides are compared whole, and fields that changed in Salesforce are
- * followed.
+ * followed; minutes in which nobody swept are made up for.
  */
-export async function sweep({ mappings, schedules, queues, clock, log }: SweepNeeds): Promise<void> {
+export async function sweep({ mappings, schedules, swept, queues, clock, log }: SweepNeeds): Promise<void> {
   const scheduled = new Set<string>();
   for await (const mappingId of schedules.list()) scheduled.add(mappingId);
-  const minute = Math.floor(clock.now() / 60_000) % MINUTES_OF_DAY;
+  const minutes = minutesToSweep(await swept.read(), Math.floor(clock.now() / 60_000));
   const late: Mapping[] = [];
   const due: Mapping[] = [];
   const repaired = { ensured: 0, removed: 0 };
@@ -48,7 +53,7 @@ export async function sweep({ mappings, schedules, queues, clock, log }: SweepNe
     }
     const { mapping } = found;
     if (isLate(mapping, clock.now())) late.push(mapping);
-    if (hash(mapping.id) % MINUTES_OF_DAY === minute) due.push(mapping);
+    if (isDue(mapping, minutes)) due.push(mapping);
     if (!scheduled.delete(mapping.id) && mapping.provisioning.state === "ready") {
       await schedules.ensure({ workspaceId: mapping.workspaceId, mappingId: mapping.id });
       repaired.ensured += 1;
@@ -63,11 +68,33 @@ export async function sweep({ mappings, schedules, queues, clock, log }: SweepNe
   await queues.sendProvisioning(messages);
   const compared = due.filter(({ syncDirection }) => pulls(syncDirection));
   await queues.sendLoads(compared.map((mapping) => ({ message: comparison(mapping), delaySeconds: 0 })));
+  // Last: a sweep that dies is made again, and to look twice comes to the same.
+  if (minutes.last > minutes.after) await swept.keep(minutes.last);
   if (late.length + open.length + repaired.ensured + repaired.removed === 0) return;
   log({ level: "warn", event: "sweep", provisioning_overdue: late.length, imports_open: open.length, ...repaired });
 }
 
 const MINUTES_OF_DAY = 24 * 60;
+
+/** Missed minutes that one sweep makes up for: those of a day in 24 sweeps, so that not all mappings come at once. */
+const MOST_MINUTES = 60;
+
+/** The minutes after one, up to and with another, since 1970. */
+interface Minutes {
+  readonly after: number;
+  readonly last: number;
+}
+
+/** Of more than a day each mapping's minute is missed once. */
+function minutesToSweep(swept: number | null, now: number): Minutes {
+  const after = Math.max(swept ?? now - 1, now - MINUTES_OF_DAY);
+  return { after, last: Math.min(now, after + MOST_MINUTES) };
+}
+
+function isDue({ id }: Mapping, { after, last }: Minutes): boolean {
+  const sinceItsMinute = (last - (hash(id) % MINUTES_OF_DAY)) % MINUTES_OF_DAY;
+  return sinceItsMinute < last - after;
+}
 
 function isLate({ provisioning, updatedAt }: Mapping, now: number): boolean {
   return provisioning.state === "pending" && now - updatedAt.getTime() > OVERDUE_MILLISECONDS;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { importPlans, mappings as kept } from "../../functions/composition.ts";
 import { outgoing } from "../../functions/cycle-services.ts";
-import { provisioningServices, schedules, sendProvisioning } from "../../functions/provisioning-services.ts";
+import { provisioningServices, schedules, sendProvisioning, swept } from "../../functions/provisioning-services.ts";
 import { phaseOf } from "../../lib/model/beat.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import type { CycleMessage, ProvisioningMessage, TickMessage } from "../../lib/model/messages.ts";
@@ -34,7 +34,14 @@ const scheduled = async () => {
 
 async function sweepNow(): Promise<void> {
   const queues = { sendProvisioning, sendLoads: outgoing.sendLoads };
-  await sweep({ mappings: kept(), schedules: schedules(), queues, clock: cloud.clock, log: () => undefined });
+  await sweep({
+    mappings: kept(),
+    schedules: schedules(),
+    swept: swept(),
+    queues,
+    clock: cloud.clock,
+    log: () => undefined,
+  });
 }
 
 /** The beats that wait now, seen once their time has come. */

@@ -1,6 +1,7 @@
+import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { mappings as kept } from "../../functions/composition.ts";
-import { provisioningServices, schedules, sendProvisioning } from "../../functions/provisioning-services.ts";
+import { database, mappings as kept } from "../../functions/composition.ts";
+import { provisioningServices, schedules, sendProvisioning, swept } from "../../functions/provisioning-services.ts";
 import { hash } from "../../lib/model/beat.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import type { ProvisioningMessage } from "../../lib/model/messages.ts";
@@ -77,9 +78,15 @@ async function askedAfter(minutes: number): Promise<ProvisioningMessage[]> {
     sendLoads: async () => undefined,
   };
   const clock = { ...cloud.clock, now: () => cloud.clock.now() + minutes * 60_000 };
-  await sweep({ mappings: kept(), schedules: schedules(), queues, clock, log: () => undefined });
+  await sweep({ mappings: kept(), schedules: schedules(), swept: swept(), queues, clock, log: () => undefined });
   return asked.filter(({ mapping_id }) => mapping_id === contact.id);
 }
+
+/** As before the service's first sweep. */
+const neverSwept = () =>
+  database().client.send(
+    new DeleteCommand({ TableName: database().table("engine"), Key: { pk: "sweep", sk: "minute" } }),
+  );
 
 test("once a day, at the mapping's own minute, the sweep asks for a look at the object", async () => {
   const day = 24 * 60;
@@ -89,6 +96,26 @@ test("once a day, at the mapping's own minute, the sweep asks for a look at the 
     { workspace_id: contact.workspaceId, mapping_id: contact.id, import_id: null, describe: true },
   ]);
   expect(await askedAfter(until + 1)).toEqual([]);
+});
+
+test("a mapping whose minute passed while nobody swept is looked at by the next sweep, and once", async () => {
+  const day = 24 * 60;
+  const until = day + ((hash(contact.id) % day) - (Math.floor(cloud.clock.now() / 60_000) % day));
+  await neverSwept();
+
+  expect(await askedAfter(until - 1)).toEqual([]);
+  expect(await askedAfter(until + 45)).toHaveLength(1);
+  expect(await askedAfter(until + 46)).toEqual([]);
+});
+
+test("after an outage of hours each mapping is looked at once, some with each sweep", async () => {
+  const day = 24 * 60;
+  await neverSwept();
+  const asked = [(await askedAfter(0)).length];
+
+  for (let minute = 0; minute < 24; minute++) asked.push((await askedAfter(day - 24 + minute)).length);
+
+  expect(asked.reduce((sum, count) => sum + count)).toBe(1);
 });
 
 test("a look at an object that is as it was changes nothing", async () => {
