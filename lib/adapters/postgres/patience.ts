@@ -1,6 +1,7 @@
 /** SQLSTATEs of two transactions in each other's way: deadlock, serialization. */
 const CLASHES = ["40P01", "40001"];
-const LOCK_NOT_AVAILABLE = "55P03";
+/** The SQLSTATE of a lock that could not be had in time. */
+export const LOCK_NOT_AVAILABLE = "55P03";
 
 /** The SQLSTATE of what PostgreSQL refused; null when the trouble is another. */
 export function sqlState(error: unknown): string | null {

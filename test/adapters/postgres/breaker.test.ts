@@ -68,6 +68,29 @@ test("confirmed deletes of rows are carried out by the next cycle, but not of a 
   expect(await customer.sql("SELECT lastname FROM salesforce.contact WHERE key__c = '110'")).toHaveLength(1);
 });
 
+test("a confirmed delete of a row that a transaction holds is carried out once that has ended", async () => {
+  const { store, lease, numbers } = await withRows(120);
+  await store.apply(lease, page(numbers.slice(0, 110).map((n) => image(n, 2, {}, true))));
+  await store.finish(lease, END);
+  await operations().confirmDeletes("map_contact");
+  const user = await customer.connect();
+  await user.query("BEGIN");
+  await user.query("UPDATE salesforce.contact SET lastname = 'busy' WHERE key__c = '105'");
+
+  const meanwhile = await customer.cycle();
+  await meanwhile.store.recover(meanwhile.lease);
+  const left = await customer.sql("SELECT sfid, confirmed FROM salesforce._bridge_held_deletes");
+  await user.query("ROLLBACK");
+  await meanwhile.store.finish(meanwhile.lease, END);
+  const next = await customer.cycle();
+  await next.store.recover(next.lease);
+
+  expect(left).toEqual([{ sfid: sfidOf(105), confirmed: true }]);
+  expect(next.begun.waiting).toMatchObject({ unfinished: true });
+  expect(await countRows()).toBe(10);
+  expect(await customer.sql("SELECT FROM salesforce._bridge_held_deletes")).toEqual([]);
+});
+
 test("an application that deletes everything deletes a hundred records, and the rest waits for a confirmation", async () => {
   const { store, lease } = await withRows(300);
   await customer.sql("DELETE FROM salesforce.contact");
