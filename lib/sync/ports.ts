@@ -140,8 +140,9 @@ export interface Applied {
   readonly unchanged: number;
   /** Records whose image is older than our last push of them: to be read again by Id. */
   readonly reread: readonly string[];
-  /** Rows kept in `_bridge_inbound_errors`. */
+  /** Rows kept in `_bridge_inbound_errors`; those of them that a transaction of the customer held. */
   readonly rejected: number;
+  readonly busy: number;
   readonly conflicts: number;
   /** Deletes that the breaker holds. */
   readonly heldDeletes: number;
@@ -212,6 +213,8 @@ export interface CycleStore {
   release(lease: Lease, changeIds: readonly number[]): Promise<void>;
   /** One page of records becomes rows, in one transaction (design section 5, Pull). */
   apply(lease: Lease, page: Page): Promise<Applied>;
+  /** Waits no longer for records that could not become rows, and that Salesforce does not know any more. */
+  forgetGone(lease: Lease, sfids: readonly string[]): Promise<void>;
   /** Which of these records no row holds at this stamp or a later one, nor a waiting DELETE or a tombstone explains. */
   unseen(mappingId: string, stamps: readonly RecordStamp[]): Promise<readonly string[]>;
   /** Which of these sfids a row owns. */

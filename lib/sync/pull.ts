@@ -105,16 +105,16 @@ async function applyDeleted(cycle: Cycle, from: Date, until: Date): Promise<Move
   const { records, latestDateCovered, readAt } = await cycle.hold.during(() =>
     cycle.salesforce.deleted(cycle.shape.sfObject, from, until),
   );
-  const marks = { deleted: latestDateCovered > from ? latestDateCovered : from };
   const images = records.map(({ id, deletedAt }) => ({
     sfid: id,
     systemModstamp: deletedAt,
     isDeleted: true,
     values: {},
   }));
-  if (images.length > 0) {
-    const applied = await cycle.store.apply(cycle.lease, { images, readAt, lane: "deleted", marks });
-    tallyApplied(cycle.tally, images.length, applied);
-  }
-  return marks;
+  const covered = { deleted: latestDateCovered > from ? latestDateCovered : from };
+  if (images.length === 0) return covered;
+  const applied = await cycle.store.apply(cycle.lease, { images, readAt, lane: "deleted", marks: {} });
+  tallyApplied(cycle.tally, images.length, applied);
+  // No other reading tells of them: what a row was held for is asked for once more.
+  return applied.busy > 0 ? { deleted: from } : covered;
 }

@@ -60,6 +60,16 @@ export async function readAgain(cycle: Cycle, ids: readonly string[], lane: "rer
   }
 }
 
+/** Reads again what could not become a row. What Salesforce does not know any more, nobody waits for any longer. */
+export async function readHeldBack(cycle: Cycle, ids: readonly string[]): Promise<void> {
+  const gone = new Set(ids);
+  for await (const page of recordsOf(cycle, ids)) {
+    for (const record of page.records) gone.delete(sfidOf(record));
+    if (page.records.length > 0) await applyPage(cycle, page, "reread", {});
+  }
+  if (gone.size > 0) await cycle.store.forgetGone(cycle.lease, [...gone]);
+}
+
 /** Takes the rows of living records out of the table, as if they had been deleted: they are outside of the filter now. */
 export async function removeRows(
   cycle: Cycle,

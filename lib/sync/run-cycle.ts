@@ -8,7 +8,7 @@ import { type Begun, type CycleStore, LeaseLost, type Marks, type Salesforce, ty
 import { type Probed, probe } from "./probe.ts";
 import { areLateLanesDue, pull } from "./pull.ts";
 import { push } from "./push.ts";
-import { readAgain } from "./read-page.ts";
+import { readHeldBack } from "./read-page.ts";
 import { settleDoubts } from "./settle-doubts.ts";
 
 export interface CycleNeeds {
@@ -63,7 +63,7 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   const done: Done = { marks: {}, pulledAt: null, unchanged: null };
   const end = await untilItEnds(async () => {
     const inDoubt = begun.waiting.unfinished ? await settleDoubts(cycle, maySave(order, needs.clock)) : [];
-    if (isReading(cycle, order)) await readAgain(cycle, begun.rereads, "reread");
+    if (isReading(cycle, order)) await readHeldBack(cycle, begun.rereads);
     if (await hasToPull(cycle, order, begun, done)) Object.assign(done, await pull(cycle, begun.marks));
     if (isPushing(order, begun, needs.clock)) await push(cycle, inDoubt);
   });

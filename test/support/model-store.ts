@@ -141,6 +141,7 @@ export class ModelStore {
       doubtsIn: unused,
       noteLook: unused,
       apply: unused,
+      forgetGone: unused,
       unseen: unused,
       rowsAfter: unused,
       pulses: unused,

@@ -1,3 +1,4 @@
+import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
@@ -47,6 +48,32 @@ async function change(statement: string, milliseconds: number): Promise<void> {
 const cycles = async () => {
   for (let turn = 0; turn < 3; turn++) await world.cycle(contact);
 };
+
+test("a record that was deleted for good while a transaction held its row takes the row with it later", async () => {
+  await meet("salesforce_wins");
+  await world.pass(300);
+  await world.cycle(contact);
+  const user = new Client({ connectionString: world.databaseUrl });
+  await user.connect();
+  await user.query("BEGIN");
+  await user.query("UPDATE salesforce.contact SET title = 'Professor'");
+  await world.rest("DELETE", `/sobjects/Contact/${id}`);
+  await world.control("DELETE", "/recycle-bin");
+  await world.pass(300);
+  await world.cycle(contact);
+  await user.query("ROLLBACK");
+  await user.end();
+  const before = await rows();
+
+  for (const seconds of [10, 300]) {
+    await world.pass(seconds);
+    await world.cycle(contact);
+  }
+
+  expect(before).toHaveLength(1);
+  expect(await rows()).toEqual([]);
+  expect(await world.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
+});
 
 describe("a record that was deleted in Salesforce beneath a change of its row", () => {
   test.each(["before any pull has met that", "after a pull has met that"])(

@@ -118,6 +118,21 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
     expect(await heldBack()).toEqual([]);
   });
 
+  test("is waited for no longer once it is deleted there for good", async () => {
+    const id = await lostInsert("Sklodowska");
+    await changedThere(id, { LastName: "Curie" });
+    await untilTheDoubtEnds();
+    const held = await heldBack();
+    await world.colleague("DELETE", `/sobjects/Contact/${id}`);
+    await world.control("DELETE", "/recycle-bin");
+
+    await world.pass(SIX_MINUTES);
+    await world.cycle(contact);
+
+    expect(held).toMatchObject([{ sfid: id }]);
+    expect(await heldBack()).toEqual([]);
+  });
+
   test("is sent as new by a retry alone, and the other record gets a row of its own", async () => {
     const id = await lostInsert("Sklodowska");
     await changedThere(id, { LastName: "Curie" });

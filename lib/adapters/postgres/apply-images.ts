@@ -13,6 +13,7 @@ import type { MappedTable } from "./layout.ts";
 import { movesPulls, writeMarks } from "./marks.ts";
 import { type Judged, mergeRows, returningRows } from "./merge-rows.ts";
 import { type Around, isUntouched, type LockedRow, lockByUpsertField, lockRows, readAround } from "./page-rows.ts";
+import { LOCK_NOT_AVAILABLE } from "./patience.ts";
 import { refuseChanges } from "./refuse-changes.ts";
 import { insertRows, rowOf, updateRows } from "./write-rows.ts";
 
@@ -56,6 +57,7 @@ export const NOTHING: Applied = {
   unchanged: 0,
   reread: [],
   rejected: 0,
+  busy: 0,
   conflicts: 0,
   heldDeletes: 0,
   suspects: null,
@@ -122,7 +124,7 @@ async function applyAll(
     lease,
     around.inboundErrors.filter((sfid) => !stays.has(sfid)),
   );
-  return { ...applied, rejected: busy.size };
+  return { ...applied, rejected: busy.size, busy: busy.size };
 }
 
 /** New records that may be inserts of ours; mostly nothing is in doubt, and nothing is asked. */
@@ -164,7 +166,7 @@ function newestOfEach(images: readonly Image[]): readonly Image[] {
 const busyRow = (bench: Workbench, sfid: string) => ({
   sfid,
   error: "the row is held by a transaction of yours; the record is read again as soon as it ends",
-  sqlState: "55P03",
+  sqlState: LOCK_NOT_AVAILABLE,
   retryAt: new Date(bench.now().getTime() + BUSY_RETRY_SECONDS * 1000),
 });
 
@@ -222,6 +224,7 @@ async function carryOut(
     reread: again,
     unchanged: judged.length - inserted - updated - deleted - held - again.length,
     rejected: 0,
+    busy: 0,
     conflicts: merged.conflicts.length,
     heldDeletes: held,
     suspects: doubtful.suspects,

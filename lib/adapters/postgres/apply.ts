@@ -77,6 +77,7 @@ function sum(a: Applied, b: Applied): Applied {
     unchanged: a.unchanged + b.unchanged,
     reread: [...a.reread, ...b.reread],
     rejected: a.rejected + b.rejected,
+    busy: a.busy + b.busy,
     conflicts: a.conflicts + b.conflicts,
     heldDeletes: a.heldDeletes + b.heldDeletes,
     suspects: both(a.suspects, b.suspects),

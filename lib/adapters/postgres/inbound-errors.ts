@@ -61,6 +61,11 @@ function retryAt(row: string, firstAt: string): string {
     WHEN ${age} < ${LAST_RETRY} THEN $6::timestamptz + greatest(${FIRST_RETRY}, 3 * ${age}) END`;
 }
 
+/** Forgets records that Salesforce does not know any more: no reading brings them, so none would end their trouble. */
+export async function forgetGone(bench: Workbench, lease: Lease, sfids: readonly string[]): Promise<void> {
+  await fenced(bench, lease, {}, () => clearInboundErrors(bench, lease, sfids));
+}
+
 /** Forgets the trouble with records that have become rows, or need none. */
 export async function clearInboundErrors(
   { session, tables }: Workbench,

@@ -7,6 +7,7 @@ import { claim, markSent, release } from "./claim.ts";
 import type { Search } from "./claim-candidates.ts";
 import { instant, iso, type Workbench } from "./fence.ts";
 import { createIdleSessions } from "./idle-sessions.ts";
+import { forgetGone } from "./inbound-errors.ts";
 import { isZoneless, type Layout, type MappedTable } from "./layout.ts";
 import { addCalls, begin, finish, renew, unlessUnprovisioned } from "./lease.ts";
 import { doubtsIn, noteLook, recover } from "./recover.ts";
@@ -102,6 +103,7 @@ export function cycleStoreOn(
         searches.delete(nameOf(lease));
       }),
     apply: (lease, page) => inTurn(() => apply(bench, lease, page)),
+    forgetGone: (lease, sfids) => inTurn(() => forgetGone(bench, lease, sfids)),
     unseen: (mappingId, stamps) => inTurn(() => unseen(bench, mappingId, stamps)),
     owned: (mappingId, sfids) => inTurn(() => owned(bench, mappingId, sfids)),
     told: (mappingId, sfids) => inTurn(() => told(bench, mappingId, sfids)),
