@@ -42,6 +42,8 @@ export interface Column {
   readonly referenceTo: readonly string[];
   /** It holds an external id of the parent instead of a value of the record. */
   readonly parent?: ParentKey;
+  /** The size of its field, where something of the customer's keeps the column narrower. */
+  readonly outgrown?: Pick<Column, "length" | "precision" | "scale">;
 }
 
 /** A mapping's table as it was provisioned for one config version; kept in `_bridge_state`, so a cycle asks no describe. */

@@ -1,6 +1,6 @@
 import { changedColumns } from "../model/changed-columns.ts";
 import type { Mapping } from "../model/mapping.ts";
-import type { TableShape } from "../model/shape.ts";
+import type { Column, TableShape } from "../model/shape.ts";
 import { bookCalls } from "./book-calls.ts";
 import type { Clock } from "./clock.ts";
 import { describeShape } from "./describe-shape.ts";
@@ -36,12 +36,23 @@ export async function followObject(needs: FollowNeeds, mapping: Mapping): Promis
   try {
     const described = await describe(needs, mapping);
     const changed = described ? changedColumns(described.before.columns, described.now.columns) : [];
-    if (changed.length === 0) return;
+    if (changed.length === 0) return tellNarrow(tell, described?.before.columns ?? []);
     tell("info", { changed });
     await needs.renew(mapping);
   } catch (error) {
     tell("warn", { error: String(error) });
   }
+}
+
+/** Told each day: what no longer fits into these columns is kept back, record by record. */
+function tellNarrow(
+  tell: (level: "warn", more: Readonly<Record<string, unknown>>) => void,
+  columns: readonly Column[],
+) {
+  const narrow = columns.filter(({ outgrown }) => outgrown !== undefined).map(({ column }) => column);
+  if (narrow.length === 0) return;
+  const remedy = "drop what depends on these columns, then deactivate the mapping and activate it again";
+  tell("warn", { columns: narrow, message: `narrower than their fields; ${remedy}` });
 }
 
 /** The table as it was made, and as Salesforce would have it now; null: the mapping is being worked on. */

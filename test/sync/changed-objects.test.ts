@@ -144,6 +144,30 @@ test("a field that has grown in Salesforce widens its column without anybody's d
   );
 });
 
+test("a column that a view holds narrow is tried once, told each day, and tried again with the next version", async () => {
+  await world.sql("DELETE FROM salesforce.contact");
+  await lastNameWas(10);
+  await world.sql("CREATE VIEW names AS SELECT lastname FROM salesforce.contact");
+
+  await look();
+  const once = await mappingOf("Contact");
+  await look();
+  await look();
+  const after = await mappingOf("Contact");
+  const narrow = await typeOfLastName();
+  await world.sql("DROP VIEW names");
+  await world.map({ object: "Contact", fields: ["Email", "LastName", "Title"] });
+
+  expect(once.configVersion).toBe(contact.configVersion + 1);
+  expect(after.configVersion).toBe(once.configVersion);
+  expect(narrow).toBe("character varying(10)");
+  expect(log.filter(({ message }) => String(message).startsWith("narrower"))).toMatchObject([
+    { level: "warn", mapping_id: contact.id, columns: ["lastname"] },
+    { level: "warn" },
+  ]);
+  expect(await typeOfLastName()).toBe("character varying(80)");
+});
+
 test("a field that is gone from Salesforce breaks its own mapping, by name, and no other", async () => {
   await cloud.take("events");
   const account = await mappingOf("Account");

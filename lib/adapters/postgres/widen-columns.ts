@@ -37,7 +37,7 @@ export async function widenColumns(
   return narrow;
 }
 
-/** The shape as far as the table could follow it: what stayed narrow is tried again by the next version. */
+/** The shape as far as the table could follow it, and by how much it could not: the next version tries it again. */
 export function asFarAsFollowed(before: TableShape, shape: TableShape, narrow: readonly Narrow[]): TableShape {
   const old = new Map(before.columns.map((column) => [column.column, column]));
   const stayed = new Set(narrow.map(({ column }) => column));
@@ -46,8 +46,10 @@ export function asFarAsFollowed(before: TableShape, shape: TableShape, narrow: r
 }
 
 function sizedAs(column: Column, old: ReadonlyMap<string, Column>): Column {
-  const { length, precision, scale } = old.get(column.column) ?? column;
-  return { ...column, length, precision, scale };
+  const { length, precision, scale } = column;
+  const kept = old.get(column.column) ?? column;
+  const size = { length: kept.length, precision: kept.precision, scale: kept.scale };
+  return { ...column, ...size, outgrown: { length, precision, scale } };
 }
 
 interface Widening {
