@@ -235,6 +235,28 @@ test("a record that a pull made a row of before its insert was answered ends wit
   ]);
 });
 
+test.each([
+  ["one among five hundred records is found in a few transactions", 500, (n: number) => n === 371, 20],
+  ["ten of them in a few for each", 500, (n: number) => n % 50 === 7, 100],
+  ["every second record in less than two for each record", 100, (n: number) => n % 2 === 0, 130],
+  ["a page of nothing else in hardly more than one for each", 100, () => true, 108],
+])("a value that a column refuses: %s", async (_, count, isBad, most) => {
+  await customer.sql("ALTER TABLE salesforce.contact ADD CHECK (lastname <> 'forbidden')");
+  let transactions = 0;
+  const { store, lease } = await customer.cycle({
+    before: async (statement) => {
+      if (/FOR UPDATE/.test(statement)) transactions += 1;
+    },
+  });
+  const records = Array.from({ length: count }, (_, n) => image(n, 1, { lastname: isBad(n) ? "forbidden" : `L${n}` }));
+  const bad = records.filter((_, n) => isBad(n)).length;
+
+  const applied = await store.apply(lease, page(records));
+
+  expect(applied).toMatchObject({ inserted: count - bad, rejected: bad });
+  expect(transactions).toBeLessThanOrEqual(most);
+});
+
 test("a value that a column refuses leaves its record alone aside, and the rest of its page arrives", async () => {
   await customer.sql("ALTER TABLE salesforce.contact ADD CHECK (lastname <> 'forbidden')");
   const { store, lease } = await customer.cycle();
