@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type Row, type SyncWorld } from "../support/sync-world.ts";
+import type { Row, SyncWorld } from "../support/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 
 /**
  * What a released version left in a customer's schema, frozen like its messages and items (neighbours.test.ts): made by
@@ -19,22 +19,14 @@ interface Released {
   readonly changes: readonly Row[];
 }
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-});
-afterAll(() => cloud.close());
-beforeEach(async () => {
-  world = await createSyncWorld(cloud);
-  const [made] = await world.map({ object: "Contact", fields: ["LastName", "Email", "Birthdate", "AccountId"] });
-  if (!made) throw new Error("the mapping was not made");
-  contact = made;
+aWorldForEachTest(async (made) => {
+  ({ world } = made);
+  contact = await mapped(world, { object: "Contact", fields: ["LastName", "Email", "Birthdate", "AccountId"] });
   if (process.env["FREEZE"] === "1" && !existsSync(FILE))
     writeFileSync(FILE, `${JSON.stringify(await seen(), null, 2)}\n`);
 });
-afterEach(() => world.close());
 
 test("a cycle works with the state that the released version has kept of a mapping, both ways", async () => {
   const { shape, layout } = released();

@@ -1,29 +1,23 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { handler as setPostgres } from "../../functions/api/set-postgres.ts";
 import { counters, now, pepper, tokens, workspaces } from "../../functions/composition.ts";
 import { createToken } from "../../lib/access/create-token.ts";
 import { openSession } from "../../lib/adapters/postgres/session.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import type { BridgeCloud } from "../support/bridge-cloud.ts";
 import { call } from "../support/call.ts";
 import { carryOut } from "../support/carry-out.ts";
 import { createTestDatabase } from "../support/postgres.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import type { SyncWorld } from "../support/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-});
-afterAll(() => cloud.close());
-beforeEach(async () => {
-  world = await createSyncWorld(cloud);
+aWorldForEachTest(async (made) => {
+  ({ cloud, world } = made);
   await world.rest("POST", "/sobjects/Contact", { LastName: "Curie" });
-  const [mapped] = await world.map({ object: "Contact", fields: ["LastName"] });
-  if (!mapped) throw new Error("nothing was mapped");
-  contact = mapped;
-  return () => world.close();
+  contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
 });
 
 /** Connects the workspace as its owner would, and lets the workers do what follows. */

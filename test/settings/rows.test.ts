@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { handler as activateMapping } from "../../functions/api/activate-mapping.ts";
 import { handler as confirmDeletes } from "../../functions/api/confirm-deletes.ts";
 import { handler as deactivateMapping } from "../../functions/api/deactivate-mapping.ts";
@@ -25,21 +25,18 @@ import { createToken } from "../../lib/access/create-token.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import { auditPage } from "../support/audit-page.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import type { BridgeCloud } from "../support/bridge-cloud.ts";
 import { call, type Request, type Response } from "../support/call.ts";
 import type { Asked } from "../support/carry-out.ts";
 import { dataOf } from "../support/data-of.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import type { SyncWorld } from "../support/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;
 let token: string;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-});
-afterAll(() => cloud.close());
-beforeEach(async () => {
-  world = await createSyncWorld(cloud);
+aWorldForEachTest(async (at) => {
+  ({ cloud, world } = at);
   const asked = {
     name: "test",
     owner: "ada@example.com",
@@ -52,7 +49,6 @@ beforeEach(async () => {
     { workspaceId: world.workspaceId, at: now(), ...asked, scopes: ["admin"] },
   );
   token = made.token;
-  return () => world.close();
 });
 
 type Handler = Parameters<typeof call>[0];
@@ -64,9 +60,7 @@ const on = ({ id }: Mapping, handler: Handler, route: RouteName) => ask(handler,
 const CONTACT = { object: "Contact", fields: ["LastName", "Email"] };
 
 async function mapOne(asked: Asked): Promise<Mapping> {
-  const [mapping] = await world.map(asked);
-  if (!mapping) throw new Error("nothing was mapped");
-  return mapping;
+  return mapped(world, asked);
 }
 
 test("a mapping tells what it does: rows synced, waiting and failed, its lag and its calls", async () => {

@@ -3,6 +3,7 @@ import { engineReports } from "../../functions/composition.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import { mapped } from "../support/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;
@@ -10,9 +11,7 @@ let contact: Mapping;
 beforeAll(async () => {
   cloud = await startBridgeCloud();
   world = await createSyncWorld(cloud);
-  const [mapping] = await world.map({ object: "Contact", fields: ["LastName"] });
-  if (!mapping) throw new Error("the mapping was not made");
-  contact = mapping;
+  contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
 });
 afterEach(() => {
   process.env["STAGE"] = "dev";

@@ -1,29 +1,21 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { now, workspaces } from "../../functions/composition.ts";
 import { loginServices } from "../../functions/login-services.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import { connectByCredentials } from "../../lib/settings/connect-salesforce.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { createOrgUser } from "../support/org-user.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import type { SyncWorld } from "../support/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 
 const LOST = { kind: "saveThenDrop", path: "services/Soap" };
 const ELEVEN_MINUTES = 11 * 60;
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
+aWorldForEachTest(async (made) => {
+  ({ world } = made);
+  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
 });
-afterAll(() => cloud.close());
-beforeEach(async () => {
-  world = await createSyncWorld(cloud);
-  const [mapping] = await world.map({ object: "Contact", fields: ["Email", "LastName"] });
-  if (!mapping) throw new Error("the mapping was not made");
-  contact = mapping;
-});
-afterEach(() => world.close());
 
 const records = () => world.soql("SELECT Id, LastName, CreatedById FROM Contact");
 

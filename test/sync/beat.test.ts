@@ -10,6 +10,7 @@ import { provisionMapping } from "../../lib/sync/provision-mapping.ts";
 import { sweep } from "../../lib/sync/sweep.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import { mapped } from "../support/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;
@@ -17,9 +18,7 @@ let contact: Mapping;
 beforeAll(async () => {
   cloud = await startBridgeCloud();
   world = await createSyncWorld(cloud);
-  const [mapping] = await world.map({ object: "Contact", fields: ["LastName"] });
-  if (!mapping) throw new Error("the mapping was not made");
-  contact = mapping;
+  contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
 });
 afterAll(async () => {
   await world.close();

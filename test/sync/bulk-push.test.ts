@@ -1,27 +1,19 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import type { SyncWorld } from "../support/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 
 /** Just enough for a job of the Bulk API to cost fewer calls than SOAP. */
 const MANY = 2_201;
 const ELEVEN_MINUTES = 11 * 60;
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-});
-afterAll(() => cloud.close());
-beforeEach(async () => {
-  world = await createSyncWorld(cloud);
+aWorldForEachTest(async (made) => {
+  ({ world } = made);
   const fields = ["Birthdate", "Description", "Email", "External_Id__c", "LastName", "MailingLatitude", "Title"];
-  const [mapping] = await world.map({ object: "Contact", fields, upsertField: "External_Id__c" });
-  if (!mapping) throw new Error("the mapping was not made");
-  contact = mapping;
+  contact = await mapped(world, { object: "Contact", fields, upsertField: "External_Id__c" });
 });
-afterEach(() => world.close());
 
 const insertMany = (count = MANY) =>
   world.sql(

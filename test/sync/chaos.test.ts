@@ -4,6 +4,7 @@ import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { createDice, type Dice } from "../support/dice.ts";
 import { killBefore } from "../support/interference.ts";
 import { createSyncWorld, type Row, type SyncWorld } from "../support/sync-world.ts";
+import { mapped } from "../support/worlds.ts";
 
 /** `CHAOS_SEED=7 CHAOS_RUNS=1` replays one run; more runs, or longer ones, find more. */
 const FIRST_SEED = Number(process.env["CHAOS_SEED"] ?? 1);
@@ -63,12 +64,11 @@ interface Run {
 async function startRun(seed: number): Promise<Run> {
   const world = await createSyncWorld(cloud);
   const fields = ["Email", "External_Id__c", "LastName"];
-  const [contact] = await world.map({
+  const contact = await mapped(world, {
     object: "Contact",
     fields,
     ...(seed % 2 === 0 && { upsertField: "External_Id__c" }),
   });
-  if (!contact) throw new Error("the mapping was not made");
   return { world, contact, dice: createDice(seed), never: new Set(), held: [], made: 0 };
 }
 

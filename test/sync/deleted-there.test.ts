@@ -1,8 +1,9 @@
 import { Client } from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import type { BridgeCloud } from "../support/bridge-cloud.ts";
+import type { SyncWorld } from "../support/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 
 const LOST = { kind: "saveThenDrop", path: "services/Soap" };
 const ELEVEN_MINUTES = 11 * 60;
@@ -12,21 +13,14 @@ let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
 let id: string;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
+aWorldForEachTest((made) => {
+  ({ cloud, world } = made);
 });
-afterAll(() => cloud.close());
-beforeEach(async () => {
-  world = await createSyncWorld(cloud);
-});
-afterEach(() => world.close());
 
 /** A row with its record, under a policy. */
 async function meet(policy: Mapping["conflictPolicy"]): Promise<void> {
   const fields = ["Email", "LastName", "Title"];
-  const [mapping] = await world.map({ object: "Contact", fields, bridge: { conflict_policy: policy } });
-  if (!mapping) throw new Error("the mapping was not made");
-  contact = mapping;
+  contact = await mapped(world, { object: "Contact", fields, bridge: { conflict_policy: policy } });
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
   await world.cycle(contact);
   const [record] = await world.soql("SELECT Id FROM Contact");

@@ -3,6 +3,7 @@ import { gatherFigures } from "../../functions/emit-figures.ts";
 import type { Figures } from "../../lib/sync/figures.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import { mapped } from "../support/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;
@@ -19,8 +20,7 @@ afterEach(async () => {
 afterAll(() => cloud.close());
 
 test("a cycle tells what Salesforce took and refused, how long the oldest row waits, and the org's use of its calls", async () => {
-  const [contact] = await world.map({ object: "Contact", fields: ["LastName", "Email"] });
-  if (!contact) throw new Error("the mapping was not made");
+  const contact = await mapped(world, { object: "Contact", fields: ["LastName", "Email"] });
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Taken'), (NULL)");
   await world.sql(
     `INSERT INTO salesforce._trigger_log (action, table_name, record_id, created_at, due_at, "values")
@@ -39,8 +39,7 @@ test("a cycle tells what Salesforce took and refused, how long the oldest row wa
 });
 
 test("deletes that the breaker holds are not rows that wait for Salesforce", async () => {
-  const [contact] = await world.map({ object: "Contact", fields: ["LastName"] });
-  if (!contact) throw new Error("the mapping was not made");
+  const contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
   await world.sql(
     `INSERT INTO salesforce._trigger_log (action, table_name, record_id, created_at, held, "values")
      VALUES ('DELETE', 'contact', 1, clock_timestamp() - interval '20 minutes', true, '{}')`,

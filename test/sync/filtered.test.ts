@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import { mapped } from "../support/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;
@@ -13,13 +14,11 @@ beforeAll(async () => {
     { LastName: "Inside", Department: "R&D" },
     { LastName: "Outside", Department: "Sales" },
   ]);
-  const [mapping] = await world.map({
+  contact = await mapped(world, {
     object: "Contact",
     fields: ["Department", "LastName"],
     bridge: { filter: "Department = 'R&D' OR Department = 'IT'" },
   });
-  if (!mapping) throw new Error("the mapping was not made");
-  contact = mapping;
 });
 afterAll(async () => {
   await world.close();
@@ -58,9 +57,7 @@ test("a record that comes back into the filter comes back into the table", async
 });
 
 const change = async (filter: string | null) => {
-  const [mapping] = await world.map({ object: "Contact", fields: ["Department", "LastName"], bridge: { filter } });
-  if (!mapping) throw new Error("the mapping is gone");
-  contact = mapping;
+  contact = await mapped(world, { object: "Contact", fields: ["Department", "LastName"], bridge: { filter } });
 };
 
 test("a changed filter lets rows go whose records it does not hold for, and brings those it holds for, though none of them changed", async () => {

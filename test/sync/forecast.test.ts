@@ -1,18 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { idleCallsPerDay } from "../../lib/settings/forecast.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import type { SyncWorld } from "../support/sync-world.ts";
+import { aWorldForEachTest } from "../support/worlds.ts";
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
+aWorldForEachTest((made) => {
+  ({ world } = made);
 });
-afterAll(() => cloud.close());
-beforeEach(async () => {
-  world = await createSyncWorld(cloud);
-});
-afterEach(() => world.close());
 
 const SLOTS_IN_FIVE_MINUTES = 30;
 

@@ -1,22 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { workspaces } from "../../functions/composition.ts";
 import { theirSchemas } from "../../functions/database-services.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import type { BridgeCloud } from "../support/bridge-cloud.ts";
 import { AS_HEROKU_CONNECT, AS_THE_APPLICATION, herokuConnectSchema } from "../support/heroku-connect.ts";
-import { createSyncWorld, type Row, type SyncWorld } from "../support/sync-world.ts";
+import type { Row, SyncWorld } from "../support/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 
 let cloud: BridgeCloud;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-});
-afterAll(() => cloud.close());
-
 let world: SyncWorld;
-beforeEach(async () => {
-  world = await createSyncWorld(cloud);
+aWorldForEachTest((made) => {
+  ({ cloud, world } = made);
 });
-afterEach(() => world.close());
 
 const ELEVEN_MINUTES = 11 * 60;
 const CONTACT = {
@@ -54,9 +49,7 @@ async function adopt(keyed: boolean): Promise<Mapping> {
   if (!postgres) throw new Error("the test's workspace is not connected");
   await theirSchemas.adopt(postgres, world.workspaceId);
   const fields = ["Id", "SystemModstamp", "IsDeleted", "CreatedDate", "Email", "External_Id__c", "LastName"];
-  const [mapping] = await world.map({ object: "Contact", fields, ...(keyed && { upsertField: "External_Id__c" }) });
-  if (!mapping) throw new Error("the mapping was not made");
-  return mapping;
+  return mapped(world, { object: "Contact", fields, ...(keyed && { upsertField: "External_Id__c" }) });
 }
 
 const row = async (name: string): Promise<Row | undefined> =>

@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createOperations } from "../../lib/adapters/postgres/operate.ts";
 import { rowDesks } from "../../lib/adapters/postgres/row-desk.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import type { BridgeCloud } from "../support/bridge-cloud.ts";
+import type { SyncWorld } from "../support/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 
 const LOST = { kind: "saveThenDrop", path: "services/Soap" };
 const NEVER_ARRIVED = { kind: "unavailable", path: "services/Soap" };
@@ -13,17 +14,10 @@ const SIX_MINUTES = 6 * 60;
 let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
+aWorldForEachTest(async (made) => {
+  ({ cloud, world } = made);
+  contact = await mapped(world, { object: "Contact", fields: ["Department", "Email", "LastName"] });
 });
-afterAll(() => cloud.close());
-beforeEach(async () => {
-  world = await createSyncWorld(cloud);
-  const [mapping] = await world.map({ object: "Contact", fields: ["Department", "Email", "LastName"] });
-  if (!mapping) throw new Error("the mapping was not made");
-  contact = mapping;
-});
-afterEach(() => world.close());
 
 const rows = () =>
   world.sql("SELECT lastname, email, department, sfid, _ab_lastop FROM salesforce.contact ORDER BY id");

@@ -3,6 +3,7 @@ import type { Mapping } from "../../lib/model/mapping.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { killBefore } from "../support/interference.ts";
 import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import { mapped } from "../support/worlds.ts";
 
 const ELEVEN_MINUTES = 11 * 60;
 
@@ -53,9 +54,7 @@ const EXPECTED = (nth: number) => [
 
 async function mapContact(world: SyncWorld, upsertField: string | undefined): Promise<Mapping> {
   const fields = ["Email", "External_Id__c", "LastName"];
-  const [mapping] = await world.map({ object: "Contact", fields, ...(upsertField && { upsertField }) });
-  if (!mapping) throw new Error("the mapping was not made");
-  return mapping;
+  return mapped(world, { object: "Contact", fields, ...(upsertField && { upsertField }) });
 }
 
 /** Three rows that both sides hold. */

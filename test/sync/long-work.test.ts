@@ -1,23 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import type { BridgeCloud } from "../support/bridge-cloud.ts";
+import type { SyncWorld } from "../support/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
+aWorldForEachTest((made) => {
+  ({ cloud, world } = made);
 });
-afterAll(() => cloud.close());
-beforeEach(async () => {
-  world = await createSyncWorld(cloud);
-});
-afterEach(() => world.close());
 
 async function mapContact(...fields: string[]): Promise<Mapping> {
-  const [mapping] = await world.map({ object: "Contact", fields });
-  if (!mapping) throw new Error("the mapping was not made");
-  return mapping;
+  return mapped(world, { object: "Contact", fields });
 }
 
 const contacts = (count: number) =>

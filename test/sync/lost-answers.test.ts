@@ -1,28 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import type { SyncWorld } from "../support/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 
 const LOST = { kind: "saveThenDrop", path: "services/Soap" };
 const NEVER_ARRIVED = { kind: "unavailable", path: "services/Soap" };
 const ELEVEN_MINUTES = 11 * 60;
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
+aWorldForEachTest((made) => {
+  ({ world } = made);
 });
-afterAll(() => cloud.close());
-beforeEach(async () => {
-  world = await createSyncWorld(cloud);
-});
-afterEach(() => world.close());
 
 async function mapContact(upsertField?: string): Promise<Mapping> {
   const fields = ["Email", "External_Id__c", "LastName"];
-  const [mapping] = await world.map({ object: "Contact", fields, ...(upsertField && { upsertField }) });
-  if (!mapping) throw new Error("the mapping was not made");
-  return mapping;
+  return mapped(world, { object: "Contact", fields, ...(upsertField && { upsertField }) });
 }
 
 const rows = () => world.sql("SELECT lastname, sfid, _ab_lastop FROM salesforce.contact ORDER BY id");

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import { mapped } from "../support/worlds.ts";
 
 const FIELDS = ["AccountId", "Birthdate", "Email", "External_Id__c", "FirstName", "LastName", "Name"];
 
@@ -14,9 +15,7 @@ beforeAll(async () => {
   cloud = await startBridgeCloud();
   world = await createSyncWorld(cloud);
   await world.rest("POST", "/sobjects/Contact", { LastName: "Loaded", Email: "first@example.com" });
-  const [mapping] = await world.map({ object: "Contact", fields: FIELDS });
-  if (!mapping) throw new Error("the mapping was not made");
-  contact = mapping;
+  contact = await mapped(world, { object: "Contact", fields: FIELDS });
   foreignCalls = (await world.calls()) - (await countedCalls());
 });
 afterAll(async () => {

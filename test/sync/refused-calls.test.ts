@@ -1,24 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import type { SyncWorld } from "../support/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 
 /** A call of 200 records that Salesforce refuses as a whole, for the sake of what is in it. */
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
+aWorldForEachTest(async (made) => {
+  ({ world } = made);
+  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
 });
-afterAll(() => cloud.close());
-beforeEach(async () => {
-  world = await createSyncWorld(cloud);
-  const [mapping] = await world.map({ object: "Contact", fields: ["Email", "LastName"] });
-  if (!mapping) throw new Error("the mapping was not made");
-  contact = mapping;
-});
-afterEach(() => world.close());
 
 const REASON = "'12,5' is not a valid value for the type xsd:double";
 const poison = (name: string) =>

@@ -1,23 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import type { SyncWorld } from "../support/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
+aWorldForEachTest(async (made) => {
+  ({ world } = made);
+  contact = await mapped(world, { object: "Contact", fields: ["Description", "LastName"] });
 });
-afterAll(() => cloud.close());
-beforeEach(async () => {
-  world = await createSyncWorld(cloud);
-  const [mapping] = await world.map({ object: "Contact", fields: ["Description", "LastName"] });
-  if (!mapping) throw new Error("the mapping was not made");
-  contact = mapping;
-});
-afterEach(() => world.close());
 
 const rows = () => world.sql("SELECT lastname FROM salesforce.contact ORDER BY lastname");
 const setAside = () => world.sql("SELECT sqlstate, attempts FROM salesforce._bridge_inbound_errors");

@@ -1,23 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import type { BridgeCloud } from "../support/bridge-cloud.ts";
+import type { SyncWorld } from "../support/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-});
-afterAll(() => cloud.close());
-beforeEach(async () => {
-  world = await createSyncWorld(cloud);
+aWorldForEachTest(async (made) => {
+  ({ cloud, world } = made);
   const fields = ["External_Id__c", "LastName"];
-  const [mapping] = await world.map({ object: "Contact", fields, upsertField: "External_Id__c" });
-  if (!mapping) throw new Error("the mapping was not made");
-  contact = mapping;
+  contact = await mapped(world, { object: "Contact", fields, upsertField: "External_Id__c" });
 });
-afterEach(() => world.close());
 
 /** Others use up so many of the org's hundred calls; the steps are those of the model's table. */
 async function othersUse(used: number, step: number): Promise<void> {

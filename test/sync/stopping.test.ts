@@ -1,23 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { monitoring, workspaces } from "../../functions/composition.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import type { SyncWorld } from "../support/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
+aWorldForEachTest(async (made) => {
+  ({ world } = made);
+  contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
 });
-afterAll(() => cloud.close());
-beforeEach(async () => {
-  world = await createSyncWorld(cloud);
-  const [mapping] = await world.map({ object: "Contact", fields: ["LastName"] });
-  if (!mapping) throw new Error("the mapping was not made");
-  contact = mapping;
-});
-afterEach(() => world.close());
 
 const count = async (state: string) =>
   (await world.sql("SELECT count(*)::int AS n FROM salesforce._trigger_log WHERE state = $1", [state]))[0]?.["n"];
@@ -121,13 +113,11 @@ test("a mapping that is deactivated starts no cycle, and goes on where it stood 
 
 describe("a save that its cycle was stopped over, past its lease and before it was sent", () => {
   const keyed = async () => {
-    const [mapping] = await world.map({
+    return mapped(world, {
       object: "Contact",
       fields: ["Email", "External_Id__c", "LastName"],
       upsertField: "External_Id__c",
     });
-    if (!mapping) throw new Error("the mapping was not made");
-    return mapping;
   };
   /** Stops the next save of a cycle while others do something. */
   const whileStopped = async (mapping: Mapping, others: () => Promise<void>) => {

@@ -1,27 +1,19 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import type { SyncWorld } from "../support/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 
 /** A page of records with so long a text ends before all of these, which have one stamp. */
 const MANY = 1_300;
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-});
-afterAll(() => cloud.close());
-beforeEach(async () => {
-  world = await createSyncWorld(cloud);
-  const [mapping] = await world.map({ object: "Contact", fields: ["Description", "LastName"] });
-  if (!mapping) throw new Error("the mapping was not made");
-  contact = mapping;
+aWorldForEachTest(async (made) => {
+  ({ world } = made);
+  contact = await mapped(world, { object: "Contact", fields: ["Description", "LastName"] });
   const records = Array.from({ length: MANY }, (_, at) => ({ LastName: `L${at}`, Description: "A long story" }));
   await world.createRecords("Contact", records);
 });
-afterEach(() => world.close());
 
 const rows = async () =>
   (await world.sql("SELECT count(DISTINCT lastname)::int AS n FROM salesforce.contact"))[0]?.["n"];
