@@ -44,7 +44,10 @@ try {
         await page.goto(`${file.base_url}/#${place}`);
         await page.getByRole("heading", { level: 1 }).waitFor();
         await page.getByText("Loading", { exact: true }).first().waitFor({ state: "detached" });
-        await page.evaluate("document.fonts.ready.then(() => new Promise((done) => setTimeout(done, 500)))");
+        // The chart's own code comes later than its page, and draws with the frame after the one that lays it out.
+        for (const room of await page.locator(".chart-room").all()) await room.locator("canvas").first().waitFor();
+        await page.evaluate("document.fonts.ready");
+        await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
         await page.screenshot({ path: join(folder, `${nameOf(place)}.${size}.${colorScheme}.png`), fullPage: true });
       }
       await page.context().close();

@@ -9,7 +9,7 @@ export interface Operations {
   /** Lets the deletes go that the breaker holds, on both sides; the next cycle carries them out. */
   confirmDeletes(mappingId: string): Promise<number>;
   /** Makes FAILED changes NEW again: those of the given log ids, with what ended in doubt beside them, or all (null). */
-  retryFailed(mappingId: string, logIds: readonly number[] | null): Promise<number>;
+  retryFailed(mappingId: string, logIds: readonly number[]): Promise<number>;
 }
 
 /** An operator's hand in a customer's database. */
@@ -52,7 +52,7 @@ async function retryFailed(
   tables: Metadata,
   schema: string,
   mappingId: string,
-  logIds: readonly number[] | null,
+  logIds: readonly number[],
 ): Promise<number> {
   const first = `SELECT table_name, layout FROM ${tables.state} WHERE mapping_id = ${literal(mappingId)}`;
   const [mapping] = await session.query<{ table_name: string; layout: Layout }>(first);
@@ -63,7 +63,7 @@ async function retryFailed(
       `WITH retried AS (
          UPDATE ${tables.log} l SET state = 'NEW', processed_at = NULL, processed_tx = NULL, last_operation = NULL,
            attempts = 0, due_at = NULL, superseded = false, row_owed = false
-         WHERE l.table_name = $1 AND l.state = 'FAILED' AND ($2::bigint[] IS NULL OR l.id = ANY ($2::bigint[])
+         WHERE l.table_name = $1 AND l.state = 'FAILED' AND (l.id = ANY ($2::bigint[])
            -- What ended in doubt with it goes with it.
            OR starts_with(l.sf_message, $3) AND NOT l.superseded AND l.record_id IN (
              SELECT a.record_id FROM ${tables.log} a

@@ -20,6 +20,9 @@ import { metadata, name, qualified } from "./sql.ts";
 /** How long a connection waits for the next cycle: longer than a beat, shorter than networks forget a silent one. */
 const KEPT_MILLISECONDS = 15_000;
 
+/** Workspaces whose backlog one process remembers at most. */
+const MOST_BACKLOGS = 1_000;
+
 /** Customers' databases, for cycles: each store has a connection of its own, which the next cycle uses again. */
 export function createCycleStores(now: () => Date): (connection: PostgresConnection) => Promise<CycleStore> {
   const idle = createIdleSessions(now, KEPT_MILLISECONDS);
@@ -29,6 +32,8 @@ export function createCycleStores(now: () => Date): (connection: PostgresConnect
     const session = renewable(idle.take(connection.url) ?? (await openAnother()), openAnother);
     const place = `${connection.schema} ${connection.url}`;
     const backlog = backlogs.get(place) ?? { counted: null };
+    // What is forgotten is counted anew.
+    if (backlogs.size >= MOST_BACKLOGS) backlogs.clear();
     backlogs.set(place, backlog);
     return cycleStoreOn(session, connection.schema, now, {
       end: async () => idle.keep(connection.url, session.current),

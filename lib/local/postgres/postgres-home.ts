@@ -7,7 +7,8 @@ const POINTER = "moved-to";
 /**
  * The folder that PostgreSQL really uses for a data folder. When root starts it below a folder that only root may enter
  * (such as /root), PostgreSQL, which must not be root, could not reach its own data: then it is a folder of /var/tmp,
- * and the file `moved-to` in the data folder says which.
+ * which a restart of the machine leaves alone (Filesystem Hierarchy Standard 5.15), as it does not everywhere the folder
+ * that `tmpdir()` names. The file `moved-to` in the data folder says which.
  */
 export function postgresHome(dataDir: string): string {
   mkdirSync(dataDir, { recursive: true, mode: postgresUser() ? 0o711 : 0o700 });
