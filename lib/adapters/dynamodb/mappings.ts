@@ -2,7 +2,6 @@ import { BatchGetCommand, paginateScan, QueryCommand, UpdateCommand } from "@aws
 import type { ImportPlan, Mappings } from "../../config/ports.ts";
 import { Failure } from "../../model/failure.ts";
 import type { Mapping } from "../../model/mapping.ts";
-import { askTogether } from "../ask-together.ts";
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
 import { HEAD, type Head, nextGeneration, overlaid, readHead, readPlan, TAIL } from "./mapping-head.ts";
@@ -12,9 +11,8 @@ import { ConditionFailed } from "./transact.ts";
 
 /** Mappings in DynamoDB: one item each, guard items for what they hold alone, one head item that orders the changes. */
 export function mappings(database: Database): Mappings {
-  const together = askTogether();
   return {
-    list: (workspaceId) => together(workspaceId, () => readListing(database, workspaceId)),
+    list: (workspaceId) => readListing(database, workspaceId),
 
     find: async (workspaceId, mappingId) => {
       const { head, kept } = await readOne(database, workspaceId, mappingId);

@@ -1,7 +1,6 @@
 import { JsonArray } from "../../model/json-array.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
 import type { MonitoredDatabase, Monitoring, WrittenPage } from "../../monitoring/ports.ts";
-import { askTogether } from "../ask-together.ts";
 import { instant, iso } from "./fence.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "./kept-sessions.ts";
 import { unlessUnprovisioned } from "./lease.ts";
@@ -9,48 +8,37 @@ import { ACTIVITY_COLUMNS, ERROR_COLUMNS, type LogFilter, logPage, logRows, logT
 import type { Row } from "./session.ts";
 import { type Metadata, metadata } from "./sql.ts";
 
-/**
- * Customers' databases as the monitoring endpoints ask them; `now` ages the connections that are kept. Requests that meet
- * in one process with the same question get one answer.
- */
+/** Customers' databases as the monitoring endpoints ask them; `now` ages the connections that are kept. */
 export function postgresMonitoring(now: () => Date): Monitoring {
   const sessions: KeptSessions = keepSessions(now);
-  const together = askTogether();
   return {
-    open: async (connection) => monitoredDatabase(await sessions.take(connection), connection, together),
+    open: async (connection) => monitoredDatabase(await sessions.take(connection), connection),
   };
 }
 
-function monitoredDatabase(
-  kept: KeptSession,
-  { url, schema }: PostgresConnection,
-  together: ReturnType<typeof askTogether>,
-): MonitoredDatabase {
+function monitoredDatabase(kept: KeptSession, { schema }: PostgresConnection): MonitoredDatabase {
   const tables = metadata(schema);
-  const page = (asked: AskedPage) => together(JSON.stringify([url, schema, asked]), () => readPage(ask, tables, asked));
   const ask = (text: string, values: readonly unknown[] = []) => unlessUnprovisioned(kept.query(text, values));
 
-  const check = async () => {
-    const started = performance.now();
-    await kept.query("SELECT 1");
-    const latencyMilliseconds = Math.round(performance.now() - started);
-    const [row] = await ask(
-      `SELECT (SELECT count(*) FROM ${tables.log} WHERE processed_at IS NULL) AS waiting,
-         (SELECT ${iso("max(last_run_at)")} FROM ${tables.state}) AS last_run_at`,
-    );
-    return {
-      latencyMilliseconds,
-      lastRunAt: row ? instant(row, "last_run_at") : null,
-      waitingRows: Number(row?.["waiting"] ?? 0),
-    };
-  };
-
   return {
-    check: () => together(JSON.stringify([url, schema]), check),
+    check: async () => {
+      const started = performance.now();
+      await kept.query("SELECT 1");
+      const latencyMilliseconds = Math.round(performance.now() - started);
+      const [row] = await ask(
+        `SELECT (SELECT count(*) FROM ${tables.log} WHERE processed_at IS NULL) AS waiting,
+           (SELECT ${iso("max(last_run_at)")} FROM ${tables.state}) AS last_run_at`,
+      );
+      return {
+        latencyMilliseconds,
+        lastRunAt: row ? instant(row, "last_run_at") : null,
+        waitingRows: Number(row?.["waiting"] ?? 0),
+      };
+    },
     listActivity: ({ state, table, limit, offset }) =>
-      page({ filter: { state, table }, columns: ACTIVITY_COLUMNS, limit, offset }),
+      readPage(ask, tables, { filter: { state, table }, columns: ACTIVITY_COLUMNS, limit, offset }),
     listErrors: ({ table, limit, offset }) =>
-      page({ filter: { state: "FAILED", table }, columns: ERROR_COLUMNS, limit, offset }),
+      readPage(ask, tables, { filter: { state: "FAILED", table }, columns: ERROR_COLUMNS, limit, offset }),
     isCycleRunning: async (mappingId) => {
       const rows = await ask(`SELECT FROM ${tables.state} WHERE ${isHeld}`, [mappingId]);
       return rows.length > 0;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { askTogether } from "../../lib/adapters/ask-together.ts";
+import { askTogether } from "../../../lib/adapters/dynamodb/ask-together.ts";
 
 /** A store whose answers are given by hand: each is the number of its asking. */
 function slowStore() {
@@ -40,17 +40,6 @@ test("another question does not wait, and an answer is not remembered", async ()
   store.answer(2);
 
   expect(await later).toBe(2);
-});
-
-test("where the store itself may be behind, whoever comes takes the answer that is under way", async () => {
-  const store = slowStore();
-  const together = askTogether({ joins: true });
-
-  const answers = Promise.all([together("page 1", store.ask), together("page 1", store.ask)]);
-  store.answer(0);
-
-  expect(await answers).toEqual([0, 0]);
-  expect(store.askings.length).toBe(1);
 });
 
 test("a question that failed is asked again for those who came meanwhile", async () => {

@@ -7,10 +7,9 @@ interface Asking {
 
 /**
  * Asks the same question once for all who meet with it in one process. Whoever comes while it is under way waits for the
- * next asking, so that nobody is told what was read before he asked; where the store itself may be behind, `joins` lets
- * him take the answer that is under way. They share the answer: nobody may change it.
+ * next asking, so that nobody is told what was read before he asked. They share the answer: nobody may change it.
  */
-export function askTogether({ joins = false }: { readonly joins?: boolean } = {}) {
+export function askTogether() {
   const underWay = new Map<string, Asking>();
 
   const begin = (question: string, ask: () => Promise<unknown>): Promise<unknown> => {
@@ -26,7 +25,6 @@ export function askTogether({ joins = false }: { readonly joins?: boolean } = {}
   return <Answer>(question: string, ask: () => Promise<Answer>): Promise<Answer> => {
     const asking = underWay.get(question);
     if (asking === undefined) return begin(question, ask) as Promise<Answer>;
-    if (joins) return asking.answer as Promise<Answer>;
     const again = () => begin(question, ask);
     asking.next ??= asking.answer.then(again, again); // whoever asked before was told of its trouble
     return asking.next as Promise<Answer>;
