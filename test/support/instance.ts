@@ -12,6 +12,9 @@ import { keepSecret, passwordIn, refuseSecretsInFolder } from "./secrets.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 
+/** What `npm start` gives to Node: its flags and the program. */
+const START = startArguments();
+
 /** `npm start` in a process of its own, as a newcomer has it, on a free port and a data folder that is thrown away. */
 export class RunningInstance {
   readonly dataDir: string;
@@ -62,7 +65,7 @@ export class RunningInstance {
   #spawn() {
     const child = spawn(
       process.execPath,
-      ["bin/serve.ts", "--json", "--port", "0", "--data-dir", this.dataDir, ...this.#flags],
+      [...START, "--json", "--port", "0", "--data-dir", this.dataDir, ...this.#flags],
       { cwd: PROJECT, env: { ...process.env, ...this.#environment }, stdio: ["ignore", "pipe", "pipe"] },
     );
     this.#child = child;
@@ -156,6 +159,13 @@ export class RunningInstance {
     };
     return answer.records;
   }
+}
+
+function startArguments(): readonly string[] {
+  const { scripts } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8")) as {
+    readonly scripts: { readonly start: string };
+  };
+  return scripts.start.split(" && node ").at(-1)?.split(" ") ?? [];
 }
 
 export interface ApiAnswer {
