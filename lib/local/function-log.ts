@@ -1,10 +1,7 @@
-import { appendFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { format } from "node:util";
+import { boundedLog } from "./bounded-log.ts";
 import { lineForPeople } from "./line-for-people.ts";
-
-/** The log keeps at most twice this: the running file and the one before. */
-const MAXIMUM_BYTES = 16 * 1024 * 1024;
 
 /** Where the functions' log lines go on one machine, as CloudWatch has them on AWS: every line whole, JSON, in one file. */
 export interface FunctionLog {
@@ -21,11 +18,11 @@ export interface FunctionLog {
  */
 export function openFunctionLog(dataDir: string, show: (line: string) => void): FunctionLog {
   const file = join(dataDir, "bridge.log");
-  const keep = appenderTo(file);
+  const keep = boundedLog(file);
   let isKept = true;
   const write = (line: string) => {
     const at = new Date();
-    const failure = keep(`${stamped(line, at)}\n`);
+    const failure = keep(stamped(line, at));
     if (failure !== null && isKept) show(`  ${file} cannot be written and misses what happens from now on: ${failure}`);
     isKept = failure === null;
     const short = lineForPeople(line, at);
@@ -33,25 +30,6 @@ export function openFunctionLog(dataDir: string, show: (line: string) => void): 
   };
   const giveBack = takeConsole((...said) => write(format(...said)));
   return { file, write, close: giveBack };
-}
-
-/** Appends to a file that it moves aside when it is full; gives the system's reason when it cannot. */
-function appenderTo(file: string): (entry: string) => string | null {
-  let bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  return (entry) => {
-    const more = Buffer.byteLength(entry);
-    try {
-      if (bytes + more > MAXIMUM_BYTES) {
-        renameSync(file, `${file}.1`);
-        bytes = 0;
-      }
-      appendFileSync(file, entry, { mode: 0o600 });
-      bytes += more;
-      return null;
-    } catch (error) {
-      return (error as Error).message;
-    }
-  };
 }
 
 /** JSON lines get the time as their first key; anything else becomes a JSON line. */

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createWriteStream, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import * as z from "zod/mini";
+import { boundedLog } from "./bounded-log.ts";
 import { end, identityOf, isRunning, type ProcessIdentity } from "./process-identity.ts";
 
 /** A program to run for as long as this process lives, and no longer. */
@@ -18,7 +19,7 @@ export interface Program {
   readonly endSignals: readonly NodeJS.Signals[];
   /** Remembers who runs, so that the next start finds what a killed one left over. */
   readonly pidFile: string;
-  /** Keeps everything that it prints. */
+  /** Keeps what it prints, the latest of it when that is much. */
   readonly logFile: string;
 }
 
@@ -128,15 +129,19 @@ function firstLine(child: ChildProcess): Promise<number> {
 
 /** Follows what a program prints, keeping its last words for an error message. */
 function linesOf({ name, logFile }: Program, child: ChildProcess) {
-  const log = createWriteStream(logFile, { flags: "a", mode: 0o600 });
-  log.on("error", (error) => console.error(`what ${name} prints cannot be kept: ${error.message}`));
-  child.once("close", () => log.end());
+  const append = boundedLog(logFile);
+  let isKept = true;
+  const keep = (line: string) => {
+    const failure = append(line);
+    if (failure !== null && isKept) console.error(`what ${name} prints cannot be kept: ${failure}`);
+    isKept = failure === null;
+  };
   const recent: string[] = [];
   const waiting = new Set<(line: string) => void>();
   for (const stream of [child.stdout, child.stderr]) {
     if (!stream) continue;
     createInterface({ input: stream }).on("line", (line) => {
-      log.write(`${line}\n`);
+      keep(line);
       recent.push(line);
       if (recent.length > 20) recent.shift();
       for (const look of waiting) look(line);

@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { boundedLog } from "../../lib/local/bounded-log.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+test("a log is two files at most, the latest lines in them, whoever goes on with it", () => {
+  const file = join(temporaryFolder(), "program.log");
+  const linesOf = (path: string) => readFileSync(path, "utf8").trim().split("\n");
+
+  for (let run = 0; run < 3; run++) {
+    const append = boundedLog(file, 40);
+    for (let line = 0; line < 5; line++) append(`run ${run}, ü ${line}`);
+  }
+
+  expect([linesOf(`${file}.1`), linesOf(file)]).toEqual([
+    ["run 1, ü 4", "run 2, ü 0", "run 2, ü 1"],
+    ["run 2, ü 2", "run 2, ü 3", "run 2, ü 4"],
+  ]);
+});
+
+test("a line that is longer than a file may be is kept nevertheless", () => {
+  const file = join(temporaryFolder(), "program.log");
+  const append = boundedLog(file, 10);
+
+  const failure = append("x".repeat(50));
+
+  expect([failure, readFileSync(file, "utf8").length]).toEqual([null, 51]);
+});
