@@ -192,6 +192,18 @@ test("an authorization that is no bearer token is named as such", async () => {
   ]);
 });
 
+test("who nobody knows is told so, whatever he shows", async () => {
+  const org = await openOrg();
+  const ask = (Authorization: string) => org.call("GET", "/services/oauth2/userinfo", undefined, { Authorization });
+
+  const answers = [await ask("Bearer nobody"), await ask("Digest abc")];
+
+  expect(answers.map(({ status, text }) => [status, text])).toEqual([
+    [403, "Bad_OAuth_Token"],
+    [403, "Bad_OAuth_Token"],
+  ]);
+});
+
 test("who a token belongs to is told, and not counted as a call", async () => {
   const org = await openOrg();
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createOrgUser } from "../../support/org-user.ts";
 import { type Client, openOrg } from "./support/open-org.ts";
 
 const order = (org: Client, fault: object) => org.call("POST", "/_sim/faults", fault);
@@ -46,6 +47,18 @@ test("the same faults reach SOAP in SOAP's own form", async () => {
   const answer = await org.soap("<getUserInfo/>");
 
   expect([answer.status, /<sf:exceptionCode>(.*?)</.exec(answer.text)?.[1]]).toEqual([500, "REQUEST_LIMIT_EXCEEDED"]);
+});
+
+test("a session that expired under a SOAP call opens nothing more, by whatever protocol", async () => {
+  const org = await openOrg();
+  const { accessToken } = await createOrgUser(org.org, "integration");
+  org.token = accessToken;
+  await order(org, { kind: "expiredSession" });
+
+  const answers = [await org.soap("<getUserInfo/>"), await org.soap("<getUserInfo/>"), await org.get("limits")];
+
+  expect(answers.map((answer) => answer.status)).toEqual([500, 500, 401]);
+  for (const answer of answers) expect(answer.text).toContain("INVALID_SESSION_ID");
 });
 
 test("a record can be saved and its answer lost", async () => {

@@ -47,7 +47,7 @@ export class Door {
 
   /** For what needs a session and is not counted. */
   #known(call: Call, answer: (session: Session) => Reply): Reply {
-    const session = this.#parts.sessions.find(bearerOf(call));
+    const session = this.#parts.sessions.find(bearerIn(call.headers.authorization));
     return session
       ? answer(session)
       : { status: 403, headers: { "Content-Type": "text/plain" }, body: "Bad_OAuth_Token" };
@@ -72,11 +72,21 @@ export class Door {
   }
 }
 
-/** The token of an Authorization header; `OAuth` is an old name of `Bearer`. */
-export function bearerOf(call: Call): string {
-  const written = call.headers.authorization;
-  if (written === undefined) return "";
-  const bearer = /^(?:Bearer|OAuth)\s+(\S+)$/i.exec(written)?.[1];
-  if (bearer === undefined) throw new Refusal("INVALID_AUTH_HEADER", "INVALID_HEADER_TYPE", { status: 401 });
+/** The token of an Authorization header, empty where there is none; `OAuth` is an old name of `Bearer`. */
+function bearerOf(call: Call): string {
+  const { authorization } = call.headers;
+  const bearer = bearerIn(authorization);
+  if (authorization !== undefined && bearer === "")
+    throw new Refusal("INVALID_AUTH_HEADER", "INVALID_HEADER_TYPE", { status: 401 });
   return bearer;
+}
+
+function bearerIn(authorization = ""): string {
+  return /^(?:Bearer|OAuth)\s+(\S+)$/i.exec(authorization)?.[1] ?? "";
+}
+
+/** The token of a request of any protocol: of its header, or of SOAP's; empty where it has none. */
+export function tokenOf({ headers, body }: Call): string {
+  const inSoap = () => /<(?:\w+:)?sessionId>\s*([^<\s]+)/.exec(body.toString("utf8", 0, 4000))?.[1] ?? "";
+  return bearerIn(headers.authorization) || String(headers["x-sfdc-session"] ?? "") || inSoap();
 }

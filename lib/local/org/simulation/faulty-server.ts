@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
 import { type Call, jsonReply, nameOf, type Reply } from "../http/call.ts";
-import { bearerOf } from "../http/door.ts";
+import { tokenOf } from "../http/door.ts";
 import { type Send, sendPlainly } from "../http/server.ts";
 import type { Parts } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
@@ -45,7 +45,7 @@ const NOTHING: Reply = { status: 0, headers: {}, body: "" };
 /** What each fault does to a request. */
 const STRIKE: Readonly<Record<RequestFaultKind, (strike: Strike) => Promise<Answered>>> = {
   expiredSession: async ({ parts, call }) => {
-    parts.sessions.end(call.headers.authorization === undefined ? "" : bearerOf(call));
+    parts.sessions.end(tokenOf(call));
     return refuse(parts, call, new Refusal("INVALID_SESSION_ID", "Session expired or invalid", { status: 401 }));
   },
   refusedGrant: async () => ({
