@@ -136,10 +136,10 @@ test("pages can be small, locators can expire, and refresh tokens can rotate", a
   const next = String(first.json["nextRecordsUrl"]);
   const [second, third] = [await org.get(next), await org.get(next)];
   const grant = await tokenBy(org, {
-    grant_type: "password",
+    grant_type: "authorization_code",
     client_secret: org.org.clientSecret,
-    username: org.org.username,
-    password: org.org.password,
+    redirect_uri: REDIRECT,
+    code: await codeOf(org),
   });
   const rotated = await tokenBy(org, { grant_type: "refresh_token", refresh_token: grant["refresh_token"] ?? "" });
   const stale = await tokenBy(org, { grant_type: "refresh_token", refresh_token: grant["refresh_token"] ?? "" });
@@ -153,6 +153,14 @@ test("pages can be small, locators can expire, and refresh tokens can rotate", a
   expect(rotated["refresh_token"]).not.toBe(grant["refresh_token"]);
   expect(stale).toEqual({ error: "invalid_grant", error_description: "expired access/refresh token" });
 });
+
+const REDIRECT = "http://127.0.0.1:1717/OauthRedirect";
+
+async function codeOf({ org }: Client): Promise<string> {
+  const ask = new URLSearchParams({ response_type: "code", client_id: org.clientId, redirect_uri: REDIRECT });
+  const sent = await fetch(`${org.url}/services/oauth2/authorize?${ask}`, { redirect: "manual" });
+  return new URL(sent.headers.get("location") ?? "").searchParams.get("code") ?? "";
+}
 
 async function tokenBy(org: Client, form: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   const body = new URLSearchParams({ client_id: org.org.clientId, ...form });

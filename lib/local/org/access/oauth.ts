@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { type Call, jsonReply, type Reply } from "../http/call.ts";
 import type { Parts } from "../parts.ts";
-import { grantTo, redeemRefreshToken } from "./grants.ts";
+import { redeemRefreshToken } from "./grants.ts";
 import { authorizationCode, clientCredentials, jwtBearer } from "./oauth-flows.ts";
 import { checkClient, type Granted, OAuthRefusal, type TokenRequest } from "./token-request.ts";
 
@@ -53,12 +53,13 @@ function tokenAnswer({ identity, sessions, clock }: Parts, origin: string, { use
   };
 }
 
+/** Has no refresh token: whoever has the password asks again with it. */
 function password(request: TokenRequest): Granted {
   checkClient(request, true);
   const { parts, form } = request;
   const userId = parts.sessions.userOf(form.get("username") ?? "", form.get("password") ?? "");
   if (userId === null) throw new OAuthRefusal("invalid_grant", "authentication failure");
-  return { userId, refreshToken: grantTo(parts, "refresh", userId, {}) };
+  return { userId };
 }
 
 function refresh(request: TokenRequest): Granted {
