@@ -21,6 +21,14 @@ import { dataOf } from "../support/data-of.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
 
+const pemPair = () =>
+  generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+    publicKeyEncoding: { type: "spki", format: "pem" },
+  });
+
+const signer = pemPair();
 let cloud: BridgeCloud;
 let org: ConnectedOrg;
 let database: TestDatabase;
@@ -28,7 +36,8 @@ let workspace: TestWorkspace;
 beforeAll(async () => {
   cloud = await startBridgeCloud();
   // The org's clock is the service's, for it judges when an assertion was signed.
-  org = await startConnectedOrg({ clock: { now: () => new Date(cloud.clock.now()), sleep: () => Promise.resolve() } });
+  const clock = { now: () => new Date(cloud.clock.now()), sleep: () => Promise.resolve() };
+  org = await startConnectedOrg({ clock, assertionKey: signer.publicKey });
   database = await createTestDatabase();
   workspace = await createTestWorkspace();
 });
@@ -221,8 +230,7 @@ describe("Salesforce", () => {
 
   test("machines sign in by password, client credentials, and a signed assertion", async () => {
     const { clientId: client_id, clientSecret: client_secret, username, password } = passwordOf();
-    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-    const private_key = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+    const private_key = signer.privateKey;
     const flows = [
       { kind: "password", client_id, client_secret, username, password },
       { kind: "client_credentials", client_id, client_secret },
@@ -250,6 +258,15 @@ describe("Salesforce", () => {
     expect(refused.status).toBe(400);
     expect(refused.json?.error?.message).toContain(code);
     expect(refused.json?.error?.message).toContain(remedy);
+  });
+
+  test("an assertion that another key has signed is refused", async () => {
+    const { clientId: client_id, username } = passwordOf();
+
+    const refused = await connect({ kind: "jwt_bearer", client_id, username, private_key: pemPair().privateKey });
+
+    expect(refused.status).toBe(400);
+    expect(refused.json?.error?.message).toContain("invalid_grant");
   });
 
   test("a text that only looks like a private key is refused as none", async () => {

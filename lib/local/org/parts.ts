@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import type { Identity } from "./access/bootstrap.ts";
 import type { Calls } from "./access/calls.ts";
 import type { Session, Sessions } from "./access/sessions.ts";
@@ -25,6 +26,8 @@ export interface PartsBeforeBulk {
   readonly committing: Committing;
   readonly identity: Identity;
   readonly sessions: Sessions;
+  /** Verifies the assertions of the connected app; null: their signatures are not looked at. */
+  readonly assertionKey: KeyObject | null;
   readonly calls: Calls;
   readonly faults: Faults;
 }

@@ -1,3 +1,4 @@
+import { createPublicKey } from "node:crypto";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -46,6 +47,8 @@ export interface OrgOptions {
   /** Opens the control endpoints under `/_sim`, which let anyone order faults. */
   readonly controls?: boolean;
   readonly tls?: Tls;
+  /** The certificate or public key (PEM) of whoever signs in with assertions; without it no signature is checked. */
+  readonly assertionKey?: string;
 }
 
 /** A running org and how to come in; all of it stays the same over restarts. */
@@ -143,6 +146,7 @@ function assemble(options: OrgOptions, clock: Clock, database: Database): Parts 
     committing: transactions,
     identity,
     sessions: new Sessions({ database, clock, identity }),
+    assertionKey: options.assertionKey === undefined ? null : createPublicKey(options.assertionKey),
     calls: new Calls({ database, clock, allowance: options.dailyApiRequests ?? DEVELOPER_ALLOWANCE }),
     faults: new Faults(),
   };

@@ -12,11 +12,12 @@ async function token(org: Client, form: Readonly<Record<string, string>>, header
   return { status: response.status, body: (await response.json()) as Record<string, string> };
 }
 
+const somebody = generateKeyPairSync("rsa", { modulusLength: 2048 });
+
 /** A signed assertion, as the jwt-bearer flow sends it. */
-function assertion(claims: object): string {
-  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+function assertion(claims: object, { privateKey } = somebody, alg = "RS256"): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const signed = `${part({ alg: "RS256" })}.${part(claims)}`;
+  const signed = `${part({ alg })}.${part(claims)}`;
   return `${signed}.${sign("sha256", Buffer.from(signed), privateKey).toString("base64url")}`;
 }
 
@@ -67,6 +68,36 @@ test.each([
   expect((await org.get("limits")).status).toBe(200);
   expect(late).toEqual({ status: 400, body: { error: "invalid_grant", error_description: "assertion is expired" } });
   expect(elsewhere.body).toEqual({ error: "invalid_grant", error_description: "audience is invalid" });
+});
+
+test("an org that knows the key takes no assertion that another one has signed, or signed otherwise", async () => {
+  const signer = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const clock = new ManualClock();
+  const org = await openOrg({
+    clock,
+    assertionKey: signer.publicKey.export({ type: "spki", format: "pem" }).toString(),
+  });
+  const claims = {
+    iss: org.org.clientId,
+    sub: org.org.username,
+    aud: org.org.url,
+    exp: clock.now().getTime() + 60_000,
+  };
+  const ask = (signed: string) => token(org, { grant_type: JWT, assertion: signed });
+
+  const answers = [
+    await ask(assertion(claims, signer)),
+    await ask(assertion(claims)),
+    await ask(assertion(claims, signer, "none")),
+    await ask("nonsense"),
+  ];
+
+  expect(answers.map(({ status, body }) => [status, body["error_description"]])).toEqual([
+    [200, undefined],
+    [400, "invalid assertion"],
+    [400, "invalid assertion"],
+    [400, "invalid assertion"],
+  ]);
 });
 
 test("client credentials work in the form and in a Basic header", async () => {

@@ -1,13 +1,15 @@
-import { createHash } from "node:crypto";
+import { createHash, type KeyObject, verify } from "node:crypto";
 import { grantTo, takeCode } from "./grants.ts";
 import { checkClient, type Granted, OAuthRefusal, type TokenRequest } from "./token-request.ts";
 
 /**
- * JWT bearer. The signature is not checked, because the org knows no certificate; issuer, subject, audience and expiry
- * are. `exp` in milliseconds is taken as well: Salesforce's own command line sends it so.
+ * JWT bearer. The signature is checked where the org was given the key; issuer, subject, audience and expiry always.
+ * `exp` in milliseconds is taken as well: Salesforce's own command line sends it so.
  */
 export function jwtBearer({ parts, form, origin }: TokenRequest): Granted {
-  const claims = claimsOf(form.get("assertion") ?? "");
+  const assertion = form.get("assertion") ?? "";
+  if (parts.assertionKey && !isSignedBy(parts.assertionKey, assertion)) throw invalidAssertion();
+  const claims = claimsOf(assertion);
   if (claims["iss"] !== parts.identity.clientId)
     throw new OAuthRefusal("invalid_client_id", "client identifier invalid");
   const expiry = Number(claims["exp"]);
@@ -21,15 +23,30 @@ export function jwtBearer({ parts, form, origin }: TokenRequest): Granted {
   return { userId };
 }
 
+function isSignedBy(key: KeyObject, assertion: string): boolean {
+  const [header = "", claims = "", signature = ""] = assertion.split(".");
+  if (jsonIn(header)["alg"] !== "RS256") return false;
+  return verify("sha256", Buffer.from(`${header}.${claims}`), key, Buffer.from(signature, "base64url"));
+}
+
 function claimsOf(assertion: string): Record<string, unknown> {
-  const [, payload = ""] = assertion.split(".");
+  const [, claims = ""] = assertion.split(".");
+  return jsonIn(claims);
+}
+
+/** A part of an assertion, which must hold a JSON object. */
+function jsonIn(part: string): Record<string, unknown> {
   try {
-    const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
-    if (typeof claims === "object" && claims !== null) return claims as Record<string, unknown>;
+    const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"));
+    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch {
     // falls through to the refusal: what cannot be read is no assertion
   }
-  throw new OAuthRefusal("invalid_grant", "invalid assertion");
+  throw invalidAssertion();
+}
+
+function invalidAssertion(): OAuthRefusal {
+  return new OAuthRefusal("invalid_grant", "invalid assertion");
 }
 
 /** Client credentials run as the administrator. */
