@@ -195,6 +195,23 @@ test("a deleted record takes its details along, answers ENTITY_IS_DELETED and is
   expect(await org.records("SELECT Id, WhatId FROM Task")).toMatchObject([{ Id: task, WhatId: null }]);
 });
 
+test("a parent in the recycle bin is told from one that was never there", async () => {
+  const org = await openOrg();
+  const AccountId = await org.create("Account", { Name: "Acme" });
+  const contact = await org.create("Contact", { LastName: "Rose" });
+  await org.call("DELETE", `sobjects/Account/${AccountId}`);
+
+  const created = await org.call("POST", "sobjects/Contact", { LastName: "Lily", AccountId });
+  const updated = await org.soap(
+    `<update><sObjects><type>Contact</type><Id>${contact}</Id><AccountId>${AccountId}</AccountId></sObjects></update>`,
+  );
+
+  expect(created.json).toEqual([{ errorCode: "ENTITY_IS_DELETED", message: "entity is deleted", fields: [] }]);
+  expect(updated.text).toContain(
+    "<errors><message>entity is deleted</message><statusCode>ENTITY_IS_DELETED</statusCode>",
+  );
+});
+
 test("a composite uses answers of its earlier parts, and with all-or-none leaves nothing behind", async () => {
   const org = await openOrg();
   const part = (referenceId: string, url: string, body: object) => ({

@@ -60,9 +60,9 @@ function checkReference(catalog: Catalog, records: Records, field: Field, id: st
   if (!parent || !field.referenceTo.includes(parent.name)) {
     throw new Refusal("MALFORMED_ID", `${field.name}: id value of incorrect type: ${id}`, { fields: [field.name] });
   }
-  if (!records.isAlive(parent, id)) {
-    throw new Refusal("INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id", { fields: [field.name] });
-  }
+  if (records.isAlive(parent, id)) return;
+  if (records.find(parent, id)) throw new Refusal("ENTITY_IS_DELETED", "entity is deleted");
+  throw new Refusal("INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id", { fields: [field.name] });
 }
 
 function checkUnique(records: Records, object: SObject, field: Field, row: Row): void {
