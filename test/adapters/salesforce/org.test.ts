@@ -310,7 +310,7 @@ describe("a job that saves records", () => {
 
     const lines = await read(await saved());
 
-    expect(lines.map(({ Name }) => Name)).toEqual(texts);
+    expect(lines.map(({ Name }) => Name).toSorted()).toEqual(texts.toSorted()); // Salesforce promises no order
     expect(lines[0]).toMatchObject({ sf__Id: expect.stringMatching(/^001/), sf__Created: "true" });
     const { BULK = 0 } = salesforce.calls();
     expect((await used()) - before).toBe(BULK);

@@ -96,6 +96,7 @@ export class IngestJobs {
     });
   }
 
+  /** Backwards, because the order of the upload is what nobody may rely on (reference 6.2). */
   async *#processed(job: IngestJob, kind: "successful" | "failed"): AsyncGenerator<string> {
     const [delimiter, end] = [delimiterOf(job), lineEndOf(job)];
     const header = [
@@ -103,12 +104,12 @@ export class IngestJobs {
       await this.#header(job),
     ];
     yield header.filter((part) => part !== "").join(delimiter) + end;
-    const sql = `SELECT position, id, created, error, line FROM _job_row WHERE job = ? AND position > ? AND error IS ${kind === "failed" ? "NOT " : ""}NULL ORDER BY position LIMIT ${PAGE_ROWS}`;
-    for (let after = -1; ; ) {
-      const rows = this.#parts.database.tuples(sql, [job.id, after]);
+    const sql = `SELECT position, id, created, error, line FROM _job_row WHERE job = ? AND position < ? AND error IS ${kind === "failed" ? "NOT " : ""}NULL ORDER BY position DESC LIMIT ${PAGE_ROWS}`;
+    for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+      const rows = this.#parts.database.tuples(sql, [job.id, before]);
       const last = rows[rows.length - 1];
       if (!last) return;
-      after = Number(last[0]);
+      before = Number(last[0]);
       yield rows
         .map(
           ([, id, created, error, line]) =>
