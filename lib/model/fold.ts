@@ -1,7 +1,8 @@
 import type { Action, ClaimedChange } from "./change.ts";
+import { keysOf, parentsInTable } from "./change-keys.ts";
 import { outgoingFields } from "./outgoing-fields.ts";
 import type { Operation, OutgoingRecord } from "./record.ts";
-import type { Column, TableShape } from "./shape.ts";
+import type { TableShape } from "./shape.ts";
 import { BATCH_SIZE, waysOf } from "./ways.ts";
 
 /** What several changes of one row come to: one record of one call. */
@@ -149,32 +150,6 @@ function join(draft: Draft, change: ClaimedChange): void {
     draft.action ??= change.action;
     draft.values = { ...draft.values, ...change.values };
   }
-}
-
-function keysOf(shape: TableShape, change: ClaimedChange): string[] {
-  const keys = [`row ${change.recordId}`];
-  // Ids of 15 and of 18 characters name the same record.
-  if (change.sfid) keys.push(`sfid ${change.sfid.slice(0, 15)}`);
-  const upsert = upsertColumn(shape);
-  for (const values of upsert ? [change.old, change.values] : []) {
-    const value = upsert && values[upsert.column];
-    // Salesforce compares external ids without case unless the field says otherwise.
-    if (value) keys.push(`key ${value.trim().toLowerCase()}`);
-  }
-  return keys;
-}
-
-/** A row may name another row of its own table as its parent, by the upsert value: that one goes first. */
-function parentsInTable(shape: TableShape, change: ClaimedChange): string[] {
-  return shape.columns.flatMap(({ column, parent }) => {
-    const value = change.values[column];
-    const isOwn = parent?.object === shape.sfObject && parent.field === shape.upsertField;
-    return isOwn && value ? [`key ${value.trim().toLowerCase()}`] : [];
-  });
-}
-
-function upsertColumn(shape: TableShape): Column | undefined {
-  return shape.columns.find((column) => column.field === shape.upsertField);
 }
 
 type Outcome = "settled" | { readonly action: Action; readonly error: string } | Omit<Write, "after">;

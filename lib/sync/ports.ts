@@ -198,8 +198,12 @@ export interface CycleStore {
   doubtsIn(lease: Lease, batchId: string): Promise<readonly Doubt[]>;
   /** Remembers that a job was looked after just now. */
   noteLook(lease: Lease, batchId: string): Promise<void>;
-  /** NEW changes that are due, in log order, as PENDING. Changes of one record are claimed together or not at all. */
-  claim(lease: Lease, limit: number): Promise<readonly ClaimedChange[]>;
+  /**
+   * NEW changes that are due, in log order, as PENDING. Changes of one record are claimed together or not at all. What is
+   * PENDING holds back its record and later changes with its sfid or upsert value, but for the batches `besides`, from
+   * which the caller keeps apart what he is given.
+   */
+  claim(lease: Lease, limit: number, besides?: readonly string[]): Promise<readonly ClaimedChange[]>;
   /** Before the call: from here on these changes are in doubt until settled. */
   markSent(lease: Lease, batchId: string, changeIds: readonly number[]): Promise<void>;
   /** States, sfids, `_ab_lastop`, `_ab_err`, totals and outbox events of a batch, in one transaction. */

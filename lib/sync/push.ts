@@ -1,11 +1,12 @@
-import { type Folded, fold } from "../model/fold.ts";
-import { JOB_RECORDS } from "../model/ways.ts";
+import { keepApart, keysOf } from "../model/change-keys.ts";
+import { type Batch, type Folded, fold } from "../model/fold.ts";
+import { FIRST_JOB_RECORDS, JOB_RECORDS } from "../model/ways.ts";
 import type { Cycle } from "./cycle.ts";
 import type { Doubtful } from "./doubtful.ts";
 import { lookUpAgain } from "./look-up-again.ts";
 import type { ClaimedChange, PushOutcome } from "./ports.ts";
 import { sendBatch } from "./send-batch.ts";
-import { sendByBulk } from "./send-by-bulk.ts";
+import { awaitJob, type StartedJob, sendByBulk, startByBulk } from "./send-by-bulk.ts";
 import { type Sending, settle, settleOwed, startSending } from "./sending.ts";
 import { settleLookedUp } from "./settle-doubts.ts";
 
@@ -14,22 +15,120 @@ const CLAIM_LIMIT = JOB_RECORDS;
 const SMALL_CLAIM_LIMIT = 2_000;
 const JOBS_AT_WORK = 3;
 
-/** Rows to Salesforce: claim, fold, send in batches, settle, until nothing is due. `inDoubt`: inserts that still wait. */
-export async function push(cycle: Cycle, inDoubt: readonly Doubtful[]): Promise<void> {
-  for (;;) {
-    await cycle.hold.mayRead();
-    const limit = cycle.tally.jobsWaiting < JOBS_AT_WORK ? CLAIM_LIMIT : SMALL_CLAIM_LIMIT;
-    const claimed = await cycle.store.claim(cycle.lease, limit);
-    if (claimed.length === 0) return;
-    const { again, others } = apart(claimed);
-    const folded = fold(cycle.shape, others);
-    // What was sent once and is in doubt is never to be sent by giving it back.
-    const sending = startSending(claimed.flatMap(({ id, sent }) => (sent ? [] : [id])));
-    if (!(await inOrder(cycle, sending, () => send(cycle, sending, folded, again, inDoubt)))) return;
-    // Early changes need what another one creates; when nothing was sent, they would be claimed in vain again.
-    if (folded.batches.length === 0 && folded.early.length > 0) return;
-  }
+/** A push begins with so many small jobs, each being worked off while others are claimed, uploaded and settled. */
+const JOBS_SIDE_BY_SIDE = 4;
+
+/** One push: what became of its changes so far, and its jobs. */
+interface Run {
+  readonly inDoubt: readonly Doubtful[];
+  readonly sending: Sending;
+  /** Started and not settled, oldest first. */
+  readonly jobs: StartedJob[];
+  /** What a change must not share with those jobs, nor with a change that waits for one of them. */
+  readonly taken: Set<string>;
+  /** Jobs that may still be started beside others. */
+  sideBySide: number;
 }
+
+/**
+ * Rows to Salesforce: claim, fold, send in batches, settle, until nothing is due. `inDoubt`: inserts that still wait.
+ * `sparesCalls`: the org's calls are scarce, so one large job is better than some small ones, which end sooner.
+ */
+export async function push(cycle: Cycle, inDoubt: readonly Doubtful[], sparesCalls: boolean): Promise<void> {
+  const isFree = !sparesCalls && cycle.tally.jobsWaiting === 0;
+  const sideBySide = isFree ? JOBS_SIDE_BY_SIDE : 0;
+  const run: Run = { inDoubt, sending: startSending(), jobs: [], taken: new Set(), sideBySide };
+  try {
+    while (await pushSome(cycle, run));
+  } catch (error) {
+    await leaveInOrder(cycle, run.sending).catch((cause: unknown) => {
+      // The next holder of the lease finds out what was sent, and gives back the rest.
+      cycle.tally.notes.push(`a stopped push could not be left in order: ${String(cause)}`);
+    });
+    throw error;
+  }
+  cycle.tally.jobsWaiting += run.jobs.length;
+}
+
+/** False: nothing more is due, or a job was left at work, and what was to follow it goes back until later. */
+async function pushSome(cycle: Cycle, run: Run): Promise<boolean> {
+  if (run.sideBySide === 0 && !(await finishJobs(cycle, run))) return false;
+  await cycle.hold.mayRead();
+  const claimed = await claim(cycle, run);
+  const { free } = keepApart(cycle.shape, run.taken, claimed);
+  const isFilled = claimed.length >= FIRST_JOB_RECORDS;
+  const goesOn = free.length > 0 ? await sendClaimed(cycle, run, free, isFilled) : await finishSome(cycle, run);
+  await settleOwed(cycle, run.sending);
+  // What waits for a job of this push, early changes; and when a cycle stops, everything that was not sent.
+  await giveBack(cycle, run.sending);
+  return goesOn;
+}
+
+async function claim(cycle: Cycle, { sending, jobs, sideBySide }: Run): Promise<readonly ClaimedChange[]> {
+  const full = cycle.tally.jobsWaiting < JOBS_AT_WORK ? CLAIM_LIMIT : SMALL_CLAIM_LIMIT;
+  const besides = jobs.map(({ job }) => job.batchId);
+  const claimed = await cycle.store.claim(cycle.lease, sideBySide > 0 ? FIRST_JOB_RECORDS : full, besides);
+  // What was sent once and is in doubt is never to be sent by giving it back.
+  for (const { id, sent } of claimed) if (!sent) sending.unsent.add(id);
+  return claimed;
+}
+
+/** False: a job was left at work, or nothing was sent that would let a further claim find more. */
+async function sendClaimed(
+  cycle: Cycle,
+  run: Run,
+  free: readonly ClaimedChange[],
+  isFilled: boolean,
+): Promise<boolean> {
+  const { again, others } = apart(free);
+  const folded = fold(cycle.shape, others);
+  const job = run.sideBySide > 0 && again.length === 0 ? onlyJob(folded) : null;
+  if (job) return await sendBeside(cycle, run, { folded, job, changes: others });
+  const isPiece = run.sideBySide > 0 && isFilled;
+  run.sideBySide = 0;
+  // Changes of many kinds fill jobs only where more of them are claimed together: these go back, for a larger claim.
+  if (isPiece) return true;
+  if (!(await finishJobs(cycle, run)) || !(await send(cycle, run, folded, again))) return false;
+  // Early changes need what another one creates; when nothing was sent, they would be claimed in vain again.
+  return folded.batches.length > 0 || folded.early.length === 0;
+}
+
+/** The job that is all there is to send. */
+function onlyJob({ batches: [first, ...others] }: Folded): Batch | null {
+  return first?.way === "bulk" && others.length === 0 ? first : null;
+}
+
+interface Piece {
+  readonly folded: Folded;
+  readonly job: Batch;
+  readonly changes: readonly ClaimedChange[];
+}
+
+/** Starts a job whose end is awaited later. */
+async function sendBeside(cycle: Cycle, run: Run, { folded, job, changes }: Piece): Promise<true> {
+  await settle(cycle, run.sending, withoutSending(folded));
+  const started = await startByBulk(cycle, run.sending, job);
+  if (started) {
+    run.jobs.push(started);
+    run.sideBySide -= 1;
+    for (const change of changes) for (const key of keysOf(cycle.shape, change)) run.taken.add(key);
+  } else run.sideBySide = 0;
+  return true;
+}
+
+/** Waits for the jobs of this push, oldest first, and settles them. False: they are at work for too long to wait on. */
+async function finishJobs(cycle: Cycle, { sending, jobs, taken }: Run): Promise<boolean> {
+  for (let oldest = jobs[0]; oldest; oldest = jobs[0]) {
+    if (!(await awaitJob(cycle, sending, oldest))) return false;
+    jobs.shift();
+  }
+  taken.clear();
+  return true;
+}
+
+/** The same where there are any: what could not go beside them can be claimed after them. */
+const finishSome = async (cycle: Cycle, run: Run): Promise<boolean> =>
+  run.jobs.length > 0 && (await finishJobs(cycle, run));
 
 /** Rows whose insert ended in doubt and that were changed since are looked up again, the others go. */
 function apart(claimed: readonly ClaimedChange[]) {
@@ -40,13 +139,12 @@ function apart(claimed: readonly ClaimedChange[]) {
   return { again, others };
 }
 
-/** False: a job was left at work, and what was to follow it goes back until later. */
+/** One batch after the other. False: a job was left at work. */
 async function send(
   cycle: Cycle,
-  sending: Sending,
+  { sending, inDoubt }: Run,
   folded: Folded,
   again: readonly ClaimedChange[],
-  inDoubt: readonly Doubtful[],
 ): Promise<boolean> {
   if (again.length > 0) await settleLookedUp(cycle, sending, await lookUpAgain(cycle, again, inDoubt));
   await settle(cycle, sending, withoutSending(folded));
@@ -55,23 +153,6 @@ async function send(
     else if (!(await sendByBulk(cycle, sending, batch))) return false;
   }
   return true;
-}
-
-/** Whatever becomes of the work, its results are written down and what was not sent is given back. */
-async function inOrder(cycle: Cycle, sending: Sending, work: () => Promise<boolean>): Promise<boolean> {
-  let isDone: boolean;
-  try {
-    isDone = await work();
-    await settleOwed(cycle, sending);
-  } catch (error) {
-    await leaveInOrder(cycle, sending).catch((cause: unknown) => {
-      // The next holder of the lease finds out what was sent, and gives back the rest.
-      cycle.tally.notes.push(`a stopped push could not be left in order: ${String(cause)}`);
-    });
-    throw error;
-  }
-  await giveBack(cycle, sending);
-  return isDone;
 }
 
 function withoutSending({ settled, refused }: Folded): PushOutcome[] {
@@ -86,7 +167,8 @@ async function leaveInOrder(cycle: Cycle, sending: Sending): Promise<void> {
   await giveBack(cycle, sending);
 }
 
-/** Early changes; and when a cycle stops, everything that was not sent. */
 async function giveBack(cycle: Cycle, { unsent }: Sending): Promise<void> {
-  if (unsent.size > 0) await cycle.store.release(cycle.lease, [...unsent]);
+  if (unsent.size === 0) return;
+  await cycle.store.release(cycle.lease, [...unsent]);
+  unsent.clear();
 }

@@ -65,7 +65,7 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
     const inDoubt = begun.waiting.unfinished ? await settleDoubts(cycle, maySave(order, needs.clock)) : [];
     if (isReading(cycle, order)) await readHeldBack(cycle, begun.rereads);
     if (await hasToPull(cycle, order, begun, done)) Object.assign(done, await pull(cycle, begun.marks));
-    if (isPushing(order, begun, needs.clock)) await push(cycle, inDoubt);
+    if (isPushing(order, begun, needs.clock)) await push(cycle, inDoubt, order.budget.step > 0);
   });
   return finish(cycle, begun, done, end);
 }

@@ -15,23 +15,43 @@ const LAST_LOOK_MILLISECONDS = 8_000;
 /** A job that takes longer is left to the cycles that follow, so that the mapping's pulls go on. */
 const WAITED_MILLISECONDS = 20_000;
 
+/** A job that was started, and what it is to save. */
+export interface StartedJob {
+  readonly job: Job;
+  readonly writes: readonly Write[];
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+}
+
+/** One job, started and waited for. False: it is at work still, and later cycles take up what comes of it. */
+export async function sendByBulk(cycle: Cycle, sending: Sending, batch: Saved): Promise<boolean> {
+  const started = await startByBulk(cycle, sending, batch);
+  if (started === null || (await awaitJob(cycle, sending, started))) return true;
+  cycle.tally.jobsWaiting += 1;
+  return false;
+}
+
 /**
  * One job of the Bulk API, named by its changes before it is started: whoever comes later finds it by that name, and a
- * job is started once however often it is asked. False: it is at work still, and later cycles take up what comes of it.
+ * job is started once however often it is asked. Null: there is none, for nothing is ready or all of it went by SOAP.
  */
-export async function sendByBulk(cycle: Cycle, sending: Sending, { operation, writes }: Saved): Promise<boolean> {
+export async function startByBulk(
+  cycle: Cycle,
+  sending: Sending,
+  { operation, writes }: Saved,
+): Promise<StartedJob | null> {
   const going = ready(sending, writes);
   await settleOwed(cycle, sending);
-  if (going.length === 0) return true;
+  if (going.length === 0) return null;
   const batch = { operation, writes: going };
   const jobId = await open(cycle, batch);
   if (jobId === null) {
     for (const part of soapBatches(operation, going)) await sendBatch(cycle, sending, part);
-    return true;
+    return null;
   }
   const job: Job = { operation, jobId, batchId: bulkBatchId({ operation, jobId }) };
   await start(cycle, sending, job, batch);
-  return await awaitJob(cycle, sending, job, going);
+  return { job, writes: going, startedAt: cycle.clock.now() };
 }
 
 /** A job with its records uploaded, nothing saved yet. Null: this org, or this object, has no Bulk API. */
@@ -85,21 +105,25 @@ async function abandon({ salesforce, tally }: Cycle, jobId: string): Promise<voi
   });
 }
 
-async function awaitJob(cycle: Cycle, sending: Sending, job: Job, writes: readonly Write[]): Promise<boolean> {
+/** Looks after a job until it is over, and settles what came of it. False: it has been at work for too long to wait on. */
+export async function awaitJob(
+  cycle: Cycle,
+  sending: Sending,
+  { job, writes, startedAt }: StartedJob,
+): Promise<boolean> {
   const { hold, salesforce, clock } = cycle;
-  let waited = 0;
-  for (let wait = FIRST_LOOK_MILLISECONDS; waited + wait <= WAITED_MILLISECONDS; ) {
-    await hold.during(() => pause(clock, wait));
-    waited += wait;
+  const waited = () => clock.now() - startedAt;
+  // Other work may have taken up the first pause.
+  for (let next = FIRST_LOOK_MILLISECONDS; next <= WAITED_MILLISECONDS; ) {
+    await hold.during(() => pause(clock, next - waited()));
     await hold.mayRead();
     const save = await hold.during(() => salesforce.lookAtBulkSave(job.jobId));
     if (save.state !== "working" && save.state !== "open") {
       await takeResults(cycle, sending, job, save, writesByKey(cycle.shape, job, writes));
       return true;
     }
-    wait = untilNextLook(save, writes.length, waited);
+    next = waited() + untilNextLook(save, writes.length, waited());
   }
-  cycle.tally.jobsWaiting += 1;
   return false;
 }
 

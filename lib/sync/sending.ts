@@ -3,7 +3,7 @@ import type { Cycle } from "./cycle.ts";
 import { LeaseLost, type PushOutcome } from "./ports.ts";
 import { putRight } from "./put-right.ts";
 
-/** What became so far of the changes that were claimed together. */
+/** What became so far of the changes that were claimed. */
 export interface Sending {
   /** Changes that are claimed, not sent and not settled. */
   readonly unsent: Set<number>;
@@ -13,8 +13,8 @@ export interface Sending {
   owed: readonly PushOutcome[];
 }
 
-export function startSending(changeIds: readonly number[]): Sending {
-  return { unsent: new Set(changeIds), delayed: new Map(), owed: [] };
+export function startSending(): Sending {
+  return { unsent: new Set(), delayed: new Map(), owed: [] };
 }
 
 /** The writes that nothing holds back. What follows one that is to be tried again waits as long, which is owed. */

@@ -26,7 +26,7 @@ export async function settleDoubts(cycle: Cycle, mayCall: boolean): Promise<read
     cycle.tally.jobsWaiting += jobs.length;
     return [];
   }
-  const sending = startSending([]);
+  const sending = startSending();
   const writes: Doubtful[] = [];
   const ended: PushOutcome[] = [];
   for (const doubt of doubts) {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
+import { FIRST_JOB_RECORDS } from "../../lib/model/ways.ts";
+import type { BridgeCloud } from "../support/bridge-cloud.ts";
 import type { SyncWorld } from "../support/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 
@@ -7,10 +9,11 @@ import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 const MANY = 2_201;
 const ELEVEN_MINUTES = 11 * 60;
 
+let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
 aWorldForEachTest(async (made) => {
-  ({ world } = made);
+  ({ cloud, world } = made);
   const fields = ["Birthdate", "Description", "Email", "External_Id__c", "LastName", "MailingLatitude", "Title"];
   contact = await mapped(world, { object: "Contact", fields, upsertField: "External_Id__c" });
 });
@@ -239,6 +242,112 @@ describe("a job goes by SOAP", () => {
     expect(await count("LastName != ''")).toBe(MANY);
     expect((await jobs()).map(({ state }) => state)).toEqual(["JobComplete", "Failed"]);
   });
+});
+
+describe("more rows than one of the first jobs takes", () => {
+  /** Two of the first jobs, and a call of SOAP. */
+  const MORE = 2 * FIRST_JOB_RECORDS + 100;
+
+  /** The calls of a cycle that tell in which order its jobs were started and read. */
+  async function steps(): Promise<string[]> {
+    const asked: string[] = [];
+    world.interfere((call) => {
+      if (/^org\.(startBulkSave|bulkSaved|write)$/.test(call)) asked.push(call.slice(4));
+    });
+    await world.cycle(contact);
+    world.interfere(null);
+    return asked;
+  }
+
+  test("go by jobs side by side, and what is left over by SOAP", async () => {
+    await insertMany(MORE);
+    const before = await world.calls();
+
+    expect(await steps()).toEqual(["startBulkSave", "startBulkSave", "bulkSaved", "bulkSaved", "write"]);
+
+    expect(await states()).toEqual({ SUCCESS: MORE });
+    expect(await rows("_ab_lastop = 'INSERTED'")).toEqual([{ n: MORE, records: MORE }]);
+    expect(await count("LastName != ''")).toBe(MORE);
+    expect((await world.calls()) - before).toBeLessThanOrEqual(MORE / 200);
+  }, 90_000);
+
+  test("go by one job while the org's calls are to be spared", async () => {
+    await insertMany(MORE);
+    const usage = { used: 71, limit: 100, at: new Date(cloud.clock.now()) };
+    await world.services.engine.saveBudget(world.workspaceId, { usage, step: 1 });
+
+    expect(await steps()).toEqual(["startBulkSave", "bulkSaved"]);
+
+    expect(await states()).toEqual({ SUCCESS: MORE });
+  }, 90_000);
+
+  test("wait for an earlier job that has one of their upsert values", async () => {
+    await insertMany(MORE);
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET external_id__c = 'N-' || id WHERE id > $1", [FIRST_JOB_RECORDS]);
+    await world.sql("UPDATE salesforce.contact SET external_id__c = 'K-' || (id + $1::int) WHERE id <= $1::int", [
+      FIRST_JOB_RECORDS,
+    ]);
+
+    const asked = await steps();
+
+    expect(asked.lastIndexOf("startBulkSave")).toBeGreaterThan(asked.indexOf("bulkSaved"));
+    expect(await states()).toEqual({ SUCCESS: 2 * MORE });
+    expect(await count("External_Id__c LIKE 'N-%'")).toBe(MORE - FIRST_JOB_RECORDS);
+    expect(await count("External_Id__c LIKE 'K-%'")).toBe(FIRST_JOB_RECORDS);
+  }, 90_000);
+
+  test("and that change again while their job is at work go again after it", async () => {
+    await insertMany(MORE);
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET title = 'new' WHERE id <= $1", [FIRST_JOB_RECORDS]);
+    let isFirst = true;
+    world.interfere(async (call) => {
+      if (call !== "org.startBulkSave" || !isFirst) return;
+      isFirst = false;
+      await world.sql("UPDATE salesforce.contact SET title = 'newer' WHERE id < 10");
+      await world.sql("UPDATE salesforce.contact SET title = 'new' WHERE id > $1", [FIRST_JOB_RECORDS]);
+    });
+
+    await world.cycle(contact);
+    world.interfere(null);
+
+    expect(await states()).toEqual({ SUCCESS: 2 * MORE + 9 });
+    expect([await count("Title = 'new'"), await count("Title = 'newer'")]).toEqual([MORE - 9, 9]);
+    const unnamed = await world.sql("SELECT FROM salesforce._trigger_log WHERE batch_id IS NULL");
+    expect(unnamed, "each change is known by the call that carried it").toEqual([]);
+  }, 90_000);
+
+  test("and of many kinds are claimed together, so that each kind fills a job", async () => {
+    await insertMany(MORE);
+    await world.cycle(contact);
+    await world.sql(
+      `UPDATE salesforce.contact SET title = CASE id % 2 WHEN 0 THEN 'new' ELSE title END,
+         description = CASE id % 2 WHEN 1 THEN 'new' END`,
+    );
+
+    expect(await steps()).toEqual(["startBulkSave", "bulkSaved", "startBulkSave", "bulkSaved"]);
+
+    expect(await states()).toEqual({ SUCCESS: 2 * MORE });
+  }, 90_000);
+
+  test("are none lost and none doubled by a cycle that is killed while its jobs are at work", async () => {
+    await insertMany(MORE);
+    await world.cycle(contact);
+    let kills = 0;
+    for (const [turn, nth] of [5, 9, 13, 16, 20, 25].entries()) {
+      await world.sql("UPDATE salesforce.contact SET title = $1", [`turn ${nth}`]);
+      const wasReached = killAfterOpening(nth);
+      await world.cycle(contact);
+      world.interfere(null);
+      if (wasReached()) kills += 1;
+      await settleDown();
+
+      expect({ nth, states: await states() }).toEqual({ nth, states: { SUCCESS: (turn + 2) * MORE } });
+      expect({ nth, count: await count(`Title = 'turn ${nth}'`) }).toEqual({ nth, count: MORE });
+    }
+    expect(kills).toBeGreaterThan(4);
+  }, 300_000);
 });
 
 test("a new row waits behind the delete of the record with its upsert value, also when that job fails", async () => {

@@ -5,7 +5,8 @@ import { literal, type Metadata } from "./sql.ts";
 export type Search = { readonly kind: "all" } | { readonly kind: "backlog"; readonly after: number };
 
 /**
- * A SELECT of the first changes that can be claimed now, in log order. Parameters: table, time, limit.
+ * A SELECT of the first changes that can be claimed now, in log order. Parameters: table, time, limit, and
+ * the batches that hold nothing back.
  *
  * What blocks others is gathered as one JSON object of keys, in which each change looks its own keys up: nothing is
  * joined, so no plan can go wrong over a long backlog.
@@ -39,6 +40,7 @@ function blocking({ log }: Metadata, mapped: MappedTable): string {
           SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key
           WHERE b.table_name = $1 AND b.processed_at IS NULL AND (b.state = 'PENDING' OR b.due_at > $2 OR b.held)
             AND (b.state = 'PENDING' OR b.due_at IS NOT NULL OR b.held)
+            AND NOT coalesce(b.batch_id = ANY ($4::text[]), false)
           UNION ALL
           SELECT 'row ' || o.record_id, o.id FROM ${log} o WHERE o.table_name = $1 AND o.row_owed
         ) AS keys GROUP BY key) AS firsts`;

@@ -10,6 +10,13 @@ import { writeOwedRows } from "./owed-rows.ts";
 import type { Row } from "./session.ts";
 import { numberArray } from "./sql.ts";
 
+/** How much to claim at most, where to look for it, and which batches hold nothing back. */
+interface Wanted {
+  readonly limit: number;
+  readonly search: Search;
+  readonly besides: readonly string[];
+}
+
 /** What one claim gave, and where the next one of the same lease looks. */
 interface Claimed {
   readonly changes: readonly ClaimedChange[];
@@ -26,7 +33,7 @@ interface Claimed {
  * In steps that pass each other ids: a single statement is planned without knowing how many rows its parts give, and
  * joins a long backlog by nested loops.
  */
-export async function claim(bench: Workbench, lease: Lease, limit: number, search: Search): Promise<Claimed> {
+export async function claim(bench: Workbench, lease: Lease, { limit, search, besides }: Wanted): Promise<Claimed> {
   const mapped = bench.mapped(lease);
   return await fenced(bench, lease, { silent: true }, async () => {
     await writeOwedRows(bench, mapped);
@@ -35,6 +42,7 @@ export async function claim(bench: Workbench, lease: Lease, limit: number, searc
         mapped.shape.table,
         bench.now(),
         limit,
+        besides,
       ]);
       const candidates = thatFit(found);
       if (candidates.length === 0 && from.kind === "backlog") {
@@ -78,7 +86,7 @@ function nextSearch(candidates: readonly Candidate[], isFilled: boolean): Search
   return last && isFilled ? { kind: "backlog", after: last.id } : { kind: "all" };
 }
 
-/** Locks all waiting and failed changes of these rows; a row of which somebody holds one is left out. */
+/** Locks all NEW and failed changes of these rows; a row of which somebody holds one is left out. */
 async function lockWhole(
   { session, tables }: Workbench,
   { shape }: MappedTable,
@@ -89,7 +97,7 @@ async function lockWhole(
   const [found] = await session.query<{ whole: [number, number][] | null; locked: number[] }>(
     `WITH whole AS MATERIALIZED (
        SELECT id, record_id FROM ${tables.log}
-       WHERE table_name = $1 AND record_id = ANY ((SELECT $2::bigint[])::bigint[]) AND processed_at IS NULL
+       WHERE table_name = $1 AND record_id = ANY ((SELECT $2::bigint[])::bigint[]) AND processed_at IS NULL AND state = 'NEW'
        UNION ALL
        SELECT id, record_id FROM ${tables.log}
        WHERE table_name = $1 AND record_id = ANY ((SELECT $2::bigint[])::bigint[]) AND state = 'FAILED' AND NOT superseded

@@ -93,9 +93,10 @@ export function cycleStoreOn(
     recover: (lease) => inTurn(() => recover(bench, lease)),
     doubtsIn: (lease, batchId) => inTurn(() => doubtsIn(bench, lease, batchId)),
     noteLook: (lease, batchId) => inTurn(() => noteLook(bench, lease, batchId)),
-    claim: (lease, limit) =>
+    claim: (lease, limit, besides = []) =>
       inTurn(async () => {
-        const { changes, next } = await claim(bench, lease, limit, searches.get(nameOf(lease)) ?? { kind: "all" });
+        const search = searches.get(nameOf(lease)) ?? { kind: "all" };
+        const { changes, next } = await claim(bench, lease, { limit, search, besides });
         searches.set(nameOf(lease), next);
         return changes;
       }),

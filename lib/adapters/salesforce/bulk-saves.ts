@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { recordIn } from "../../model/csv-line.ts";
 import type { Operation, OutgoingRecord } from "../../model/record.ts";
 import { SalesforceRefusal } from "../../model/refusal.ts";
-import { CLEARS, headerOf } from "../../model/ways.ts";
+import { CLEARS, FIRST_JOB_RECORDS, headerOf } from "../../model/ways.ts";
 import type { BulkSave, BulkSaves, SavedKind } from "../../sync/ports.ts";
 import { piecesOf, type Stream } from "./bulk-queries.ts";
 import type { Call } from "./connect-org.ts";
@@ -120,8 +120,8 @@ const lineOf = (cells: readonly string[]) => `${cells.map((cell) => `"${cell.rep
 
 type SavedLine = ReturnType<typeof recordIn>;
 
-/** Records settled together, at least, as long as there are as many. */
-const BATCH_RECORDS = 2_000;
+/** Records settled together, at least, as long as there are as many: those of a small job at once. */
+const BATCH_RECORDS = FIRST_JOB_RECORDS;
 
 async function* batchesOf(response: Response): AsyncGenerator<SavedLine[]> {
   let batch: SavedLine[] = [];
