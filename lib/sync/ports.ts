@@ -28,6 +28,14 @@ export class LeaseLost extends Error {
   }
 }
 
+/** Changes that were given to be claimed are not what they were: what was asked has not happened, and they can be claimed anew. */
+export class ChangedMeanwhile extends Error {
+  constructor({ mappingId }: Lease) {
+    super(`changes of mapping ${mappingId} are not what they were when they were read`);
+    this.name = "ChangedMeanwhile";
+  }
+}
+
 export interface BeginRequest {
   readonly mappingId: string;
   readonly work: Work;
@@ -199,8 +207,9 @@ export interface CycleStore {
   /** Remembers that a job was looked after just now. */
   noteLook(lease: Lease, batchId: string): Promise<void>;
   /**
-   * NEW changes that are due, in log order, as PENDING. Changes of one record are claimed together or not at all. What is
-   * PENDING holds back its record and later changes with its sfid or upsert value, but for the batches `besides`, from
+   * NEW changes that are due, in log order, as PENDING; many of them are only read, and PENDING with the batch that they are
+   * sent in, or with their settling, which throw `ChangedMeanwhile` where one is not what was read. Changes of one record
+   * are claimed together or not at all. What is PENDING holds back its record and later changes with its sfid or upsert value, but for the batches `besides`, from
    * which the caller keeps apart what he is given.
    */
   claim(lease: Lease, limit: number, besides?: readonly string[]): Promise<readonly ClaimedChange[]>;

@@ -4,7 +4,7 @@ import { FIRST_JOB_RECORDS, JOB_RECORDS } from "../model/ways.ts";
 import type { Cycle } from "./cycle.ts";
 import type { Doubtful } from "./doubtful.ts";
 import { lookUpAgain } from "./look-up-again.ts";
-import type { ClaimedChange, PushOutcome } from "./ports.ts";
+import { ChangedMeanwhile, type ClaimedChange, type PushOutcome } from "./ports.ts";
 import { sendBatch } from "./send-batch.ts";
 import { awaitJob, type StartedJob, sendByBulk, startByBulk } from "./send-by-bulk.ts";
 import { type Sending, settle, settleOwed, startSending } from "./sending.ts";
@@ -57,11 +57,24 @@ async function pushSome(cycle: Cycle, run: Run): Promise<boolean> {
   const claimed = await claim(cycle, run);
   const { free } = keepApart(cycle.shape, run.taken, claimed);
   const isFilled = claimed.length >= FIRST_JOB_RECORDS;
-  const goesOn = free.length > 0 ? await sendClaimed(cycle, run, free, isFilled) : await finishSome(cycle, run);
+  const goesOn = await claimedAnew(cycle, () =>
+    free.length > 0 ? sendClaimed(cycle, run, free, isFilled) : finishSome(cycle, run),
+  );
   await settleOwed(cycle, run.sending);
   // What waits for a job of this push, early changes; and when a cycle stops, everything that was not sent.
   await giveBack(cycle, run.sending);
   return goesOn;
+}
+
+/** What was only read may not be what it was: then nothing was sent of it, and it goes back to be claimed anew. */
+async function claimedAnew(cycle: Cycle, work: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ChangedMeanwhile)) throw error;
+    cycle.tally.notes.push(error.message);
+    return true;
+  }
 }
 
 async function claim(cycle: Cycle, { sending, jobs, sideBySide }: Run): Promise<readonly ClaimedChange[]> {

@@ -3,6 +3,7 @@ import type { TableShape } from "../../lib/model/shape.ts";
 import {
   type BeginRequest,
   type Begun,
+  ChangedMeanwhile,
   type CycleStore,
   type Doubt,
   type LateSave,
@@ -21,6 +22,8 @@ export interface StoreRules {
   readonly renewTells: boolean;
   /** Changes are marked sent only by the holder of the lease, and only those that it has claimed. */
   readonly marksOwn: boolean;
+  /** A change that was only read is marked sent only if it is still what was read. */
+  readonly marksAsRead: boolean;
   /** Results are written down only by the holder of the lease. */
   readonly settlesOwn: boolean;
   /** A change that is under way or in doubt holds back later ones of its row. */
@@ -35,6 +38,7 @@ export const TRUE_RULES: StoreRules = {
   newFence: true,
   renewTells: true,
   marksOwn: true,
+  marksAsRead: true,
   settlesOwn: true,
   holdsBack: true,
   keepsDoubts: true,
@@ -45,8 +49,8 @@ interface Change {
   readonly id: number;
   readonly action: Action;
   readonly recordId: number;
-  readonly values: Readonly<Record<string, string | null>>;
   readonly capturedAt: Date;
+  values: Readonly<Record<string, string | null>>;
   state: State;
   sfid: string | null;
   fence: number | null;
@@ -54,6 +58,8 @@ interface Change {
   sentAt: Date | null;
   dueAt: Date | null;
   attempts: number;
+  /** Rises with everything that is written to it. */
+  version: number;
 }
 
 interface Row {
@@ -67,15 +73,20 @@ export class ModelStore {
   readonly #clock: ModelClock;
   readonly #rules: StoreRules;
   readonly #shape: TableShape;
+  /** Claims read, as those of many changes do, instead of writing. */
+  readonly #reads: boolean;
   readonly rows = new Map<number, Row>();
   readonly log: Change[] = [];
   /** Dangers that this store has seen, so that a test can say that they were met. */
-  readonly met = { doubts: 0, lostLeases: 0, takenOver: 0 };
+  readonly met = { doubts: 0, lostLeases: 0, takenOver: 0, changedMeanwhile: 0 };
+  /** What changes were that were only read, by who has read them. */
+  readonly #readAs = new Map<string, number>();
   #fence = 0;
   #leaseUntil = 0;
 
-  constructor(clock: ModelClock, shape: TableShape, rules: StoreRules) {
+  constructor(clock: ModelClock, shape: TableShape, rules: StoreRules, reads = false) {
     this.#clock = clock;
+    this.#reads = reads;
     this.#shape = shape;
     this.#rules = rules;
   }
@@ -99,10 +110,27 @@ export class ModelStore {
     this.#capture("INSERT", recordId, { lastname: name, ...key }, null);
   }
 
+  /** What a page of long work does to a row whose last change waits: what is to be sent is another value from then on. */
+  merge(recordId: number): void {
+    const row = this.rows.get(recordId);
+    const last = this.log.findLast((change) => change.recordId === recordId);
+    if (!row || last?.state !== "NEW") return;
+    row.name = `m${last.id}.${last.version + 1}`;
+    write(last, { values: { ...last.values, lastname: row.name } });
+  }
+
   #capture(action: Action, recordId: number, values: Change["values"], sfid: string | null): void {
     const id = this.log.length + 1;
     const capturedAt = new Date(this.#clock.now());
-    const fresh = { state: "NEW", fence: null, batchId: null, sentAt: null, dueAt: null, attempts: 0 } as const;
+    const fresh = {
+      state: "NEW",
+      fence: null,
+      batchId: null,
+      sentAt: null,
+      dueAt: null,
+      attempts: 0,
+      version: 0,
+    } as const;
     this.log.push({ id, action, recordId, values, capturedAt, sfid, ...fresh });
   }
 
@@ -214,8 +242,10 @@ export class ModelStore {
     const free = this.log.filter(
       (change) => this.#isDue(change) && !(this.#rules.holdsBack && blocked.has(change.recordId)),
     );
-    for (const change of free)
-      Object.assign(change, { state: "PENDING", fence: lease.fence, batchId: null, sentAt: null });
+    for (const change of free) {
+      if (this.#reads) this.#readAs.set(`${lease.fence} ${change.id}`, change.version);
+      else write(change, { state: "PENDING", fence: lease.fence, batchId: null, sentAt: null });
+    }
     return free.map((change) => this.#claimed(change));
   }
 
@@ -229,10 +259,25 @@ export class ModelStore {
   }
 
   #mark(lease: Lease, batchId: string, ids: readonly number[]): void {
+    if (this.#rules.marksOwn && lease.fence !== this.#fence) throw new LeaseLost(lease);
+    this.#takeRead(lease, ids);
     const own = this.#own(lease, ids);
-    if (this.#rules.marksOwn && (lease.fence !== this.#fence || own.length < ids.length)) throw new LeaseLost(lease);
+    if (this.#rules.marksOwn && own.length < ids.length) throw new LeaseLost(lease);
     const marked = this.#rules.marksOwn ? own : this.log.filter(({ id }) => ids.includes(id));
-    for (const change of marked) Object.assign(change, { batchId, sentAt: new Date(this.#clock.now()) });
+    for (const change of marked) write(change, { batchId, sentAt: new Date(this.#clock.now()) });
+  }
+
+  /** Changes that were only read become PENDING, all of them or none. */
+  #takeRead(lease: Lease, ids: readonly number[]): void {
+    const keys = new Map(ids.map((id) => [id, `${lease.fence} ${id}`]));
+    const read = this.log.filter(({ id }) => this.#readAs.has(keys.get(id) ?? ""));
+    const isAsRead = ({ id, state, version }: Change) =>
+      state === "NEW" && version === this.#readAs.get(keys.get(id) ?? "");
+    const isUnchanged = read.every(isAsRead);
+    for (const key of keys.values()) this.#readAs.delete(key);
+    if (!isUnchanged) this.met.changedMeanwhile += 1;
+    if (!isUnchanged && this.#rules.marksAsRead) throw new ChangedMeanwhile(lease);
+    for (const change of read) write(change, { state: "PENDING", fence: lease.fence });
   }
 
   #own(lease: Lease, ids: readonly number[]): Change[] {
@@ -242,6 +287,10 @@ export class ModelStore {
 
   #settle(lease: Lease, outcomes: readonly PushOutcome[]): void {
     if (this.#rules.settlesOwn) this.#check(lease);
+    this.#takeRead(
+      lease,
+      outcomes.flatMap(({ changeIds }) => changeIds),
+    );
     for (const outcome of outcomes) {
       const own = this.#own(lease, outcome.changeIds);
       if (this.#rules.settlesOwn && own.length < outcome.changeIds.length) throw new LeaseLost(lease);
@@ -255,10 +304,10 @@ export class ModelStore {
     if (outcome.kind === "retry") {
       const dueAt = new Date(this.#clock.now() + outcome.afterSeconds * 1000);
       const attempts = change.attempts + (outcome.counts ? 1 : 0);
-      Object.assign(change, { ...sent, state: "NEW", dueAt, attempts });
+      write(change, { ...sent, state: "NEW", dueAt, attempts });
       return;
     }
-    Object.assign(change, { ...sent, state: outcome.kind === "refused" ? "FAILED" : "SUCCESS" });
+    write(change, { ...sent, state: outcome.kind === "refused" ? "FAILED" : "SUCCESS" });
     if (outcome.kind !== "accepted" || outcome.sfid === null) return;
     change.sfid = outcome.sfid;
     // The record is gone: whatever has the row's key since then is another row.
@@ -292,6 +341,7 @@ export class ModelStore {
   }
 
   #release(lease: Lease, ids: readonly number[]): void {
+    for (const id of ids) this.#readAs.delete(`${lease.fence} ${id}`);
     if (lease.fence !== this.#fence) return;
     for (const change of this.#own(lease, ids)) giveBack(change);
   }
@@ -303,8 +353,12 @@ export class ModelStore {
   }
 }
 
+function write(change: Change, written: Partial<Change>): void {
+  Object.assign(change, written, { version: change.version + 1 });
+}
+
 function giveBack(change: Change): void {
-  Object.assign(change, { state: "NEW", fence: null, batchId: null, sentAt: null });
+  write(change, { state: "NEW", fence: null, batchId: null, sentAt: null });
 }
 
 const isLater = (dueAt: Date | null, clock: ModelClock) => dueAt !== null && dueAt.getTime() > clock.now();

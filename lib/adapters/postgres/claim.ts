@@ -7,6 +7,7 @@ import { fenced, leaseTable, type Workbench } from "./fence.ts";
 import { holdExcessDeletes } from "./held-changes.ts";
 import type { MappedTable } from "./layout.ts";
 import { writeOwedRows } from "./owed-rows.ts";
+import { readWhole } from "./read-changes.ts";
 import type { Row } from "./session.ts";
 import { numberArray } from "./sql.ts";
 
@@ -15,12 +16,16 @@ interface Wanted {
   readonly limit: number;
   readonly search: Search;
   readonly besides: readonly string[];
+  /** Whether many changes may be claimed by reading them. */
+  readonly mayRead: boolean;
 }
 
 /** What one claim gave, and where the next one of the same lease looks. */
 interface Claimed {
   readonly changes: readonly ClaimedChange[];
   readonly next: Search;
+  /** What the changes were read as; null: they are PENDING. */
+  readonly versions: readonly string[] | null;
 }
 
 /**
@@ -30,10 +35,17 @@ interface Claimed {
  * or whose result its row was not told yet, holds back its row and later changes of the same sfid or upsert value, and
  * nothing else.
  *
+ * Many changes are only read: they become PENDING, if they are still what was read, with the batch that they are sent in
+ * (`takeRead`), so that each is written once on its way instead of twice.
+ *
  * In steps that pass each other ids: a single statement is planned without knowing how many rows its parts give, and
  * joins a long backlog by nested loops.
  */
-export async function claim(bench: Workbench, lease: Lease, { limit, search, besides }: Wanted): Promise<Claimed> {
+export async function claim(
+  bench: Workbench,
+  lease: Lease,
+  { limit, search, besides, mayRead }: Wanted,
+): Promise<Claimed> {
   const mapped = bench.mapped(lease);
   return await fenced(bench, lease, { silent: true }, async () => {
     await writeOwedRows(bench, mapped);
@@ -49,17 +61,22 @@ export async function claim(bench: Workbench, lease: Lease, { limit, search, bes
         from = { kind: "all" };
         continue;
       }
-      const ids = await lockWhole(bench, mapped, candidates);
-      const rows = await take(bench, lease, mapped, ids);
+      const recordIds = [...new Set(candidates.map(({ record_id }) => record_id))];
+      const read = mayRead && candidates.length > WRITTEN_CHANGES ? await readWhole(bench, mapped, recordIds) : null;
+      const rows = read?.rows ?? (await take(bench, lease, mapped, await lockWhole(bench, mapped, recordIds)));
       // What is held may hold back what was claimed with it, so all of it is looked for again.
       if (await holdExcessDeletes(bench, mapped, rows)) continue;
       return {
         changes: rows.map(changeOf),
         next: nextSearch(candidates, candidates.length < found.length || found.length === limit),
+        versions: read?.versions ?? null,
       };
     }
   });
 }
+
+/** More changes than that are not written twice, once to claim them and once to mark them as sent. */
+const WRITTEN_CHANGES = 2_000;
 
 interface Candidate {
   readonly id: number;
@@ -90,9 +107,9 @@ function nextSearch(candidates: readonly Candidate[], isFilled: boolean): Search
 async function lockWhole(
   { session, tables }: Workbench,
   { shape }: MappedTable,
-  candidates: readonly Candidate[],
+  recordIds: readonly number[],
 ): Promise<readonly number[]> {
-  if (candidates.length === 0) return [];
+  if (recordIds.length === 0) return [];
   // From a subquery, or the planner would weigh each of some thousand keys against what is most common among them.
   const [found] = await session.query<{ whole: [number, number][] | null; locked: number[] }>(
     `WITH whole AS MATERIALIZED (
@@ -107,7 +124,7 @@ async function lockWhole(
      SELECT (SELECT to_json(coalesce(array_agg(id), '{}')) FROM locked) AS locked,
        CASE WHEN (SELECT count(*) FROM whole) > (SELECT count(*) FROM locked)
          THEN (SELECT jsonb_agg(jsonb_build_array(id, record_id)) FROM whole) END AS whole`,
-    [shape.table, numberArray([...new Set(candidates.map(({ record_id }) => record_id))])],
+    [shape.table, numberArray(recordIds)],
   );
   if (!found?.whole) return found?.locked ?? [];
   const locked = new Set(found.locked);

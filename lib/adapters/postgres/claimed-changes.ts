@@ -8,10 +8,10 @@ import { name, qualified } from "./sql.ts";
  * A SELECT of the changes of a part of a WITH clause, with the sfid of their row as it is now, in log order. For
  * transactions, whose settings tell how instants are written.
  */
-export function changesFrom(part: string, { shape, layout }: MappedTable): string {
+export function changesFrom(part: string, { shape, layout }: MappedTable, more = "NULL"): string {
   return `SELECT l.id, l.action, l.record_id, l.old, l."values", l.attempts, l.batch_id, l.confirmed,
       l.created_at AS captured_at, l.sent_at,
-      CASE WHEN l.action = 'DELETE' THEN l.sfid ELSE coalesce(t.sfid, l.sfid) END AS sfid
+      CASE WHEN l.action = 'DELETE' THEN l.sfid ELSE coalesce(t.sfid, l.sfid) END AS sfid, ${more}
     FROM ${part} l LEFT JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = l.record_id
     ORDER BY l.id`;
 }

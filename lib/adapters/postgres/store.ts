@@ -1,6 +1,14 @@
 import type { TableShape } from "../../model/shape.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
-import type { CycleStore, Lease, OutboxEvent, OwnedRecord, Pulse, RecordStamp } from "../../sync/ports.ts";
+import {
+  ChangedMeanwhile,
+  type CycleStore,
+  type Lease,
+  type OutboxEvent,
+  type OwnedRecord,
+  type Pulse,
+  type RecordStamp,
+} from "../../sync/ports.ts";
 import { apply } from "./apply.ts";
 import type { BacklogMemory } from "./backlog.ts";
 import { claim, markSent, release } from "./claim.ts";
@@ -10,6 +18,7 @@ import { createIdleSessions } from "./idle-sessions.ts";
 import { forgetGone } from "./inbound-errors.ts";
 import { isZoneless, type Layout, type MappedTable } from "./layout.ts";
 import { addCalls, begin, finish, renew, unlessUnprovisioned } from "./lease.ts";
+import { type Taken, takeRead } from "./read-changes.ts";
 import { doubtsIn, noteLook, recover } from "./recover.ts";
 import { renewable } from "./renewable-session.ts";
 import { sendAgain } from "./send-again.ts";
@@ -59,6 +68,10 @@ export function cycleStoreOn(
   const known = new Map<string, MappedTable>();
   /** Where this lease looks for changes next. */
   const searches = new Map<string, Search>();
+  /** Changes that were claimed by reading them, until they are taken or given back: what they were read as. */
+  const read = new Map<number, readonly string[]>();
+  /** Once some had changed meanwhile, claims write. */
+  let mayRead = true;
   /** A schema that a version before has made may not have the table yet. */
   let countsCycles = false;
   const bench: Workbench = {
@@ -81,6 +94,22 @@ export function cycleStoreOn(
     return mine;
   };
 
+  const onlyRead = (ids: readonly number[], batchId: string | null): Taken | null => {
+    const found = read.size === 0 ? [] : ids.filter((id) => read.has(id));
+    if (found.length === 0) return null;
+    const versions = new Set(found.flatMap((id) => read.get(id) ?? []));
+    for (const id of found) read.delete(id);
+    return { ids: found, versions: [...versions], batchId };
+  };
+  const unlessChanged = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof ChangedMeanwhile) mayRead = false;
+      throw error;
+    }
+  };
+
   return {
     begin: (request) =>
       inTurn(async () => {
@@ -96,16 +125,29 @@ export function cycleStoreOn(
     claim: (lease, limit, besides = []) =>
       inTurn(async () => {
         const search = searches.get(nameOf(lease)) ?? { kind: "all" };
-        const { changes, next } = await claim(bench, lease, { limit, search, besides });
+        const { changes, next, versions } = await claim(bench, lease, { limit, search, besides, mayRead });
         searches.set(nameOf(lease), next);
+        if (versions) for (const { id } of changes) read.set(id, versions);
         return changes;
       }),
-    markSent: (lease, batchId, changeIds) => inTurn(() => markSent(bench, lease, batchId, changeIds)),
-    settle: (lease, outcomes) => inTurn(() => settle(bench, lease, outcomes)),
+    markSent: (lease, batchId, changeIds) =>
+      inTurn(() => {
+        const taken = onlyRead(changeIds, batchId);
+        return taken ? unlessChanged(() => takeRead(bench, lease, taken)) : markSent(bench, lease, batchId, changeIds);
+      }),
+    settle: (lease, outcomes) =>
+      inTurn(() => {
+        const taken = onlyRead(
+          outcomes.flatMap(({ changeIds }) => changeIds),
+          null,
+        );
+        return unlessChanged(() => settle(bench, lease, outcomes, taken));
+      }),
     sendAgain: (lease, saves) => inTurn(() => sendAgain(bench, lease, saves)),
     release: (lease, changeIds) =>
       inTurn(async () => {
-        await release(bench, lease, changeIds);
+        const taken = changeIds.filter((id) => !read.delete(id));
+        if (taken.length > 0) await release(bench, lease, taken);
         searches.delete(nameOf(lease));
       }),
     apply: (lease, page) => inTurn(() => apply(bench, lease, page)),

@@ -45,8 +45,8 @@ export const watching = (tables: readonly string[]) =>
     "CREATE TRIGGER proof_hears AFTER INSERT ON salesforce._bridge_outbox FOR EACH ROW EXECUTE FUNCTION proof.hear()",
   ].join(";");
 
-/** From 2,201 records on the Bulk API costs fewer calls. */
-const HEAP_ROWS = 2_300;
+/** From 2,201 records on the Bulk API costs fewer calls, and from 2,500 on a push has several jobs at work. */
+const HEAP_ROWS = 4_900;
 
 interface Settings {
   readonly url: string;

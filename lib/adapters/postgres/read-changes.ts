@@ -1,0 +1,81 @@
+import { ChangedMeanwhile, type Lease, LeaseLost } from "../../sync/ports.ts";
+import { changesFrom } from "./claimed-changes.ts";
+import { leaseTable, type Workbench } from "./fence.ts";
+import type { MappedTable } from "./layout.ts";
+import type { Row } from "./session.ts";
+import { numberArray } from "./sql.ts";
+
+/** Changes as they were read, and the transactions that had made them so: a change of one of them has another since. */
+export interface ReadChanges {
+  readonly rows: readonly Row[];
+  readonly versions: readonly string[];
+}
+
+/**
+ * All NEW changes of these rows, as they are, without a lock. Null: some have failed before, which brings them back, or
+ * delete something, of which there may be too many; those must be claimed by writing.
+ */
+export async function readWhole(
+  { session, tables }: Workbench,
+  mapped: MappedTable,
+  recordIds: readonly number[],
+): Promise<ReadChanges | null> {
+  const ofRows = "table_name = $1 AND record_id = ANY ((SELECT $2::bigint[])::bigint[])";
+  const hasFailed = `(SELECT EXISTS (SELECT FROM ${tables.log} WHERE ${ofRows} AND state = 'FAILED' AND NOT superseded))`;
+  const rows = await session.query(
+    `WITH whole AS MATERIALIZED (
+       SELECT *, xmin::text AS version FROM ${tables.log} WHERE ${ofRows} AND processed_at IS NULL AND state = 'NEW'
+     )
+     ${changesFrom("whole", mapped, `l.version, ${hasFailed} AS has_failed`)}`,
+    [mapped.shape.table, numberArray(recordIds)],
+  );
+  if (rows[0]?.["has_failed"] === true || rows.some((row) => row["action"] === "DELETE")) return null;
+  return { rows, versions: [...new Set(rows.map((row) => String(row["version"])))] };
+}
+
+/** What is taken: all of it, or nothing. */
+export interface Taken {
+  readonly ids: readonly number[];
+  readonly versions: readonly string[];
+  /** The batch that is sent with it; null: nothing is sent. */
+  readonly batchId: string | null;
+}
+
+/**
+ * Makes changes PENDING that were read before, if every one is still as it was read and held by nobody; else
+ * `ChangedMeanwhile`, and nothing has happened. One round trip.
+ */
+export async function takeRead(
+  { session, tables, now }: Workbench,
+  lease: Lease,
+  { ids, versions, batchId }: Taken,
+): Promise<void> {
+  const [row] = await session.query<{ taken: number; is_held: boolean }>(
+    `WITH lease AS (
+       SELECT FROM ${leaseTable(tables, lease.work)} WHERE mapping_id = $1 AND fence = $2 AND config_version = $3
+       FOR NO KEY UPDATE
+     ), unchanged AS MATERIALIZED (
+       SELECT id FROM ${tables.log} WHERE id = ANY ((SELECT $4::bigint[])::bigint[])
+         AND CASE WHEN state = 'NEW' THEN xmin = ANY ($5::xid[]) ELSE false END AND EXISTS (SELECT FROM lease)
+       FOR NO KEY UPDATE SKIP LOCKED
+     ), taken AS (
+       UPDATE ${tables.log} SET state = 'PENDING', fence = $2, updated_at = $6, batch_id = $7,
+         sent_at = CASE WHEN $7::text IS NOT NULL THEN $6::timestamptz END, last_operation = NULL, due_at = NULL
+       WHERE id = ANY (ARRAY(SELECT id FROM unchanged)) AND (SELECT count(*) FROM unchanged) = $8
+       RETURNING id
+     )
+     SELECT (SELECT count(*) FROM taken) AS taken, EXISTS (SELECT FROM lease) AS is_held`,
+    [
+      lease.mappingId,
+      lease.fence,
+      lease.configVersion,
+      numberArray(ids),
+      `{${versions.join(",")}}`,
+      now(),
+      batchId,
+      ids.length,
+    ],
+  );
+  if (!row?.is_held) throw new LeaseLost(lease);
+  if (row.taken !== ids.length) throw new ChangedMeanwhile(lease);
+}
