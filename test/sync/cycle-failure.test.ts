@@ -31,6 +31,13 @@ test("trouble of the service's own cloud is not laid at the door of the customer
   });
 });
 
+test("a table that somebody has locked as a whole is told as what it is", () => {
+  expect(failureOf(coded("55P03", "canceling statement due to lock timeout"))).toMatchObject({
+    reason: "postgres_unavailable",
+    message: expect.stringContaining("locked a mapped table"),
+  });
+});
+
 test("no value of a row is told", () => {
   expect(failureOf(coded("23505")).message).toBe("PostgreSQL refused (SQLSTATE 23505)");
   expect(failureOf(new Error("row (secret)")).message).toBe("Error");

@@ -163,11 +163,14 @@ function newestOfEach(images: readonly Image[]): readonly Image[] {
   return [...newest.values()];
 }
 
+/** When a record that a transaction of the customer stood in the way of is read again. */
+export const busyUntil = ({ now }: Workbench): Date => new Date(now().getTime() + BUSY_RETRY_SECONDS * 1000);
+
 const busyRow = (bench: Workbench, sfid: string) => ({
   sfid,
   error: "the row is held by a transaction of yours; the record is read again as soon as it ends",
   sqlState: LOCK_NOT_AVAILABLE,
-  retryAt: new Date(bench.now().getTime() + BUSY_RETRY_SECONDS * 1000),
+  retryAt: busyUntil(bench),
 });
 
 /** Written down because the position moves on: a cycle that dies before it reads the record again must not forget it. */

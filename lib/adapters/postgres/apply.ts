@@ -1,9 +1,10 @@
 import type { Image } from "../../model/record.ts";
 import type { Applied, Lease, Page } from "../../sync/ports.ts";
-import { applyImages, NOTHING } from "./apply-images.ts";
+import { applyImages, busyUntil, NOTHING } from "./apply-images.ts";
 import type { Workbench } from "./fence.ts";
 import { type InboundError, keepInboundErrors } from "./inbound-errors.ts";
 import { isClash, isLockRefused, LOCK_NOT_AVAILABLE, patiently, sqlState } from "./patience.ts";
+import { isTableLocked } from "./table-lock.ts";
 
 /** How long a page waits for a row that a transaction of the customer holds; then it does without that row. */
 const LOCK_MILLISECONDS = 2_000;
@@ -12,15 +13,22 @@ const ATTEMPTS = 3;
 
 /**
  * A page of records becomes rows. It is one transaction unless the database refuses a value: then it is taken in pieces
- * until each culprit stands alone, all of which are kept in `_bridge_inbound_errors` with the marks, last.
+ * until each culprit stands alone, all of which are kept in `_bridge_inbound_errors` with the marks, last. While the whole
+ * table is locked no record is to blame: that rejects, and the page comes again.
  */
 export async function apply(bench: Workbench, lease: Lease, page: Page): Promise<Applied> {
   try {
     return await whole(bench, lease, page);
   } catch (error) {
-    if (!isRefusedValue(error) || page.images.length === 0) throw error;
+    if (page.images.length === 0 || !(await isRecords(bench, lease, error))) throw error;
     return await inPieces(bench, lease, page, error);
   }
+}
+
+/** Whether a record, or a row that stands in its way, is why a page was refused. */
+async function isRecords(bench: Workbench, lease: Lease, error: unknown): Promise<boolean> {
+  if (isLockRefused(error)) return !(await isTableLocked(bench, lease));
+  return isRefusedValue(error);
 }
 
 /** Each further try knows more of what stood in the way of the one before. */
@@ -47,7 +55,7 @@ const isTaken = (error: unknown): boolean => sqlState(error) === "23505";
  */
 async function inPieces(bench: Workbench, lease: Lease, page: Page, refusal: unknown): Promise<Applied> {
   const [only, ...others] = page.images;
-  if (only && others.length === 0) return await keep(bench, lease, page, NOTHING, [culpritOf(only, refusal)]);
+  if (only && others.length === 0) return await keep(bench, lease, page, NOTHING, [culpritOf(bench, only, refusal)]);
   const culprits: InboundError[] = [];
   let applied = NOTHING;
   let [at, suspectsEnd, stride, good] = [0, page.images.length, 0, 0];
@@ -60,10 +68,10 @@ async function inPieces(bench: Workbench, lease: Lease, page: Page, refusal: unk
       at += images.length;
       good += images.length;
     } catch (error) {
-      if (!isRefusedValue(error) || !first) throw error;
+      if (!first || !(await isRecords(bench, lease, error))) throw error;
       suspectsEnd = at + images.length;
       if (images.length > 1) continue;
-      culprits.push(culpritOf(first, error));
+      culprits.push(culpritOf(bench, first, error));
       at += 1;
       [stride, good] = [good, 0];
     }
@@ -71,11 +79,12 @@ async function inPieces(bench: Workbench, lease: Lease, page: Page, refusal: unk
   return await keep(bench, lease, page, applied, culprits);
 }
 
-const culpritOf = ({ sfid }: Image, error: unknown): InboundError => ({
+const culpritOf = (bench: Workbench, { sfid }: Image, error: unknown): InboundError => ({
   sfid,
   error: messageOf(error),
   sqlState: sqlState(error),
-  retryAt: null,
+  // What waited for a transaction of the customer may well succeed after it.
+  retryAt: isLockRefused(error) ? busyUntil(bench) : null,
 });
 
 async function keep(
@@ -96,7 +105,7 @@ async function keep(
  */
 function isRefusedValue(error: unknown): boolean {
   const state = sqlState(error);
-  return state !== null && (/^(20|21|22|23|38|39|44|54|P0)/.test(state) || isLockRefused(error));
+  return state !== null && /^(20|21|22|23|38|39|44|54|P0)/.test(state);
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

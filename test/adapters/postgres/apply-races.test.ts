@@ -235,6 +235,39 @@ test("a record that a pull made a row of before its insert was answered ends wit
   ]);
 });
 
+test("a table that is locked as a whole, as while an index is made, sets no record aside: the page comes again", async () => {
+  await knownRow();
+  const user = await customer.connect();
+  await user.query("BEGIN");
+  await user.query("LOCK TABLE salesforce.contact IN SHARE MODE");
+  const { store, lease } = await customer.cycle();
+  const changed = page([image(1, 2, { lastname: "Sklodowska" }), image(2, 2, { lastname: "Noether" })]);
+
+  await expect(store.apply(lease, changed)).rejects.toMatchObject({ code: "55P03" });
+  await user.query("COMMIT");
+  const applied = await store.apply(lease, changed);
+
+  expect(await customer.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
+  expect(applied).toMatchObject({ updated: 1, inserted: 1 });
+});
+
+test("a record whose value a transaction has taken and not committed is read again in ten seconds, alone", async () => {
+  await customer.sql("CREATE UNIQUE INDEX ON salesforce.contact (email)");
+  const user = await customer.connect();
+  await user.query("BEGIN");
+  await user.query("INSERT INTO salesforce.contact (email) VALUES ('one@example.com')");
+  const { store, lease } = await customer.cycle();
+  const records = [image(1, 2, { email: "one@example.com" }), image(2, 2, { email: "two@example.com" })];
+
+  const applied = await store.apply(lease, page(records));
+  await user.query("ROLLBACK");
+
+  expect(applied).toMatchObject({ inserted: 1, rejected: 1 });
+  expect(await customer.sql("SELECT sfid, sqlstate, retry_at FROM salesforce._bridge_inbound_errors")).toEqual([
+    { sfid: sfidOf(1), sqlstate: "55P03", retry_at: new Date("2026-11-20T12:00:10Z") },
+  ]);
+});
+
 test.each([
   ["one among five hundred records is found in a few transactions", 500, (n: number) => n === 371, 20],
   ["ten of them in a few for each", 500, (n: number) => n % 50 === 7, 100],
