@@ -1,6 +1,7 @@
 import { isOver } from "./bulk/job.ts";
 import { stampOf } from "./clock.ts";
 import type { Parts } from "./parts.ts";
+import { ownSaving } from "./saving/saving.ts";
 
 const HOUR_MS = 3600 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -37,19 +38,13 @@ export class Housekeeping {
       .all("SELECT DISTINCT root FROM _bin WHERE deleted_at < ?", stampOf(before))
       .map((row) => String(row["root"]));
     if (roots.length === 0) return;
-    const startedAt = clock.now();
-    const saving = {
-      userId: identity.userId,
-      startedAt,
-      stamp: stampOf(startedAt),
-      lockedIds: new Set<string>(),
-      beforeRecord: () => {},
-    };
-    database.transaction(() => dml.hardDelete(roots, saving));
+    database.transaction(() => dml.hardDelete(roots, ownSaving(identity.userId, clock.now())));
   }
 
   async #removeJobs(before: number): Promise<void> {
     const { query, ingest } = this.#parts.bulk;
+    const first = "DELETE FROM _job WHERE kind = 'first version' AND body ->> 'createdDate' < ?";
+    this.#parts.database.run(first, new Date(before).toISOString());
     for (const kind of [query, ingest]) {
       for (const job of kind.jobs.all())
         if (isOver(job) && Date.parse(job.createdDate) < before) await kind.remove(job.id);

@@ -405,6 +405,18 @@ test("SOAP: pages of 500, continued by queryMore", async () => {
   expect(second.text).toMatch(/<done>true<\/done><queryLocator xsi:nil="true"\/>.*<size>600<\/size>/s);
 });
 
+test("SOAP: an Id that was asked for comes twice, another is nil", async () => {
+  const org = await open();
+  const id = await org.create("Account", { Name: "Acme" });
+  const ask = (list: string) =>
+    org.soap(`<query><queryString>SELECT ${list} FROM Account</queryString></query>`).then(({ text }) => text);
+
+  const [asked, unasked] = [await ask("Id, Name"), await ask("Name")];
+
+  expect(asked).toContain(`<sf:type>Account</sf:type><sf:Id>${id}</sf:Id><sf:Id>${id}</sf:Id><sf:Name>Acme</sf:Name>`);
+  expect(unasked).toContain('<sf:type>Account</sf:type><sf:Id xsi:nil="true"/><sf:Name>Acme</sf:Name>');
+});
+
 test("SOAP: an address has its parts in the WSDL's order, nil where empty", async () => {
   const org = await open();
   await org.create("Contact", { LastName: "Rose", MailingCity: "Köln", MailingStreet: "Dom 1" });

@@ -1,3 +1,4 @@
+import { stampOf } from "../clock.ts";
 import type { SObject } from "../metadata/sobject.ts";
 
 /** The transaction in which records are saved: who saves, and when it began (its stamp, whenever it commits). */
@@ -10,4 +11,9 @@ export interface Saving {
   readonly lockedIds: ReadonlySet<string>;
   /** Asked before each record is written; throws a Refusal where a fault was ordered. */
   readonly beforeRecord: (object: SObject, id: string | null, values: () => readonly string[]) => void;
+}
+
+/** What the org saves by itself: at once, as its administrator, under the time of now, and past every ordered fault. */
+export function ownSaving(userId: string, startedAt: Date): Saving {
+  return { userId, startedAt, stamp: stampOf(startedAt), lockedIds: new Set(), beforeRecord: () => {} };
 }

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { stampOf } from "../clock.ts";
 import { type Call, emptyReply, jsonReply, type Reply } from "../http/call.ts";
 import type { Parts } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
 import { purgeDeleteLog } from "../rest/replication.ts";
+import { ownSaving } from "../saving/saving.ts";
 import { faultSchema } from "./faults.ts";
 import type { Journal } from "./journal.ts";
 import type { ShiftedClock } from "./shifted-clock.ts";
@@ -66,15 +66,8 @@ const CONTROLS: Readonly<Record<string, Control>> = {
 };
 
 function emptyRecycleBin({ parts }: Controlled): Reply {
-  const startedAt = parts.clock.now();
-  const saving = {
-    userId: parts.identity.userId,
-    startedAt,
-    stamp: stampOf(startedAt),
-    lockedIds: new Set<string>(),
-    beforeRecord: () => {},
-  };
   const roots = parts.database.all("SELECT DISTINCT root FROM _bin").map((row) => String(row["root"]));
+  const saving = ownSaving(parts.identity.userId, parts.clock.now());
   parts.database.transaction(() => parts.dml.hardDelete(roots, saving));
   return jsonReply(200, { removed: roots.length });
 }

@@ -13,9 +13,10 @@ export const soapStyle: Style = {
   children: (records) => ({ "@children": records }),
 };
 
-/** A record as XML: type, Id, then the fields in the order of the query; a selected Id appears twice (reference 7). */
+/** A record as XML: type, Id, then the fields in the order of the query; a selected Id appears twice, another is nil (reference 7). */
 export function recordXml(name: string, answer: Answer): string {
-  const { "@type": type, "@id": id, ...fields } = answer;
+  const { "@type": type, "@id": _, ...fields } = answer;
+  const { Id: id } = fields;
   const parts = Object.entries(fields).map(([field, value]) => partXml(`sf:${field}`, value));
   return `<${name} xsi:type="sf:sObject">${tag("sf:type", String(type))}${tag("sf:Id", typeof id === "string" ? id : null)}${parts.join("")}</${name}>`;
 }
