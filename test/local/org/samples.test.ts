@@ -161,6 +161,22 @@ test("a collection refuses more than 200 records, reads up to 2,000 and answers 
   expect(read.json).toMatchObject([null, { attributes: { type: "Account" }, Name: "Acme" }]);
 });
 
+test("a collection takes ten chunks of one object each, and no eleventh", async () => {
+  const org = await open();
+  const account = { attributes: { type: "Account" }, Name: "Acme" };
+  const task = { attributes: { type: "Task" }, Subject: "Call" };
+  const save = (...records: object[]) => org.call("POST", "composite/sobjects", { records });
+  const five = [0, 1, 2, 3, 4].flatMap(() => [account, account, task]);
+
+  const ten = await save(...five);
+  const eleven = await save(...five, account);
+  const ids = [...ten.json].map((result) => result["id"]).join();
+  const removed = await org.call("DELETE", `composite/sobjects?ids=${ids},${String(ten.json[0]?.["id"])}`);
+
+  expect([ten.status, eleven.status, removed.status]).toEqual([200, 400, 400]);
+  expect(eleven.json[0]).toMatchObject({ errorCode: "LIMIT_EXCEEDED", message: expect.stringContaining("10 chunks") });
+});
+
 test("updates of the same id twice in one request fail both times", async () => {
   const org = await open();
   const id = await org.create("Account", { Name: "Acme" });

@@ -11,6 +11,7 @@ import { jsonObject, objectsIn, ok, param, type RestCall, type RestReply } from 
 import { restStyle } from "./style.ts";
 
 const MAX_RECORDS = 200;
+const MAX_CHUNKS = 10;
 
 /** `POST /composite/sobjects` (reference 3.1). */
 export function createAll(call: RestCall): Promise<RestReply> {
@@ -48,6 +49,7 @@ export function upsertAll(call: RestCall): Promise<RestReply> {
 export async function deleteAll(call: RestCall): Promise<RestReply> {
   const ids = (call.query.get("ids") ?? "").split(",").filter((id) => id !== "");
   refuseTooMany(ids.length);
+  refuseManyChunks(ids.map((id) => id.slice(0, 3)));
   const allOrNone = call.query.get("allOrNone") === "true";
   const work = (saving: Saving) => call.parts.dml.delete(ids, allOrNone, saving);
   const outcomes = await inTransaction(
@@ -98,6 +100,7 @@ async function saveRecords(call: RestCall, id: "inBody" | null, save: Save, isUp
   const records = objectsIn(body["records"]);
   refuseTooMany(records.length);
   const drafts = records.map((record) => readable(draftOf(call.parts.catalog, objectOf(call, record), record, id)));
+  refuseManyChunks(drafts.map(({ object }) => object.name));
   const ids = drafts.flatMap((draft) => draft.id ?? []);
   const target = {
     session: call.session,
@@ -138,6 +141,14 @@ function upsertKey(object: SObject, name: string): Field {
 function refuseTooMany(count: number): void {
   if (count > MAX_RECORDS)
     throw new Refusal("EXCEEDED_ID_LIMIT", `The number of records specified exceeds the limit of ${MAX_RECORDS}`);
+}
+
+/** Neighbours of one object are saved together; a request has at most ten such chunks. */
+function refuseManyChunks(objects: readonly string[]): void {
+  const chunks = objects.filter((object, index) => object !== objects[index - 1]).length;
+  if (chunks <= MAX_CHUNKS) return;
+  const remedy = "Please rearrange the data to reduce chunking.";
+  throw new Refusal("LIMIT_EXCEEDED", `Cannot have more than ${MAX_CHUNKS} chunks in a single operation. ${remedy}`);
 }
 
 /** One record's result; `id` only where there is one, `created` for upserts only. */
