@@ -69,9 +69,10 @@ function queueDemands(action: string, body: unknown, arnOf: (name: string) => st
 
 const key = z.object({ KeyId: z.string() });
 
+/** A policy names keys, never their aliases: a grant on an alias opens nothing, whatever name the call uses (AWS KMS Developer Guide). */
 function keyOf(body: unknown, arnOf: ArnOf): string {
   const { KeyId } = key.parse(body);
-  return KeyId.startsWith("arn:") ? KeyId : arnOf("kms", KeyId.startsWith("alias/") ? KeyId : `key/${KeyId}`);
+  return KeyId.startsWith("arn:") ? KeyId.replace(":alias/", ":key/alias/") : arnOf("kms", `key/${KeyId}`);
 }
 
 const VERBS: Readonly<Record<string, string>> = { POST: "Create", PUT: "Update", DELETE: "Delete", GET: "Get" };
