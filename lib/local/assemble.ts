@@ -49,8 +49,12 @@ async function makeAssembly(folder: string): Promise<void> {
   const unfinished = `${folder}.${process.pid}`;
   mkdirSync(ASSEMBLIES, { recursive: true });
   synthesize({ outdir: unfinished });
-  if (existsSync(folder)) rmSync(unfinished, { recursive: true });
-  else renameSync(unfinished, folder);
+  try {
+    renameSync(unfinished, folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error;
+    rmSync(unfinished, { recursive: true }); // somebody else was faster
+  }
   forgetOldAssemblies(folder);
 }
 
