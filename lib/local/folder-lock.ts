@@ -24,16 +24,18 @@ export function lockFolder(folder: string): FolderLock {
     writeFileSync(ownerFile, `${process.pid}\n`, { mode: 0o600 });
   } catch (error) {
     lock?.close();
-    throw new Error(`the data folder ${folder} ${reasonOf(error as Error, ownerFile)}`, { cause: error });
+    if ((error as { errcode?: number }).errcode !== BUSY) throw unwritable(folder, error as Error);
+    const remedy = "stop that process, or choose another folder";
+    throw new Error(`the data folder ${folder} is in use by process ${pidIn(ownerFile)}: ${remedy}`, { cause: error });
   }
   const held = lock;
   return { release: () => held.close() };
 }
 
-function reasonOf(error: Error & { readonly errcode?: number }, ownerFile: string): string {
-  if (error.errcode === BUSY)
-    return `is in use by process ${pidIn(ownerFile)}: stop that process, or choose another folder`;
-  return `cannot be written (${error.message}): give this user the right to, and room on the disk, or choose another folder`;
+/** What is said of a data folder that the system does not let this process write. */
+export function unwritable(folder: string, cause: Error): Error {
+  const remedy = "give this user the right to, and room on the disk, or choose another folder";
+  return new Error(`the data folder ${folder} cannot be written (${cause.message}): ${remedy}`, { cause });
 }
 
 function pidIn(file: string): string {

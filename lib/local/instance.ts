@@ -5,6 +5,7 @@ import { cannotListen } from "./cannot-listen.ts";
 import { startHost } from "./cloud/lambda/start-host.ts";
 import { startCloud } from "./cloud/start-cloud.ts";
 import { type Demo, knownDemo, openDemo } from "./demo.ts";
+import { unwritable } from "./folder-lock.ts";
 import { type FunctionLog, openFunctionLog } from "./function-log.ts";
 import { type InstanceFile, readInstanceFile, writeBegunFile, writeInstanceFile } from "./instance-file.ts";
 import { operatorEnvironment, writeOperatorFile } from "./operator-file.ts";
@@ -43,7 +44,7 @@ type Closers = (() => Promise<unknown>)[];
 /** Starts every part, finds or makes the demo workspace, and writes `instance.json`. When a part fails, the others are stopped again. */
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
   const dataDir = resolve(options.dataDir);
-  mkdirSync(dataDir, { recursive: true, mode: 0o711 }); // PostgreSQL may run as another user below it
+  makeFolder(dataDir);
   const closers: Closers = [];
   const close = async () => {
     for (const end of closers.splice(0).reverse()) await end();
@@ -56,6 +57,14 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+function makeFolder(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o711 }); // PostgreSQL may run as another user below it
+  } catch (error) {
+    throw unwritable(dataDir, error as Error);
   }
 }
 

@@ -82,6 +82,15 @@ test("a start without a demo keeps the one that is there, for the next one to go
   expect([without, after]).toMatchObject([demo, demo]);
 });
 
+test("a data folder that cannot be made is named, with the remedy", async () => {
+  const folder = join(dataDir, "instance.json", "below");
+
+  const { said, code } = await refused("--data-dir", folder);
+
+  expect(code).toBe(1);
+  expect(said).toContain(`the data folder ${folder} cannot be written (ENOTDIR`);
+});
+
 test("a port that is taken is named, with the way to choose another", async () => {
   const port = await occupied();
 
