@@ -213,6 +213,21 @@ test("a composite is one call, answers each part with its status, and takes at m
   expect(many.status).toBe(400);
 });
 
+test("a record that is refused says which fields, alone, in a composite and in a batch", async () => {
+  const org = await open();
+  const body = { LastName: "Rose", Email: "nope" };
+  const part = { method: "POST", url: `${org.base}/sobjects/Contact`, referenceId: "c", body };
+  const ofBatch = { method: "POST", url: "v66.0/sobjects/Contact", richInput: body };
+
+  const alone = await org.call("POST", "sobjects/Contact", body);
+  const composite = await org.call("POST", "composite", { compositeRequest: [part] });
+  const batch = await org.call("POST", "composite/batch", { batchRequests: [ofBatch] });
+
+  expect(alone.json).toMatchObject([{ errorCode: "INVALID_EMAIL_ADDRESS", fields: ["Email"] }]);
+  expect(composite.json["compositeResponse"]?.[0]?.["body"]).toEqual(alone.json);
+  expect(batch.json["results"]?.[0]?.["result"]).toEqual(alone.json);
+});
+
 test("a batch runs its requests apart and counts each of them", async () => {
   const org = await open();
 

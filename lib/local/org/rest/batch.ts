@@ -1,5 +1,6 @@
 import { Refusal } from "../refusal.ts";
 import type { RunInner } from "./composite.ts";
+import { errorsOf } from "./errors.ts";
 import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "./rest-call.ts";
 
 const MAX_REQUESTS = 25;
@@ -38,6 +39,6 @@ async function runOne(call: RestCall, request: Record<string, unknown>, runInner
       : { statusCode: answer.status, result: answer.json ?? null };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return { statusCode: error.status, result: [{ errorCode: error.code, message: error.message }] };
+    return { statusCode: error.status, result: errorsOf(error) };
   }
 }

@@ -1,5 +1,6 @@
 import { inTransaction } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
+import { errorsOf } from "./errors.ts";
 import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "./rest-call.ts";
 
 const MAX_REQUESTS = 25;
@@ -117,12 +118,7 @@ async function runOne(
     return { referenceId, status: answer.status, body: answer.json, headers: answer.headers ?? {} };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return {
-      referenceId,
-      status: error.status,
-      body: [{ errorCode: error.code, message: error.message }],
-      headers: {},
-    };
+    return { referenceId, status: error.status, body: errorsOf(error), headers: {} };
   }
 }
 

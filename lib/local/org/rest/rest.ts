@@ -2,6 +2,7 @@ import type { Session } from "../access/sessions.ts";
 import { type Call, emptyReply, jsonReply, nameOf, type Reply } from "../http/call.ts";
 import type { Parts } from "../parts.ts";
 import { notFound, Refusal } from "../refusal.ts";
+import { errorsOf } from "./errors.ts";
 import type { RestBody, RestCall, RestReply, Route } from "./rest-call.ts";
 import { isSpoken } from "./root.ts";
 import { routes } from "./routes.ts";
@@ -116,24 +117,10 @@ function replyOf(answer: RestReply, usage: string | null): Reply {
     : jsonReply(answer.status, answer.json, headers);
 }
 
-/** The error array of a refused request (reference 8); anything else is UNKNOWN_EXCEPTION with its own words. */
+/** A refused request (reference 8); anything else is UNKNOWN_EXCEPTION with its own words. */
 export function refusalReply(error: unknown, usage: string): Reply {
   const headers = { "Sforce-Limit-Info": usage };
-  if (error instanceof Refusal) {
-    const isRecordLevel = error.fields.length > 0 || RECORD_LEVEL.has(error.code);
-    const body = { message: error.message, errorCode: error.code, ...(isRecordLevel ? { fields: error.fields } : {}) };
-    return jsonReply(error.status, [body], headers);
-  }
+  if (error instanceof Refusal) return jsonReply(error.status, errorsOf(error), headers);
   const message = `An unexpected error occurred in the embedded org: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
   return jsonReply(500, [{ message, errorCode: "UNKNOWN_EXCEPTION" }], headers);
 }
-
-/** Codes that speak of a record and therefore always say which fields, if any. */
-const RECORD_LEVEL = new Set([
-  "ENTITY_IS_DELETED",
-  "DUPLICATE_VALUE",
-  "FIELD_CUSTOM_VALIDATION_EXCEPTION",
-  "UNABLE_TO_LOCK_ROW",
-  "INVALID_CROSS_REFERENCE_KEY",
-  "DELETE_FAILED",
-]);
