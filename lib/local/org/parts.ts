@@ -43,15 +43,23 @@ export function inTransaction<T>(
   {
     session,
     ids = [],
+    idsByKey = () => [],
     request,
     object,
-  }: { session: Session; ids?: readonly string[]; request: string; object?: string },
+  }: {
+    session: Session;
+    ids?: readonly string[];
+    idsByKey?: () => readonly string[];
+    request: string;
+    object?: string;
+  },
   work: (saving: Saving) => T,
 ): Promise<T> {
   const held = parts.faults.on("heldCommit", { request, ...(object === undefined ? {} : { object }) });
   return parts.committing.save({
     userId: session.userId,
     ids,
+    idsByKey,
     holdMs: held?.milliseconds ?? 0,
     beforeRecord: (target, id, values) => parts.faults.beforeRecord(target, id, values),
     work,

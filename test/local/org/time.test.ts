@@ -66,6 +66,40 @@ test("a record that an open transaction holds cannot be changed; after ten secon
   ]);
 });
 
+test.each([
+  [
+    "SOAP",
+    (org: Client) =>
+      org.soap(
+        "<upsert><externalIDFieldName>External_Id__c</externalIDFieldName><sObjects><type>Contact</type><External_Id__c>C-1</External_Id__c><LastName>Quick</LastName></sObjects></upsert>",
+      ),
+  ],
+  [
+    "a collection",
+    (org: Client) => {
+      const record = { attributes: { type: "Contact" }, External_Id__c: "C-1", LastName: "Quick" };
+      return org.call("PATCH", "composite/sobjects/Contact/External_Id__c", { records: [record] });
+    },
+  ],
+])("nor by an upsert that finds it by its key, in %s", async (_, upsert) => {
+  const clock = new ManualClock(START);
+  const org = await openOrg({ clock });
+  const id = await org.create("Contact", { LastName: "Rose", External_Id__c: "C-1" });
+  await hold(org, 60_000, "PATCH .*/sobjects/Contact/003");
+  const slow = org.call("PATCH", `sobjects/Contact/${id}`, { LastName: "Slow" });
+  await clock.sleepers(1);
+
+  const quick = upsert(org);
+  await clock.sleepers(2);
+  clock.pass(10_000);
+  const refused = await quick;
+  clock.pass(50_000);
+  await slow;
+
+  expect(refused.text).toContain("UNABLE_TO_LOCK_ROW");
+  expect(await org.records("SELECT LastName FROM Contact")).toMatchObject([{ LastName: "Slow" }]);
+});
+
 test("what leaves the recycle bin is gone for queryAll, and the delete log alone still knows it", async () => {
   const clock = new ManualClock(START);
   const org = await openOrg({ clock });

@@ -70,9 +70,10 @@ async function saveChunk(
   const drafts = chunk.map((line) => draftOf(parts, object, columns, line));
   const ids = drafts.flatMap((draft) => draft.id ?? []);
   const session = { token: "", userId: job.createdById };
+  const idsByKey = () => (job.operation === "upsert" ? parts.dml.idsByKey(drafts, keyOf(object, job)) : []);
   return await inTransaction(
     parts,
-    { session, ids, request: `BULK ${job.operation} ${object.name}`, object: object.name },
+    { session, ids, idsByKey, request: `BULK ${job.operation} ${object.name}`, object: object.name },
     (saving) => {
       const outcomes = save(parts, job, object, drafts, saving);
       const insert = "INSERT INTO _job_row VALUES (?, ?, ?, ?, ?, ?)";

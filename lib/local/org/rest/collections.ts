@@ -15,12 +15,7 @@ const MAX_CHUNKS = 10;
 
 /** `POST /composite/sobjects` (reference 3.1). */
 export function createAll(call: RestCall): Promise<RestReply> {
-  return saveRecords(
-    call,
-    null,
-    (drafts, allOrNone, saving) => call.parts.dml.create(drafts, allOrNone, saving),
-    false,
-  );
+  return saveRecords(call, null, (drafts, allOrNone, saving) => call.parts.dml.create(drafts, allOrNone, saving), null);
 }
 
 /** `PATCH /composite/sobjects`: each record carries its `id`. */
@@ -29,7 +24,7 @@ export function updateAll(call: RestCall): Promise<RestReply> {
     call,
     "inBody",
     (drafts, allOrNone, saving) => call.parts.dml.update(drafts, allOrNone, saving),
-    false,
+    null,
   );
 }
 
@@ -41,7 +36,7 @@ export function upsertAll(call: RestCall): Promise<RestReply> {
     call,
     key.type === "id" ? "inBody" : null,
     (drafts, allOrNone, saving) => call.parts.dml.upsert(drafts, key, allOrNone, saving),
-    true,
+    key,
   );
 }
 
@@ -95,7 +90,8 @@ function textsOf(value: unknown): string[] {
 
 type Save = (drafts: readonly Draft[], allOrNone: boolean, saving: Saving) => readonly Outcome[];
 
-async function saveRecords(call: RestCall, id: "inBody" | null, save: Save, isUpsert: boolean): Promise<RestReply> {
+/** Saves the body's records; `key` is that of an upsert. */
+async function saveRecords(call: RestCall, id: "inBody" | null, save: Save, key: Field | null): Promise<RestReply> {
   const body = jsonObject(call);
   const records = objectsIn(body["records"]);
   refuseTooMany(records.length);
@@ -105,13 +101,14 @@ async function saveRecords(call: RestCall, id: "inBody" | null, save: Save, isUp
   const target = {
     session: call.session,
     ids,
+    ...(key && { idsByKey: () => call.parts.dml.idsByKey(drafts, key) }),
     request: call.name,
     ...(drafts[0] ? { object: drafts[0].object.name } : {}),
   };
   const outcomes = await inTransaction(call.parts, target, (saving) =>
     save(drafts, body["allOrNone"] === true, saving),
   );
-  return ok(outcomes.map((outcome) => answerOf(outcome, isUpsert)));
+  return ok(outcomes.map((outcome) => answerOf(outcome, key !== null)));
 }
 
 /** JSON that cannot be read as the object's fields refuses the whole request; any other fault of a record is its own. */

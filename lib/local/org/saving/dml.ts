@@ -66,6 +66,11 @@ export class Dml {
     }).map((outcome, index) => this.#asUpsert(outcome, drafts[index], key));
   }
 
+  /** The ids of the records that an upsert will find by its key. */
+  idsByKey(drafts: readonly Draft[], key: Field): readonly string[] {
+    return drafts.flatMap((draft) => this.#matched(draft, key) ?? []);
+  }
+
   delete(ids: readonly string[], allOrNone: boolean, saving: Saving): readonly Outcome[] {
     return this.#all(ids, { allOrNone, one: (id) => accepted(this.remover.remove(id, saving)) });
   }
@@ -95,6 +100,15 @@ export class Dml {
 
   #all<T>(items: readonly T[], batch: Batch<T>): readonly Outcome[] {
     return saveAll(this.#needs.database, items, batch);
+  }
+
+  #matched(draft: Draft, key: Field): string | null {
+    try {
+      return this.saver.match(draft, key);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return null; // the save itself says why
+    }
   }
 
   /** A refused upsert says `created: false` only where its record is there already. */

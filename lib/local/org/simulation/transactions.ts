@@ -20,8 +20,10 @@ export interface Committing {
 /** What is saved, by whom, and how long its commit is held back. */
 export interface Save<T> {
   readonly userId: string;
-  /** The records that it will change, as far as known beforehand. */
+  /** The records that it will change, as far as their ids are known. */
   readonly ids: readonly string[];
+  /** Those that it will find by a key; looked for only where records are held. */
+  readonly idsByKey?: () => readonly string[];
   readonly beforeRecord: Saving["beforeRecord"];
   readonly holdMs: number;
   readonly work: (saving: Saving) => T;
@@ -51,9 +53,11 @@ export class Transactions implements Committing {
 
   async save<T>(save: Save<T>): Promise<T> {
     const startedAt = this.#clock.now();
-    if (save.holdMs > 0) return await this.#held(save, startedAt);
-    await this.#lockFree(save.ids);
-    return this.#commit(save, startedAt);
+    const matters = save.holdMs > 0 || this.#open.size > 0;
+    const complete = matters && save.idsByKey ? { ...save, ids: [...save.ids, ...save.idsByKey()] } : save;
+    if (save.holdMs > 0) return await this.#held(complete, startedAt);
+    await this.#lockFree(complete.ids);
+    return this.#commit(complete, startedAt);
   }
 
   /** Saves of a transaction that began earlier and is committed by whoever opened it: nothing is waited for. */

@@ -1,3 +1,4 @@
+import type { Field } from "../metadata/field.ts";
 import { inTransaction } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
 import type { Draft } from "../saving/draft.ts";
@@ -12,47 +13,54 @@ const MAX_RECORDS = 200;
 
 /** `create(sObjects[])` (reference 7). */
 export function create(call: SoapCall): Promise<string> {
-  return saveRecords(call, (drafts, saving) => call.parts.dml.create(drafts, allOrNone(call), saving), false);
+  const drafts = draftsOf(call);
+  return saveRecords(call, drafts, (saving) => call.parts.dml.create(drafts, allOrNone(call), saving), null);
 }
 
 /** `update(sObjects[])`. */
 export function update(call: SoapCall): Promise<string> {
-  return saveRecords(call, (drafts, saving) => call.parts.dml.update(drafts, allOrNone(call), saving), false);
+  const drafts = draftsOf(call);
+  return saveRecords(call, drafts, (saving) => call.parts.dml.update(drafts, allOrNone(call), saving), null);
 }
 
 /** `upsert(externalIDFieldName, sObjects[])`. */
-export function upsert(call: SoapCall): Promise<string> {
+export async function upsert(call: SoapCall): Promise<string> {
   const keyName = textOf(child(call.input, "externalIDFieldName")).trim();
-  const save = (drafts: readonly Draft[], saving: Saving): readonly Outcome[] => {
-    const [first] = drafts;
-    const key = first?.object.field(keyName);
-    if (first && !key?.idLookup)
-      throw new Refusal(
-        "INVALID_FIELD",
-        `Field name provided, ${keyName} does not match an External ID, Salesforce Id, or indexed field for ${first.object.name}`,
-      );
-    return key ? call.parts.dml.upsert(drafts, key, allOrNone(call), saving) : [];
-  };
-  return saveRecords(call, save, true);
+  const drafts = draftsOf(call);
+  const [first] = drafts;
+  if (!first) return "";
+  const key = first.object.field(keyName);
+  if (!key?.idLookup)
+    throw new Refusal(
+      "INVALID_FIELD",
+      `Field name provided, ${keyName} does not match an External ID, Salesforce Id, or indexed field for ${first.object.name}`,
+    );
+  return saveRecords(call, drafts, (saving) => call.parts.dml.upsert(drafts, key, allOrNone(call), saving), key);
 }
 
-async function saveRecords(
-  call: SoapCall,
-  save: (drafts: readonly Draft[], saving: Saving) => readonly Outcome[],
-  isUpsert: boolean,
-): Promise<string> {
+function draftsOf(call: SoapCall): readonly Draft[] {
   const elements = children(call.input, "sObjects");
   refuseTooMany(elements.length);
-  const drafts = elements.map((element) => draftOf(call.parts.catalog, element));
+  return elements.map((element) => draftOf(call.parts.catalog, element));
+}
+
+/** Saves the records of a call; `key` is that of an upsert. */
+async function saveRecords(
+  call: SoapCall,
+  drafts: readonly Draft[],
+  save: (saving: Saving) => readonly Outcome[],
+  key: Field | null,
+): Promise<string> {
   const [first] = drafts;
   const target = {
     session: call.session,
     ids: drafts.flatMap((draft) => draft.id ?? []),
+    ...(key && { idsByKey: () => call.parts.dml.idsByKey(drafts, key) }),
     request: call.name,
     ...(first ? { object: first.object.name } : {}),
   };
-  const outcomes = await inTransaction(call.parts, target, (saving) => save(drafts, saving));
-  return outcomes.map((outcome) => resultXml(outcome, isUpsert)).join("");
+  const outcomes = await inTransaction(call.parts, target, save);
+  return outcomes.map((outcome) => resultXml(outcome, key !== null)).join("");
 }
 
 /** `delete(ids[])`. */
