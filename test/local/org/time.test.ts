@@ -100,6 +100,30 @@ test.each([
   expect(await org.records("SELECT LastName FROM Contact")).toMatchObject([{ LastName: "Slow" }]);
 });
 
+test("a deletion that commits late takes along what was changed meanwhile, and no stamp goes back", async () => {
+  const clock = new ManualClock(START);
+  const org = await openOrg({ clock });
+  const account = await org.create("Account", { Name: "Acme" });
+  const contact = await org.create("Contact", { LastName: "Rose", AccountId: account });
+  const task = await org.create("Task", { Subject: "Call", WhatId: account });
+  await hold(org, 60_000, "DELETE");
+  const slow = org.call("DELETE", `sobjects/Account/${account}`);
+  await clock.sleepers(1);
+  clock.pass(30_000);
+  await org.call("PATCH", `sobjects/Contact/${contact}`, { Title: "Boss" });
+  await org.call("PATCH", `sobjects/Task/${task}`, { Subject: "Write" });
+  clock.pass(30_000);
+  await slow;
+
+  const meanwhile = "2026-02-03T04:05:36.000+0000";
+  expect(await org.records("SELECT IsDeleted, SystemModstamp FROM Contact", "queryAll")).toMatchObject([
+    { IsDeleted: true, SystemModstamp: meanwhile },
+  ]);
+  expect(await org.records("SELECT WhatId, SystemModstamp FROM Task")).toMatchObject([
+    { WhatId: null, SystemModstamp: meanwhile },
+  ]);
+});
+
 test("what leaves the recycle bin is gone for queryAll, and the delete log alone still knows it", async () => {
   const clock = new ManualClock(START);
   const org = await openOrg({ clock });

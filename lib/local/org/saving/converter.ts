@@ -3,7 +3,7 @@ import { Refusal } from "../refusal.ts";
 import type { Row, Stored } from "../store/database.ts";
 import type { Records } from "../store/records.ts";
 import type { Saver } from "./saver.ts";
-import type { Saving } from "./saving.ts";
+import { laterStamp, type Saving } from "./saving.ts";
 
 interface Needs {
   readonly records: Records;
@@ -58,7 +58,7 @@ export function convertLead({ records, catalog, saver }: Needs, asked: Conversio
     ConvertedOpportunityId: opportunityId,
     LastModifiedDate: saving.stamp,
     LastModifiedById: saving.userId,
-    SystemModstamp: saving.stamp,
+    SystemModstamp: laterStamp(saving, lead),
   });
   return { accountId, contactId, opportunityId };
 }

@@ -1,11 +1,11 @@
 import type { Catalog, ChildRelationship } from "../metadata/catalog.ts";
 import { Refusal } from "../refusal.ts";
-import { type Database, quoted } from "../store/database.ts";
+import { type Database, quoted, type Row } from "../store/database.ts";
 import { normalizeId } from "../store/ids.ts";
 import type { Records } from "../store/records.ts";
 import type { Draft } from "./draft.ts";
 import type { Saver } from "./saver.ts";
-import type { Saving } from "./saving.ts";
+import { laterStamp, type Saving } from "./saving.ts";
 
 interface Needs {
   readonly database: Database;
@@ -37,7 +37,7 @@ export function mergeRecords(needs: Needs, master: Draft, loserIds: readonly str
   const moved = losers.flatMap((loser) =>
     needs.catalog.childRelationships(object).flatMap((relationship) => adopt(needs, relationship, loser, id, saving)),
   );
-  for (const row of rows) bury(needs, master, String(row["Id"]), saving);
+  for (const row of rows) bury(needs, master, row, saving);
   return { id, mergedRecordIds: losers, updatedRelatedIds: moved };
 }
 
@@ -50,11 +50,12 @@ function adopt(
   saving: Saving,
 ): string[] {
   if (field.name === "MasterRecordId" || !child.updateable) return [];
-  const sql = `UPDATE ${quoted(child.name)} SET ${quoted(field.name)} = ?, "SystemModstamp" = ? WHERE ${quoted(field.name)} = ? RETURNING "Id"`;
+  const sql = `UPDATE ${quoted(child.name)} SET ${quoted(field.name)} = ?, "SystemModstamp" = max("SystemModstamp", ?) WHERE ${quoted(field.name)} = ? RETURNING "Id"`;
   return database.all(sql, masterId, saving.stamp, loser).map((row) => String(row["Id"]));
 }
 
-function bury({ database, records }: Needs, { object, id: masterId }: Draft, loser: string, saving: Saving): void {
+function bury({ database, records }: Needs, { object, id: masterId }: Draft, row: Row, saving: Saving): void {
+  const loser = String(row["Id"]);
   database.run("INSERT OR REPLACE INTO _deleted VALUES (?, ?, ?)", object.name, loser, saving.stamp);
   database.run("INSERT OR REPLACE INTO _bin VALUES (?, ?, ?)", loser, loser, saving.stamp);
   records.update(object, loser, {
@@ -62,6 +63,6 @@ function bury({ database, records }: Needs, { object, id: masterId }: Draft, los
     MasterRecordId: masterId,
     LastModifiedDate: saving.stamp,
     LastModifiedById: saving.userId,
-    SystemModstamp: saving.stamp,
+    SystemModstamp: laterStamp(saving, row),
   });
 }

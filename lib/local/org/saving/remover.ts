@@ -6,7 +6,7 @@ import { normalizeId } from "../store/ids.ts";
 import type { Records } from "../store/records.ts";
 import { refreshRollups } from "./rollup.ts";
 import type { Saver } from "./saver.ts";
-import type { Saving } from "./saving.ts";
+import { laterStamp, type Saving } from "./saving.ts";
 
 interface Needs {
   readonly database: Database;
@@ -88,7 +88,7 @@ export class Remover {
     database.run("INSERT OR REPLACE INTO _deleted VALUES (?, ?, ?)", object.name, id, saving.stamp);
     if (object.undeletable) {
       database.run("INSERT OR REPLACE INTO _bin VALUES (?, ?, ?)", id, root, saving.stamp);
-      records.update(object, id, { IsDeleted: 1, ...stampsOf(saving) });
+      records.update(object, id, { IsDeleted: 1, ...stampsOf(saving, row) });
     } else {
       records.remove(object, id);
     }
@@ -110,22 +110,24 @@ export class Remover {
     }
     for (const row of children) {
       if (field.cascadeDelete) this.#bury(child, row, root, saving);
-      else this.#unlink(child, String(row["Id"]), field.name, parentId, root, saving);
+      else this.#unlink(child, row, field.name, root, saving);
     }
   }
 
-  #unlink(child: SObject, id: string, field: string, target: string, root: string, saving: Saving): void {
+  #unlink(child: SObject, row: Row, field: string, root: string, saving: Saving): void {
+    const [id, target] = [String(row["Id"]), row[field] ?? null];
     this.#needs.database.run("INSERT OR REPLACE INTO _bin_link VALUES (?, ?, ?, ?)", root, id, field, target);
-    this.#needs.records.update(child, id, { [field]: null, SystemModstamp: saving.stamp });
+    this.#needs.records.update(child, id, { [field]: null, SystemModstamp: laterStamp(saving, row) });
   }
 
   #revive(id: string, saving: Saving): void {
     const { object } = this.locate(id);
     const { database, records } = this.#needs;
-    records.update(object, id, { IsDeleted: 0, ...stampsOf(saving) });
-    database.run("DELETE FROM _deleted WHERE object = ? AND id = ?", object.name, id);
     const row = records.find(object, id);
-    if (row) refreshRollups(this.#needs, object, [row], saving.stamp);
+    if (!row) return;
+    records.update(object, id, { IsDeleted: 0, ...stampsOf(saving, row) });
+    database.run("DELETE FROM _deleted WHERE object = ? AND id = ?", object.name, id);
+    refreshRollups(this.#needs, object, [row], saving.stamp);
   }
 
   #relink(link: Row, saving: Saving): void {
@@ -133,7 +135,10 @@ export class Remover {
     const field = String(link["field"]);
     const row = this.#needs.records.find(object, id);
     if (row?.[field] === null)
-      this.#needs.records.update(object, id, { [field]: link["target"] ?? null, SystemModstamp: saving.stamp });
+      this.#needs.records.update(object, id, {
+        [field]: link["target"] ?? null,
+        SystemModstamp: laterStamp(saving, row),
+      });
   }
 
   #forget(root: string): void {
@@ -142,6 +147,10 @@ export class Remover {
   }
 }
 
-function stampsOf(saving: Saving): Row {
-  return { LastModifiedDate: saving.stamp, LastModifiedById: saving.userId, SystemModstamp: saving.stamp };
+function stampsOf(saving: Saving, prior: Row): Row {
+  return {
+    LastModifiedDate: saving.stamp,
+    LastModifiedById: saving.userId,
+    SystemModstamp: laterStamp(saving, prior),
+  };
 }

@@ -11,7 +11,7 @@ import { check, checkRules, formulaOf } from "./check.ts";
 import { fromJson } from "./convert.ts";
 import type { Draft } from "./draft.ts";
 import { hasRollups, refreshRollups } from "./rollup.ts";
-import type { Saving } from "./saving.ts";
+import { laterStamp, type Saving } from "./saving.ts";
 import { rowScope } from "./scope.ts";
 
 interface Needs {
@@ -106,7 +106,7 @@ export class Saver {
     const changes: Row = {
       LastModifiedDate: saving.stamp,
       LastModifiedById: saving.userId,
-      SystemModstamp: laterOf(saving.stamp, prior),
+      SystemModstamp: laterStamp(saving, prior),
     };
     for (const field of object.fields) {
       if (isStored(field) && row[field.name] !== prior[field.name]) changes[field.name] ??= row[field.name] ?? null;
@@ -219,12 +219,6 @@ function refuseForbidden(draft: Draft, isAllowed: (field: Field) => boolean): vo
   if (names.length === 0) return;
   const message = `Unable to create/update fields: ${names.join(", ")}. Please check the security settings of this field and verify that it is read/write for your profile or permission set.`;
   throw new Refusal("INVALID_FIELD_FOR_INSERT_UPDATE", message, { fields: names });
-}
-
-/** An update can commit after a later one of the same record began; its stamp never goes back. */
-function laterOf(stamp: string, prior: Row): string {
-  const before = String(prior["SystemModstamp"]);
-  return before > stamp ? before : stamp;
 }
 
 /** The draft's values as text, by which a fault may have been ordered. */

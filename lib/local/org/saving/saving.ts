@@ -1,5 +1,6 @@
 import { stampOf } from "../clock.ts";
 import type { SObject } from "../metadata/sobject.ts";
+import type { Row } from "../store/database.ts";
 
 /** The transaction in which records are saved: who saves, and when it began (its stamp, whenever it commits). */
 export interface Saving {
@@ -11,6 +12,12 @@ export interface Saving {
   readonly lockedIds: ReadonlySet<string>;
   /** Asked before each record is written; throws a Refusal where a fault was ordered. */
   readonly beforeRecord: (object: SObject, id: string | null, values: () => readonly string[]) => void;
+}
+
+/** The stamp of a record that was there before: it can commit after a later save of it, but never goes back. */
+export function laterStamp({ stamp }: Saving, prior: Row): string {
+  const before = String(prior["SystemModstamp"]);
+  return stamp < before ? before : stamp;
 }
 
 /** What the org saves by itself: at once, as its administrator, under the time of now, and past every ordered fault. */
