@@ -101,6 +101,30 @@ test("values on REST: datetimes with +0000, dates, numbers, booleans, nulls for 
   });
 });
 
+test("a whole double is written with its point, an integer without, and both can be referred to", async () => {
+  const org = await open();
+  const id = await org.create("Account", { Name: "Acme", AnnualRevenue: 12, NumberOfEmployees: 12 });
+  const url = `${org.base}/sobjects/Account`;
+
+  const { text } = await org.query("SELECT AnnualRevenue, NumberOfEmployees FROM Account");
+  await org.call("POST", "composite", {
+    compositeRequest: [
+      { method: "GET", url: `${url}/${id}`, referenceId: "a" },
+      {
+        method: "POST",
+        url,
+        referenceId: "b",
+        body: { Name: "@{a.AnnualRevenue} of Acme", AnnualRevenue: "@{a.AnnualRevenue}" },
+      },
+    ],
+  });
+
+  expect(text).toContain('"AnnualRevenue":12.0,"NumberOfEmployees":12}');
+  expect(await org.records("SELECT Name, AnnualRevenue FROM Account WHERE Name LIKE '% of Acme'")).toMatchObject([
+    { Name: "12 of Acme", AnnualRevenue: 12 },
+  ]);
+});
+
 test("a key that several records hold answers 300 with their paths, for reading and for upsert", async () => {
   const org = await open({
     definition: {

@@ -1,5 +1,6 @@
 import { inTransaction } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
+import { readBack } from "../soql/render.ts";
 import { errorsOf } from "./errors.ts";
 import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "./rest-call.ts";
 
@@ -137,7 +138,7 @@ function resolved(text: string, answers: ReadonlyMap<string, unknown>): unknown 
         "INVALID_REFERENCE",
         `Invalid reference specified. No value for ${expression} found in ${referenceId}`,
       );
-    return value;
+    return readBack(value);
   };
   const whole = /^@\{([^}]+)\}$/.exec(text)?.[1];
   return whole === undefined

@@ -55,7 +55,17 @@ export class Renderer {
   }
 }
 
-/** REST's way of writing a value: JSON types, datetimes with `+0000` (reference 2.3). */
+const { rawJSON, isRawJSON } = JSON as typeof JSON & {
+  rawJSON(text: string): { readonly rawJSON: string };
+  isRawJSON(value: unknown): value is { readonly rawJSON: string };
+};
+
+/** What a client reads of a value that REST writes. */
+export function readBack(value: unknown): unknown {
+  return isRawJSON(value) ? Number(value.rawJSON) : value;
+}
+
+/** REST's way of writing a value: JSON types, `12.0` for a whole double, datetimes with `+0000` (reference 2.3). */
 export function restValue(field: Field, stored: Stored): unknown {
   if (stored === null) return field.type === "boolean" ? false : null;
   switch (field.type) {
@@ -65,6 +75,10 @@ export function restValue(field: Field, stored: Stored): unknown {
       return `${String(stored).slice(0, -1)}+0000`;
     case "address":
       return JSON.parse(String(stored));
+    case "double":
+    case "currency":
+    case "percent":
+      return Number.isInteger(stored) ? rawJSON(Number(stored).toFixed(1)) : stored;
     default:
       return stored;
   }
