@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { selfSigned } from "./http/self-signed.ts";
@@ -71,14 +72,20 @@ function readDefinition(file: string): Definition {
   throw new Error(`${file} is no org definition: ${problems.join("; ")}`);
 }
 
-/** The certificate of the data folder, made at the first start. */
+/** The certificate of the data folder, made at the first start and again when it is about to end. */
 function keptCertificate(dataDir: string): Tls {
   const [keyFile, certFile] = [join(dataDir, "tls-key.pem"), join(dataDir, "tls-cert.pem")];
   mkdirSync(dataDir, { recursive: true });
-  if (!existsSync(keyFile) || !existsSync(certFile)) {
+  if (!existsSync(keyFile) || !existsSync(certFile) || endsSoon(readFileSync(certFile))) {
     const made = selfSigned(new Date());
     writeFileSync(keyFile, made.key, { mode: 0o600 });
     writeFileSync(certFile, made.cert);
   }
   return { key: readFileSync(keyFile, "utf8"), cert: readFileSync(certFile, "utf8") };
+}
+
+const MONTH_MS = 30 * 24 * 3600 * 1000;
+
+function endsSoon(certificate: Buffer): boolean {
+  return new X509Certificate(certificate).validToDate.getTime() < Date.now() + MONTH_MS;
 }

@@ -4,7 +4,8 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { Connection } from "jsforce";
 import { expect, test } from "vitest";
-import { runOrg } from "../../../lib/local/org/run-org.ts";
+import { selfSigned } from "../../../lib/local/org/http/self-signed.ts";
+import { openOrg as openLoneOrg, runOrg } from "../../../lib/local/org/run-org.ts";
 import { spawnOrg } from "../../bench/org-process.ts";
 import { freshFolder, openOrg } from "./support/open-org.ts";
 
@@ -72,6 +73,22 @@ test("alone and with TLS it serves HTTPS under a certificate that it keeps, and 
   expect(response.statusCode).toBe(200);
   expect(text).toContain("access token   00D");
   expect(text).toContain("/_sim");
+});
+
+test("a certificate that is about to end is made anew, any other is kept", async () => {
+  const dataDir = await freshFolder();
+  const certificate = () => readFile(join(dataDir, "tls-cert.pem"), "utf8");
+  const old = selfSigned(new Date("2020-01-01T00:00:00Z"));
+  await writeFile(join(dataDir, "tls-key.pem"), old.key);
+  await writeFile(join(dataDir, "tls-cert.pem"), old.cert);
+  const startAndStop = async () => (await openLoneOrg({ dataDir, port: 0, tls: true })).close();
+
+  await startAndStop();
+  const renewed = await certificate();
+  await startAndStop();
+
+  expect(renewed).not.toBe(old.cert);
+  expect(await certificate()).toBe(renewed);
 });
 
 test("a definition that is wrong is refused with its place, before anything is started", async () => {
