@@ -3,6 +3,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { lockFolder } from "../folder-lock.ts";
+import { originOf } from "../origin.ts";
 import { bootstrap } from "./access/bootstrap.ts";
 import { Calls } from "./access/calls.ts";
 import { Sessions } from "./access/sessions.ts";
@@ -98,7 +99,7 @@ async function opened(options: OrgOptions, closers: (() => unknown)[]): Promise<
   const { username, password, accessToken, organizationId, userId, clientId, clientSecret } = parts.identity;
   const { port } = server.address() as AddressInfo;
   return {
-    url: `${options.tls ? "https" : "http"}://${host}:${port}`,
+    url: originOf(options.tls ? "https" : "http", host, port),
     username,
     password,
     accessToken,

@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startOrg } from "../../../lib/local/org/start-org.ts";
@@ -136,4 +137,15 @@ test("an org that finds its port taken leaves its folder free", async () => {
   await expect(startOrg({ dataDir, port: Number(new URL(org.url).port) })).rejects.toThrow("EADDRINUSE");
 
   expect((await (await openOrg({ dataDir })).get("limits")).status).toBe(200);
+});
+
+test("an org on an address of IPv6 tells a URL that can be called", {
+  skip: !Object.values(networkInterfaces())
+    .flat()
+    .some((known) => known?.address === "::1"),
+}, async () => {
+  const org = await openOrg({ host: "::1" });
+
+  expect(org.org.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+  expect((await org.get("limits")).status).toBe(200);
 });

@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { originOf } from "../../origin.ts";
 
 /** Starts listening (port 0 takes a free one) and gives the address: `http://127.0.0.1:54321`. */
 export async function listen(server: Server, port: number, address: string): Promise<string> {
@@ -7,7 +8,7 @@ export async function listen(server: Server, port: number, address: string): Pro
     server.once("error", reject);
     server.listen(port, address, resolve);
   });
-  return `http://${address}:${(server.address() as AddressInfo).port}`;
+  return originOf("http", address, (server.address() as AddressInfo).port);
 }
 
 /** Takes no new requests and resolves when those under way are answered. */
