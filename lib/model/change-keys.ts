@@ -1,28 +1,40 @@
 import type { ClaimedChange } from "./change.ts";
 import type { TableShape } from "./shape.ts";
 
-/** By what a change gets in the way of others, in log order: its row, its record, the upsert values that it has and had. */
-export function keysOf(shape: TableShape, change: ClaimedChange): string[] {
-  const keys = [`row ${change.recordId}`];
-  // Ids of 15 and of 18 characters name the same record.
-  if (change.sfid) keys.push(`sfid ${change.sfid.slice(0, 15)}`);
-  const upsert = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
-  for (const values of upsert === undefined ? [] : [change.old, change.values]) {
-    const value = upsert === undefined ? null : values[upsert];
-    // Salesforce compares external ids without case unless the field says otherwise.
-    if (value) keys.push(`key ${value.trim().toLowerCase()}`);
-  }
-  return keys;
+/** By what the changes of a table get in each other's way, in log order. */
+export interface ChangeKeys {
+  /** Its row, its record, the upsert values that it has and had. */
+  of(change: ClaimedChange): string[];
+  /** A row may name another row of its own table as its parent, by the upsert value: that one goes first. */
+  parentsOf(change: ClaimedChange): readonly string[];
 }
 
-/** A row may name another row of its own table as its parent, by the upsert value: that one goes first. */
-export function parentsInTable(shape: TableShape, change: ClaimedChange): string[] {
-  return shape.columns.flatMap(({ column, parent }) => {
-    const value = change.values[column];
-    const isOwn = parent?.object === shape.sfObject && parent.field === shape.upsertField;
-    return isOwn && value ? [`key ${value.trim().toLowerCase()}`] : [];
-  });
+/** The keys of changes by a table's shape, which is looked through once for all of them. */
+export function changeKeys({ columns, sfObject, upsertField }: TableShape): ChangeKeys {
+  const upsert = columns.find(({ field }) => field === upsertField)?.column;
+  const own = columns.filter(({ parent }) => parent?.object === sfObject && parent.field === upsertField);
+  const parents = own.map(({ column }) => column);
+  return {
+    of: ({ recordId, sfid, old, values }) => {
+      const keys = [`row ${recordId}`];
+      // Ids of 15 and of 18 characters name the same record.
+      if (sfid) keys.push(`sfid ${sfid.slice(0, 15)}`);
+      if (upsert === undefined) return keys;
+      if (old[upsert]) keys.push(keyOf(old[upsert]));
+      if (values[upsert]) keys.push(keyOf(values[upsert]));
+      return keys;
+    },
+    parentsOf: ({ values }) => {
+      if (parents.length === 0) return NONE;
+      return parents.flatMap((column) => (values[column] ? [keyOf(values[column])] : []));
+    },
+  };
 }
+
+const NONE: readonly string[] = [];
+
+/** Salesforce compares external ids without case unless the field says otherwise. */
+const keyOf = (value: string) => `key ${value.trim().toLowerCase()}`;
 
 /** Changes that can go beside what is under way, and those that must wait for it, or for one that waits. */
 export interface Apart {
@@ -33,11 +45,12 @@ export interface Apart {
 /** Tells apart, in log order, what shares a key with what is under way; `taken` holds the keys of that, and gains those of what waits. */
 export function keepApart(shape: TableShape, taken: Set<string>, changes: readonly ClaimedChange[]): Apart {
   if (taken.size === 0) return { free: changes, behind: [] };
+  const keys = changeKeys(shape);
   const [free, behind]: [ClaimedChange[], ClaimedChange[]] = [[], []];
   for (const change of changes) {
-    const keys = keysOf(shape, change);
-    const waits = [...keys, ...parentsInTable(shape, change)].some((key) => taken.has(key));
-    if (waits) for (const key of keys) taken.add(key);
+    const own = keys.of(change);
+    const waits = own.some((key) => taken.has(key)) || keys.parentsOf(change).some((key) => taken.has(key));
+    if (waits) for (const key of own) taken.add(key);
     (waits ? behind : free).push(change);
   }
   return { free, behind };

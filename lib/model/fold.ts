@@ -1,5 +1,5 @@
 import type { Action, ClaimedChange } from "./change.ts";
-import { keysOf, parentsInTable } from "./change-keys.ts";
+import { changeKeys } from "./change-keys.ts";
 import { outgoingFields } from "./outgoing-fields.ts";
 import type { Operation, OutgoingRecord } from "./record.ts";
 import type { TableShape } from "./shape.ts";
@@ -59,19 +59,23 @@ export function fold(shape: TableShape, changes: readonly ClaimedChange[]): Fold
 
   for (const draft of merge(shape, changes)) {
     const isEarly = (draft.sfid === null && draft.followsInsert) || !draft.before.isDisjointFrom(early);
-    const before = new Set([...draft.before].flatMap((other) => travelling.get(other) ?? []));
+    const before = travellingBefore(draft, travelling);
     const outcome = isEarly ? "early" : writeOf(shape, draft);
-    travelling.set(draft, [...before]);
+    if (before.length > 0) travelling.set(draft, before);
     if (outcome === "early") early.add(draft);
     else if (outcome === "settled") settled.push(ended(draft));
     else if ("error" in outcome) refused.push({ ...ended(draft), ...outcome });
     else {
-      const last = place(outcome, [...before]);
+      const last = place(outcome, before);
       placed.push(last);
       travelling.set(draft, [last]);
     }
   }
   return { batches: batchesOf(placed), settled, refused, early: [...early].map(ended) };
+}
+
+function travellingBefore({ before }: Draft, travelling: ReadonlyMap<Draft, readonly Placed[]>): readonly Placed[] {
+  return before.size === 0 ? NONE : [...new Set([...before].flatMap((other) => travelling.get(other) ?? NONE))];
 }
 
 const ended = ({ recordId, changeIds }: Draft): Ended => ({ recordId, changeIds });
@@ -81,14 +85,14 @@ interface Draft {
   readonly recordId: number;
   readonly changeIds: number[];
   readonly order: number;
-  readonly before: Set<Draft>;
+  before: ReadonlySet<Draft>;
   /** It starts with the row's INSERT. */
   readonly inserts: boolean;
   /** An earlier draft of this row, kept apart, starts with the row's INSERT. */
   readonly followsInsert: boolean;
   action: Action | null;
   sfid: string | null;
-  values: Record<string, string | null>;
+  values: Readonly<Record<string, string | null>>;
   attempts: number;
   capturedAt: Date;
 }
@@ -97,16 +101,16 @@ function merge(shape: TableShape, changes: readonly ClaimedChange[]): Draft[] {
   const drafts: Draft[] = [];
   const ofRow = new Map<number, Draft>();
   const lastWith = new Map<string, Draft>();
+  const keysBy = changeKeys(shape);
 
   for (const change of changes) {
-    const keys = keysOf(shape, change);
-    const needed = [...keys, ...parentsInTable(shape, change)];
-    const others = needed.map((key) => lastWith.get(key)).filter((other) => other !== undefined);
+    const keys = keysBy.of(change);
+    const others = [...keys, ...keysBy.parentsOf(change)].flatMap((key) => lastWith.get(key) ?? NONE);
     const open = ofRow.get(change.recordId);
     const mergeable = open && canJoin(open, change) && others.every((other) => other.order <= open.order);
     const draft = mergeable ? open : begin(change, drafts.length, open);
     if (draft !== open) drafts.push(draft);
-    for (const other of others) if (other !== draft) draft.before.add(other);
+    for (const other of others) if (other !== draft) draft.before = new Set(draft.before).add(other);
     join(draft, change);
     for (const key of keys) lastWith.set(key, draft);
     ofRow.set(change.recordId, draft);
@@ -127,16 +131,21 @@ function begin(change: ClaimedChange, order: number, previous: Draft | undefined
     recordId,
     changeIds: [],
     order,
-    before: new Set(),
+    before: NOTHING,
     inserts,
     followsInsert,
     action: null,
     sfid,
-    values: {},
+    values: NO_VALUES,
     attempts: 0,
     capturedAt: change.capturedAt,
   };
 }
+
+/** What most changes have in common is made once. */
+const NONE: readonly never[] = [];
+const NOTHING: ReadonlySet<never> = new Set();
+const NO_VALUES: Draft["values"] = {};
 
 function join(draft: Draft, change: ClaimedChange): void {
   draft.changeIds.push(change.id);
@@ -145,10 +154,10 @@ function join(draft: Draft, change: ClaimedChange): void {
   draft.sfid = change.sfid ?? draft.sfid;
   if (change.action === "DELETE") {
     draft.action = "DELETE";
-    draft.values = {};
+    draft.values = NO_VALUES;
   } else {
     draft.action ??= change.action;
-    draft.values = { ...draft.values, ...change.values };
+    draft.values = draft.values === NO_VALUES ? change.values : { ...draft.values, ...change.values };
   }
 }
 
@@ -185,26 +194,26 @@ interface Placed {
 }
 
 function place(write: Omit<Write, "after">, before: readonly Placed[]): Placed {
-  const level = 1 + Math.max(-1, ...before.map((other) => other.level));
+  if (before.length === 0) return { write: { ...write, after: NONE }, level: 0 };
+  const level = 1 + Math.max(...before.map((other) => other.level));
   return { write: { ...write, after: before.map((other) => other.write) }, level };
 }
 
 const ORDER: readonly Operation[] = ["undelete", "delete", "update", "upsert", "create"];
 
 function batchesOf(placed: readonly Placed[]): Batch[] {
-  const batches: Batch[] = [];
-  const deepest = Math.max(-1, ...placed.map(({ level }) => level));
-  for (let level = 0; level <= deepest; level++) {
-    for (const operation of ORDER) {
-      const writes = placed
-        .filter((one) => one.level === level && one.write.operation === operation)
-        .map((one) => one.write);
-      const { bulk, soap } = waysOf(operation, writes);
-      batches.push(...bulk.map((job) => ({ way: "bulk", operation, writes: job }) as const));
-      batches.push(...soapBatches(operation, soap));
-    }
+  const levels: Map<Operation, Write[]>[] = [];
+  for (const { write, level } of placed) {
+    levels[level] ??= new Map(ORDER.map((operation) => [operation, []]));
+    levels[level].get(write.operation)?.push(write);
   }
-  return batches;
+  return levels.flatMap((level) => [...level].flatMap(([operation, writes]) => batchesWith(operation, writes)));
+}
+
+function batchesWith(operation: Operation, writes: readonly Write[]): Batch[] {
+  if (writes.length === 0) return [];
+  const { bulk, soap } = waysOf(operation, writes);
+  return [...bulk.map((job) => ({ way: "bulk", operation, writes: job }) as const), ...soapBatches(operation, soap)];
 }
 
 /** Writes in calls of SOAP, each as full as it may be. */

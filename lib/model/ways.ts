@@ -1,4 +1,4 @@
-import type { Operation, OutgoingRecord } from "./record.ts";
+import type { Operation, OutgoingParent, OutgoingRecord } from "./record.ts";
 
 /** Records that one call of Salesforce's SOAP API takes. */
 export const BATCH_SIZE = 200;
@@ -72,15 +72,20 @@ export function headerOf({ id, values, parents = [] }: OutgoingRecord): string[]
 }
 
 function fitsUpload({ values, parents = [] }: OutgoingRecord): boolean {
-  const texts = [...Object.values(values), ...parents.map(({ value }) => value)];
   let characters = 0;
-  for (const text of texts) {
+  for (const text of textsOf(values, parents)) {
     if (text === null) continue;
     // A blank cell means that the field is to be left alone.
-    if (text.trim() === "" || text === CLEARS || text.length > FIELD_CHARACTERS) return false;
+    if (text.length > FIELD_CHARACTERS || text === CLEARS || text.trim() === "") return false;
     characters += text.length;
   }
   return characters <= RECORD_CHARACTERS;
+}
+
+function textsOf(values: OutgoingRecord["values"], parents: readonly OutgoingParent[]): readonly (string | null)[] {
+  const texts = Object.values(values);
+  for (const { value } of parents) texts.push(value);
+  return texts;
 }
 
 function* jobsOf<Write extends Travelling>(group: readonly Write[]): Generator<Write[]> {
@@ -101,6 +106,6 @@ function* jobsOf<Write extends Travelling>(group: readonly Write[]): Generator<W
 
 /** No character is longer than three bytes of UTF-8 for each of its two; each value has two quotes and a comma. */
 function bytesAtMost({ id, values, parents = [] }: OutgoingRecord): number {
-  const texts = [id, ...Object.values(values), ...parents.map(({ value }) => value)];
-  return texts.reduce((sum, text) => sum + 3 * (text?.length ?? CLEARS.length) + 3, 0);
+  const ofId = 3 * (id ?? CLEARS).length + 3;
+  return textsOf(values, parents).reduce((sum, text) => sum + 3 * (text ?? CLEARS).length + 3, ofId);
 }

@@ -1,4 +1,4 @@
-import { keepApart, keysOf } from "../model/change-keys.ts";
+import { changeKeys, keepApart } from "../model/change-keys.ts";
 import { type Batch, type Folded, fold } from "../model/fold.ts";
 import { FIRST_JOB_RECORDS, JOB_RECORDS } from "../model/ways.ts";
 import type { Cycle } from "./cycle.ts";
@@ -124,7 +124,7 @@ async function sendBeside(cycle: Cycle, run: Run, { folded, job, changes }: Piec
   if (started) {
     run.jobs.push(started);
     run.sideBySide -= 1;
-    for (const change of changes) for (const key of keysOf(cycle.shape, change)) run.taken.add(key);
+    if (run.sideBySide > 0) for (const key of changes.flatMap(changeKeys(cycle.shape).of)) run.taken.add(key);
   } else run.sideBySide = 0;
   return true;
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ClaimedChange } from "../../lib/model/change.ts";
-import { keepApart, keysOf } from "../../lib/model/change-keys.ts";
+import { changeKeys, keepApart } from "../../lib/model/change-keys.ts";
 import { column, contactShape } from "../support/shapes.ts";
 
 const shape = contactShape({ upsertField: "Key__c" });
@@ -25,8 +25,10 @@ function change(id: number, recordId: number, sfid: string | null, before?: stri
   return { ...common, id, recordId, sfid, old: values(before), values: values(after) };
 }
 
+const keysOf = changeKeys(shape).of;
+
 const share = (one: ClaimedChange, other: ClaimedChange) =>
-  !new Set(keysOf(shape, one)).isDisjointFrom(new Set(keysOf(shape, other)));
+  !new Set(keysOf(one)).isDisjointFrom(new Set(keysOf(other)));
 
 describe("what goes beside changes that are under way", () => {
   test("shares no row, record or upsert value with them, nor with an earlier change that waits for them", () => {
@@ -34,7 +36,7 @@ describe("what goes beside changes that are under way", () => {
     const beside = fc.property(changes, fc.nat(12), (all, begun) => {
       const [underWay, rest] = [all.slice(0, begun), all.slice(begun)];
 
-      const { free, behind } = keepApart(shape, new Set(underWay.flatMap((one) => keysOf(shape, one))), rest);
+      const { free, behind } = keepApart(shape, new Set(underWay.flatMap((one) => keysOf(one))), rest);
 
       waiting += behind.length;
       expect([...free, ...behind].sort((a, b) => a.id - b.id)).toEqual(rest);
@@ -61,7 +63,7 @@ describe("what goes beside changes that are under way", () => {
     });
     const child = { ...change(2, 2, null), values: { reportsto__r__key__c: "K-1" } };
 
-    const { behind } = keepApart(own, new Set(keysOf(own, change(1, 1, null, undefined, "K-1"))), [child]);
+    const { behind } = keepApart(own, new Set(changeKeys(own).of(change(1, 1, null, undefined, "K-1"))), [child]);
 
     expect(behind).toEqual([child]);
   });
