@@ -5,6 +5,7 @@ import type { Cycle } from "./cycle.ts";
 import type { Doubtful } from "./doubtful.ts";
 import { lookUpAgain } from "./look-up-again.ts";
 import { ChangedMeanwhile, type ClaimedChange, type PushOutcome } from "./ports.ts";
+import { idsOf } from "./save-batch.ts";
 import { sendBatch } from "./send-batch.ts";
 import { awaitJob, type StartedJob, sendByBulk, startByBulk } from "./send-by-bulk.ts";
 import { type Sending, settle, settleOwed, startSending } from "./sending.ts";
@@ -18,12 +19,20 @@ const JOBS_AT_WORK = 3;
 /** A push begins with so many small jobs, each being worked off while others are claimed, uploaded and settled. */
 const JOBS_SIDE_BY_SIDE = 4;
 
+/** A job that is opened, uploaded and started while others are; what its end asks for it finds in `sending`. */
+interface JobBeside {
+  readonly sending: Sending;
+  readonly started: Promise<StartedJob | null>;
+}
+
 /** One push: what became of its changes so far, and its jobs. */
 interface Run {
   readonly inDoubt: readonly Doubtful[];
   readonly sending: Sending;
-  /** Started and not settled, oldest first. */
-  readonly jobs: StartedJob[];
+  /** Not settled yet, oldest first. */
+  readonly jobs: JobBeside[];
+  /** The batches of those that are marked as sent. */
+  readonly besides: string[];
   /** What a change must not share with those jobs, nor with a change that waits for one of them. */
   readonly taken: Set<string>;
   /** Jobs that may still be started beside others. */
@@ -37,17 +46,16 @@ interface Run {
 export async function push(cycle: Cycle, inDoubt: readonly Doubtful[], sparesCalls: boolean): Promise<void> {
   const isFree = !sparesCalls && cycle.tally.jobsWaiting === 0;
   const sideBySide = isFree ? JOBS_SIDE_BY_SIDE : 0;
-  const run: Run = { inDoubt, sending: startSending(), jobs: [], taken: new Set(), sideBySide };
+  const run: Run = { inDoubt, sending: startSending(), jobs: [], besides: [], taken: new Set(), sideBySide };
   try {
     while (await pushSome(cycle, run));
   } catch (error) {
-    await leaveInOrder(cycle, run.sending).catch((cause: unknown) => {
+    await leaveInOrder(cycle, run).catch((cause: unknown) => {
       // The next holder of the lease finds out what was sent, and gives back the rest.
       cycle.tally.notes.push(`a stopped push could not be left in order: ${String(cause)}`);
     });
     throw error;
   }
-  cycle.tally.jobsWaiting += run.jobs.length;
 }
 
 /** False: nothing more is due, or a job was left at work, and what was to follow it goes back until later. */
@@ -55,8 +63,8 @@ async function pushSome(cycle: Cycle, run: Run): Promise<boolean> {
   if (run.sideBySide === 0 && !(await finishJobs(cycle, run))) return false;
   await cycle.hold.mayRead();
   const claimed = await claim(cycle, run);
-  const { free } = keepApart(cycle.shape, run.taken, claimed);
   const isFilled = claimed.length >= FIRST_JOB_RECORDS;
+  const { free } = keepApart(cycle.shape, run.taken, claimed);
   const goesOn = await claimedAnew(cycle, () =>
     free.length > 0 ? sendClaimed(cycle, run, free, isFilled) : finishSome(cycle, run),
   );
@@ -77,9 +85,8 @@ async function claimedAnew(cycle: Cycle, work: () => Promise<boolean>): Promise<
   }
 }
 
-async function claim(cycle: Cycle, { sending, jobs, sideBySide }: Run): Promise<readonly ClaimedChange[]> {
+async function claim(cycle: Cycle, { sending, besides, sideBySide }: Run): Promise<readonly ClaimedChange[]> {
   const full = cycle.tally.jobsWaiting < JOBS_AT_WORK ? CLAIM_LIMIT : SMALL_CLAIM_LIMIT;
-  const besides = jobs.map(({ job }) => job.batchId);
   const claimed = await cycle.store.claim(cycle.lease, sideBySide > 0 ? FIRST_JOB_RECORDS : full, besides);
   // What was sent once and is in doubt is never to be sent by giving it back.
   for (const { id, sent } of claimed) if (!sent) sending.unsent.add(id);
@@ -117,26 +124,47 @@ interface Piece {
   readonly changes: readonly ClaimedChange[];
 }
 
-/** Starts a job whose end is awaited later. */
+/** Begins a job that nothing waits for but its end: what is claimed meanwhile shares no key with it. */
 async function sendBeside(cycle: Cycle, run: Run, { folded, job, changes }: Piece): Promise<true> {
   await settle(cycle, run.sending, withoutSending(folded));
-  const started = await startByBulk(cycle, run.sending, job);
-  if (started) {
-    run.jobs.push(started);
-    run.sideBySide -= 1;
-    if (run.sideBySide > 0) for (const key of changes.flatMap(changeKeys(cycle.shape).of)) run.taken.add(key);
-  } else run.sideBySide = 0;
+  const sending = startSending();
+  for (const id of idsOf(job.writes)) if (run.sending.unsent.delete(id)) sending.unsent.add(id);
+  const started = startByBulk(cycle, sending, job, ({ batchId }) => run.besides.push(batchId));
+  started.then(
+    (one) => {
+      // There is no Bulk API here, which the next ones need not find out by themselves.
+      if (one === null) run.sideBySide = 0;
+    },
+    () => undefined, // met where its end is awaited
+  );
+  run.jobs.push({ sending, started });
+  run.sideBySide -= 1;
+  if (run.sideBySide > 0) for (const key of changes.flatMap(changeKeys(cycle.shape).of)) run.taken.add(key);
   return true;
 }
 
-/** Waits for the jobs of this push, oldest first, and settles them. False: they are at work for too long to wait on. */
-async function finishJobs(cycle: Cycle, { sending, jobs, taken }: Run): Promise<boolean> {
-  for (let oldest = jobs[0]; oldest; oldest = jobs[0]) {
-    if (!(await awaitJob(cycle, sending, oldest))) return false;
-    jobs.shift();
+/** Waits for the jobs of this push, oldest first, and settles them. False: some are left at work. */
+async function finishJobs(cycle: Cycle, run: Run): Promise<boolean> {
+  let isOver = true;
+  for (const { sending, started } of run.jobs) {
+    await claimedAnew(cycle, async () => {
+      const job = await started;
+      isOver &&= job === null || (await awaitJob(cycle, sending, job));
+      if (job !== null && !isOver) cycle.tally.jobsWaiting += 1;
+      return true;
+    });
   }
-  taken.clear();
-  return true;
+  for (const { sending } of run.jobs) await endOf(cycle, run, sending);
+  for (const list of [run.jobs, run.besides]) list.length = 0;
+  run.taken.clear();
+  return isOver;
+}
+
+/** What was not sent of a job's changes is the push's to give back. */
+async function endOf(cycle: Cycle, run: Run, sending: Sending): Promise<void> {
+  await sending.writing;
+  await settleOwed(cycle, sending);
+  for (const id of sending.unsent) run.sending.unsent.add(id);
 }
 
 /** The same where there are any: what could not go beside them can be claimed after them. */
@@ -175,9 +203,11 @@ function withoutSending({ settled, refused }: Folded): PushOutcome[] {
   ];
 }
 
-async function leaveInOrder(cycle: Cycle, sending: Sending): Promise<void> {
-  await settleOwed(cycle, sending);
-  await giveBack(cycle, sending);
+async function leaveInOrder(cycle: Cycle, run: Run): Promise<void> {
+  await Promise.allSettled(run.jobs.map(({ started }) => started));
+  await Promise.allSettled(run.jobs.map(({ sending }) => endOf(cycle, run, sending)));
+  await settleOwed(cycle, run.sending);
+  await giveBack(cycle, run.sending);
 }
 
 async function giveBack(cycle: Cycle, { unsent }: Sending): Promise<void> {

@@ -26,7 +26,9 @@ export interface StartedJob {
 /** One job, started and waited for. False: it is at work still, and later cycles take up what comes of it. */
 export async function sendByBulk(cycle: Cycle, sending: Sending, batch: Saved): Promise<boolean> {
   const started = await startByBulk(cycle, sending, batch);
-  if (started === null || (await awaitJob(cycle, sending, started))) return true;
+  const isOver = started === null || (await awaitJob(cycle, sending, started));
+  await sending.writing;
+  if (isOver) return true;
   cycle.tally.jobsWaiting += 1;
   return false;
 }
@@ -39,6 +41,7 @@ export async function startByBulk(
   cycle: Cycle,
   sending: Sending,
   { operation, writes }: Saved,
+  marked: (job: Job) => void = () => undefined,
 ): Promise<StartedJob | null> {
   const going = ready(sending, writes);
   await settleOwed(cycle, sending);
@@ -50,6 +53,7 @@ export async function startByBulk(
     return null;
   }
   const job: Job = { operation, jobId, batchId: bulkBatchId({ operation, jobId }) };
+  marked(job);
   await start(cycle, sending, job, batch);
   return { job, writes: going, startedAt: cycle.clock.now() };
 }
@@ -57,7 +61,7 @@ export async function startByBulk(
 /** A job with its records uploaded, nothing saved yet. Null: this org, or this object, has no Bulk API. */
 async function open(cycle: Cycle, { operation, writes }: Saved): Promise<string | null> {
   const { salesforce, shape, hold } = cycle;
-  await hold.maySave();
+  await hold.mayRead();
   try {
     const jobId = await hold.during(() => salesforce.openBulkSave(operation, shape.sfObject, shape.upsertField));
     const records = writes.map(({ record }) => record);
@@ -105,7 +109,7 @@ async function abandon({ salesforce, tally }: Cycle, jobId: string): Promise<voi
   });
 }
 
-/** Looks after a job until it is over, and settles what came of it. False: it has been at work for too long to wait on. */
+/** Looks after a job until it is over, and settles what came of it: `sending.writing`. False: it has been at work for too long to wait on. */
 export async function awaitJob(
   cycle: Cycle,
   sending: Sending,

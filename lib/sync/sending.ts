@@ -11,10 +11,12 @@ export interface Sending {
   readonly delayed: Map<Write, number>;
   /** What came of the last call, to be written down while the next one is under way. */
   owed: readonly PushOutcome[];
+  /** The writing down of a job's results that is under way; whoever writes the next ones, or ends, awaits it. */
+  writing: Promise<void>;
 }
 
 export function startSending(): Sending {
-  return { unsent: new Set(), delayed: new Map(), owed: [] };
+  return { unsent: new Set(), delayed: new Map(), owed: [], writing: Promise.resolve() };
 }
 
 /** The writes that nothing holds back. What follows one that is to be tried again waits as long, which is owed. */
@@ -44,11 +46,16 @@ export async function settle(cycle: Cycle, sending: Sending, outcomes: readonly 
   note(cycle, sending, outcomes);
 }
 
-/** The same for what came of a job: it was started in time or not at all, so nothing newer can have gone before it. */
+/**
+ * The same for what came of a job, while the next results are read: `writing` tells when it is done. A job was started in
+ * time or not at all, so nothing newer can have gone before it.
+ */
 export async function settleJobs(cycle: Cycle, sending: Sending, outcomes: readonly PushOutcome[]): Promise<void> {
   if (outcomes.length === 0) return;
-  await cycle.store.settle(cycle.lease, outcomes);
-  note(cycle, sending, outcomes);
+  await sending.writing;
+  sending.writing = cycle.store.settle(cycle.lease, outcomes).then(() => note(cycle, sending, outcomes));
+  // Whoever awaits it meets its failure; nobody does when the work ends before.
+  sending.writing.catch(() => undefined);
 }
 
 function note(cycle: Cycle, sending: Sending, outcomes: readonly PushOutcome[]): void {

@@ -248,22 +248,30 @@ describe("more rows than one of the first jobs takes", () => {
   /** Two of the first jobs, and a call of SOAP. */
   const MORE = 2 * FIRST_JOB_RECORDS + 100;
 
-  /** The calls of a cycle that tell in which order its jobs were started and read. */
-  async function steps(): Promise<string[]> {
+  /** Some of the calls of a cycle, in their order. */
+  async function steps(...wanted: readonly string[]): Promise<string[]> {
     const asked: string[] = [];
     world.interfere((call) => {
-      if (/^org\.(startBulkSave|bulkSaved|write)$/.test(call)) asked.push(call.slice(4));
+      if (wanted.includes(call)) asked.push(call);
     });
     await world.cycle(contact);
     world.interfere(null);
     return asked;
   }
+  const [START, READ] = ["org.startBulkSave", "org.bulkSaved"];
 
   test("go by jobs side by side, and what is left over by SOAP", async () => {
     await insertMany(MORE);
     const before = await world.calls();
 
-    expect(await steps()).toEqual(["startBulkSave", "startBulkSave", "bulkSaved", "bulkSaved", "write"]);
+    const asked = await steps("store.claim", "org.lookAtBulkSave", "org.write");
+
+    expect(asked.slice(0, 4), "nothing waits for a job while more can be claimed").toEqual([
+      ...["store.claim", "store.claim", "store.claim"],
+      "org.lookAtBulkSave",
+    ]);
+    expect(asked.filter((call) => call === "org.write")).toHaveLength(1);
+    expect((await jobs()).map(({ state }) => state)).toEqual(["JobComplete", "JobComplete"]);
 
     expect(await states()).toEqual({ SUCCESS: MORE });
     expect(await rows("_ab_lastop = 'INSERTED'")).toEqual([{ n: MORE, records: MORE }]);
@@ -276,7 +284,7 @@ describe("more rows than one of the first jobs takes", () => {
     const usage = { used: 71, limit: 100, at: new Date(cloud.clock.now()) };
     await world.services.engine.saveBudget(world.workspaceId, { usage, step: 1 });
 
-    expect(await steps()).toEqual(["startBulkSave", "bulkSaved"]);
+    expect(await steps(START, READ)).toEqual([START, READ]);
 
     expect(await states()).toEqual({ SUCCESS: MORE });
   }, 90_000);
@@ -289,9 +297,9 @@ describe("more rows than one of the first jobs takes", () => {
       FIRST_JOB_RECORDS,
     ]);
 
-    const asked = await steps();
+    const asked = await steps(START, READ);
 
-    expect(asked.lastIndexOf("startBulkSave")).toBeGreaterThan(asked.indexOf("bulkSaved"));
+    expect(asked.lastIndexOf(START)).toBeGreaterThan(asked.indexOf(READ));
     expect(await states()).toEqual({ SUCCESS: 2 * MORE });
     expect(await count("External_Id__c LIKE 'N-%'")).toBe(MORE - FIRST_JOB_RECORDS);
     expect(await count("External_Id__c LIKE 'K-%'")).toBe(FIRST_JOB_RECORDS);
@@ -318,6 +326,47 @@ describe("more rows than one of the first jobs takes", () => {
     expect(unnamed, "each change is known by the call that carried it").toEqual([]);
   }, 90_000);
 
+  test("of which one is changed by others before it is sent go as they are by then", async () => {
+    await insertMany(MORE);
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET title = 'new'");
+    let isFirst = true;
+    world.interfere(async (call) => {
+      if (call !== "store.markSent" || !isFirst) return;
+      isFirst = false;
+      // As a page of long work that meets a change in Salesforce leaves it.
+      await world.sql(
+        `UPDATE salesforce._trigger_log SET "values" = '{"title": "merged"}' WHERE record_id = 7 AND state = 'NEW'`,
+      );
+    });
+
+    await world.cycle(contact);
+    world.interfere(null);
+
+    expect(await states()).toEqual({ SUCCESS: 2 * MORE });
+    expect([await count("Title = 'new'"), await count("Title = 'merged'")]).toEqual([MORE - 1, 1]);
+    expect((await jobs()).map(({ state }) => state)).toContain("Aborted");
+  }, 90_000);
+
+  test.each([
+    ["uploading", "PUT .*/jobs/ingest"],
+    ["starting", "PATCH .*/jobs/ingest"],
+  ])(
+    "lose nothing when the answer to %s one of their jobs is lost",
+    async (_, path) => {
+      await insertMany(MORE);
+      await world.fault({ kind: "saveThenDrop", path });
+
+      await world.cycle(contact);
+      await settleDown();
+
+      expect(await states()).toEqual({ SUCCESS: MORE });
+      expect(await rows("sfid IS NOT NULL")).toEqual([{ n: MORE, records: MORE }]);
+      expect(await count("LastName != ''")).toBe(MORE);
+    },
+    90_000,
+  );
+
   test("and of many kinds are claimed together, so that each kind fills a job", async () => {
     await insertMany(MORE);
     await world.cycle(contact);
@@ -326,7 +375,7 @@ describe("more rows than one of the first jobs takes", () => {
          description = CASE id % 2 WHEN 1 THEN 'new' END`,
     );
 
-    expect(await steps()).toEqual(["startBulkSave", "bulkSaved", "startBulkSave", "bulkSaved"]);
+    expect(await steps(START, READ)).toEqual([START, READ, START, READ]);
 
     expect(await states()).toEqual({ SUCCESS: 2 * MORE });
   }, 90_000);

@@ -127,8 +127,11 @@ export function cycleStoreOn(
         const search = searches.get(nameOf(lease)) ?? { kind: "all" };
         const { changes, next, versions } = await claim(bench, lease, { limit, search, besides, mayRead });
         searches.set(nameOf(lease), next);
-        if (versions) for (const { id } of changes) read.set(id, versions);
-        return changes;
+        if (!versions) return changes;
+        // Those that are in the caller's hands are NEW still.
+        const others = changes.filter(({ id }) => !read.has(id));
+        for (const { id } of others) read.set(id, versions);
+        return others;
       }),
     markSent: (lease, batchId, changeIds) =>
       inTurn(() => {
