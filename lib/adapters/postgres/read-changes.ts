@@ -3,7 +3,7 @@ import { changesFrom } from "./claimed-changes.ts";
 import { leaseTable, type Workbench } from "./fence.ts";
 import type { MappedTable } from "./layout.ts";
 import type { Row } from "./session.ts";
-import { numberArray } from "./sql.ts";
+import { literal, numberArray } from "./sql.ts";
 
 /** Changes as they were read, and the transactions that had made them so: a change of one of them has another since. */
 export interface ReadChanges {
@@ -12,8 +12,9 @@ export interface ReadChanges {
 }
 
 /**
- * All NEW changes of these rows, as they are, without a lock. Null: some have failed before, which brings them back, or
- * delete something, of which there may be too many; those must be claimed by writing.
+ * All NEW changes of these rows, as they are, without a lock; what they held before is told only where their upsert value
+ * changed. Null: some have failed before, which brings them back, or delete something, of which there may be too many;
+ * those must be claimed by writing.
  */
 export async function readWhole(
   { session, tables }: Workbench,
@@ -21,16 +22,25 @@ export async function readWhole(
   recordIds: readonly number[],
 ): Promise<ReadChanges | null> {
   const ofRows = "table_name = $1 AND record_id = ANY ((SELECT $2::bigint[])::bigint[])";
-  const hasFailed = `(SELECT EXISTS (SELECT FROM ${tables.log} WHERE ${ofRows} AND state = 'FAILED' AND NOT superseded))`;
+  const hasFailed = `EXISTS (SELECT FROM ${tables.log} WHERE ${ofRows} AND state = 'FAILED' AND NOT superseded)`;
   const rows = await session.query(
     `WITH whole AS MATERIALIZED (
-       SELECT *, xmin::text AS version FROM ${tables.log} WHERE ${ofRows} AND processed_at IS NULL AND state = 'NEW'
+       SELECT id, action, record_id, sfid, ${upsertValueOf(mapped)} AS old, "values", attempts, batch_id, confirmed,
+         created_at, sent_at, xmin::text AS version
+       FROM ${tables.log} WHERE ${ofRows} AND processed_at IS NULL AND state = 'NEW'
      )
-     ${changesFrom("whole", mapped, `l.version, ${hasFailed} AS has_failed`)}`,
+     ${changesFrom("whole", mapped, `(SELECT string_agg(DISTINCT version, ',') FROM whole WHERE NOT ${hasFailed}) AS versions`)}`,
     [mapped.shape.table, numberArray(recordIds)],
   );
-  if (rows[0]?.["has_failed"] === true || rows.some((row) => row["action"] === "DELETE")) return null;
-  return { rows, versions: [...new Set(rows.map((row) => String(row["version"])))] };
+  const versions = rows.length > 0 ? rows[0]?.["versions"] : "";
+  if (typeof versions !== "string" || rows.some((row) => row["action"] === "DELETE")) return null;
+  return { rows, versions: versions.split(",") };
+}
+
+/** Building an object of each change's old values, to be read again, would cost more than all that is asked of them. */
+function upsertValueOf({ shape }: MappedTable): string {
+  const column = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
+  return column === undefined ? "NULL::jsonb" : `CASE WHEN old ? ${literal(column)} THEN old END`;
 }
 
 /** What is taken: all of it, or nothing. */
