@@ -5,6 +5,7 @@ import type { InstanceFile } from "./instance-file.ts";
 import type { Org } from "./org/start-org.ts";
 
 interface Needs {
+  readonly dataDir: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly postgres: { readonly url: string };
   readonly org: Org;
@@ -35,6 +36,7 @@ export async function openDemo(needs: Needs): Promise<Demo> {
     return known;
   }
   Object.assign(process.env, needs.environment);
+  if (!before) await refuseLostFile(needs);
   const demo = known ?? (await createDemo(needs));
   needs.onBegun(demo);
   needs.progress("demo workspace");
@@ -50,6 +52,19 @@ export function knownDemo(before: InstanceFile | null): Demo | null {
   return before?.workspace_id && before.api_token
     ? { workspaceId: before.workspace_id, token: before.api_token }
     : null;
+}
+
+/** A workspace that no instance.json knows may have the demo's tables, and nobody its token: a second one would get nowhere. */
+async function refuseLostFile({ dataDir }: Needs): Promise<void> {
+  const { mappings, workspaces } = await import("../../functions/composition.ts");
+  for (const { id } of await workspaces().list()) {
+    const { mappings: all } = await mappings().list(id);
+    if (all.length === 0) continue; // cut off before it was told of, it has no tables yet
+    throw new Error(
+      `${dataDir} holds the workspace ${id}, but no instance.json, which had its token: ` +
+        "restore that file from a copy, choose another --data-dir, or start with --no-demo",
+    );
+  }
 }
 
 /** The demo's tables lie in one database, which its connection names; in another one nothing would ever arrive. */

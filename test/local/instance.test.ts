@@ -136,6 +136,17 @@ test("an instance.json that somebody has changed is named, with what is wrong in
   expect(said).toContain("at database_url");
 });
 
+test("a data folder whose instance.json was lost gets no second demo beside the first", async () => {
+  const path = join(dataDir, "instance.json");
+  const whole = readFileSync(path);
+  onTestFinished(() => writeFileSync(path, whole));
+  rmSync(path);
+
+  const { said } = await refused();
+
+  expect(said).toContain(`holds the workspace ${made.workspace_id}, but no instance.json, which had its token`);
+});
+
 test("a signal that comes while it starts ends it with a word", async () => {
   const child = serve();
   const gone = once(child, "exit");
