@@ -91,6 +91,27 @@ test("a job that is aborted and deleted while it runs leaves the next one its tu
   expect((await org.query("SELECT COUNT() FROM Account WHERE Name = 'N'")).json["totalSize"]).toBeLessThan(4000);
 });
 
+test("an id can be in no insert, and nothing but ids in a delete", async () => {
+  const org = await openOrg();
+  const id = await org.create("Account", { Name: "Acme" });
+
+  const inserted = await ingest(org, { object: "Account", operation: "insert" }, `Id,Name\n${id},Copy\n`);
+  const reason = await org.get(`${inserted.path}/failedResults`);
+  const removed = await ingest(org, { object: "Account", operation: "delete" }, `Id,Name\n${id},Acme\n`);
+  const soap = await org.soap(
+    `<create><sObjects><type>Account</type><Id>${id}</Id><Name>Copy</Name></sObjects></create>`,
+  );
+
+  expect(inserted.job).toMatchObject({ state: "JobComplete", numberRecordsFailed: 1 });
+  expect(reason.text).toContain("INVALID_FIELD_FOR_INSERT_UPDATE:cannot specify Id in an insert call:Id --");
+  expect(soap.text).toContain("<statusCode>INVALID_FIELD_FOR_INSERT_UPDATE</statusCode>");
+  expect(removed.job).toMatchObject({
+    state: "Failed",
+    errorMessage: "InvalidBatch : Delete batches must contain only ids",
+  });
+  expect(await org.records("SELECT Name FROM Account")).toMatchObject([{ Name: "Acme" }]);
+});
+
 test("a hard delete leaves no trace in queryAll", async () => {
   const org = await openOrg();
   const id = await org.create("Account", { Name: "Acme" });

@@ -44,7 +44,7 @@ export async function importRecords(
   };
   for await (const line of linesOf(file, job)) {
     if (columns === null) {
-      columns = line.map((name) => columnOf(object, name.trim()));
+      columns = columnsOf(object, job, line);
       continue;
     }
     seen++;
@@ -136,6 +136,14 @@ type Column =
   | { readonly kind: "id" }
   | { readonly kind: "field"; readonly name: string }
   | { readonly kind: "link"; readonly relationship: string; readonly key: string };
+
+function columnsOf(object: SObject, { operation }: IngestJob, line: readonly string[]): Column[] {
+  const columns = line.map((name) => columnOf(object, name.trim()));
+  const isDelete = operation === "delete" || operation === "hardDelete";
+  if (isDelete && columns.some(({ kind }) => kind !== "id"))
+    throw new Refusal("INVALIDJOB", "InvalidBatch : Delete batches must contain only ids");
+  return columns;
+}
 
 /** `Name`, `Id`, `Owner.External_Id__c` or `User:Owner.Email`; an unknown one fails the whole job. */
 function columnOf(object: SObject, name: string): Column {

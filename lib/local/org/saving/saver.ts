@@ -32,6 +32,8 @@ export class Saver {
   create(draft: Draft, saving: Saving): string {
     const { object } = draft;
     if (draft.refusal) throw draft.refusal;
+    if (draft.id !== null)
+      throw new Refusal("INVALID_FIELD_FOR_INSERT_UPDATE", "cannot specify Id in an insert call", { fields: ["Id"] });
     if (!object.createable)
       throw new Refusal("CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", `entity type cannot be inserted: ${object.label}`);
     saving.beforeRecord(object, null, () => textsOf(draft));
