@@ -1,0 +1,143 @@
+import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { handler as exportConfig } from "../../functions/api/export-config.ts";
+import { handler as importConfig } from "../../functions/api/import-config.ts";
+import {
+  counters,
+  database,
+  eventWakeUps,
+  importPlans,
+  mappings,
+  provisioningQueue,
+} from "../../functions/composition.ts";
+import type { ImportPlan } from "../../lib/config/ports.ts";
+import { rollForward } from "../../lib/config/roll-forward.ts";
+import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
+import { auditPage } from "../support/audit-page.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
+import { call } from "../support/call.ts";
+import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+
+let cloud: BridgeCloud;
+let org: ConnectedOrg;
+let workspace: TestWorkspace;
+beforeAll(async () => {
+  [cloud, org] = await Promise.all([startBridgeCloud(), startConnectedOrg({ things: 30 })]);
+});
+afterAll(() => Promise.all([cloud.close(), org.close()]));
+beforeEach(async () => {
+  workspace = await createTestWorkspace({ salesforce: org.connection });
+  await cloud.clock.advance({ minutes: 2 }); // a new minute of the rate limit
+});
+
+const who = () => ({ path: { workspace_id: workspace.id }, token: workspace.token });
+const importing = (body: unknown) => call(importConfig, "import-config", { ...who(), body });
+const exported = async () => (await call(exportConfig, "export-config", who())).text;
+
+const things = (pollingSeconds: number) => ({
+  version: 1,
+  mappings: Array.from({ length: 30 }, (_, at) => ({
+    object_name: `Thing${at + 1}__c`,
+    config: { fields: { Code__c: {}, Name: {} }, sf_polling_seconds: pollingSeconds },
+  })),
+});
+
+const needs = () => ({
+  plans: importPlans(),
+  provisioning: provisioningQueue(),
+  events: eventWakeUps(),
+  counters: counters(),
+  eventIdOf,
+  now: () => new Date(cloud.clock.now()),
+});
+
+/** A plan as an import makes it, and the entry that is committed with it. */
+function planOf(name: string, changes: ImportPlan["changes"]) {
+  const at = new Date(cloud.clock.now());
+  const [id, workspaceId, actor] = [`imp_${name}`, workspace.id, "owner@example.com"];
+  const plan: ImportPlan = { id, workspaceId, actor, at, changes };
+  const told = { workspaceId, actor, action: "config.imported", resourceId: id, detail: {}, createdAt: at } as const;
+  return { plan, entry: { ...told, id: `aud_${name}` } };
+}
+
+/** An import that deactivates every mapping, committed and left after so many batches; the generation before it. */
+async function breakOffDeactivation(name: string, after: number): Promise<number> {
+  const { generation, mappings: listed } = await mappings().list(workspace.id);
+  const changes = listed.map((before) => ({ before, after: { ...before, active: false, configVersion: 2 } }));
+  const { plan, entry } = planOf(name, changes);
+  await importPlans().commit(plan, generation, entry);
+  let batches = 0;
+  expect(await rollForward(needs(), workspace.id, () => batches++ < after)).toBe(false);
+  return generation;
+}
+
+test("readers see a committed import before any of it is carried out, and the same after", async () => {
+  const plans = importPlans();
+  const { generation } = await mappings().list(workspace.id);
+  await importing(things(60));
+  const listed = await mappings().list(workspace.id);
+  const [first] = listed.mappings;
+  if (!first) throw new Error("nothing was imported");
+  const after = { ...first, pollingSeconds: 99, configVersion: 2 };
+  const { plan, entry } = planOf("left", [{ before: first, after }]);
+
+  expect(await plans.commit(plan, generation, entry)).toBe(false);
+  expect(await plans.commit(plan, listed.generation, entry)).toBe(true);
+
+  expect((await mappings().find(workspace.id, first.id))?.pollingSeconds).toBe(99);
+  const left = await exported();
+  expect(JSON.parse(left).data.mappings[0].config.sf_polling_seconds).toBe(99);
+  expect(await plans.commit({ ...plan, id: "imp_next" }, listed.generation + 1, entry)).toBe(false);
+  expect(await Promise.all([1, 2, 3].map(() => rollForward(needs(), workspace.id)))).toEqual([true, true, true]);
+  expect(await exported()).toBe(left);
+  expect((await auditOf(workspace)).entries.filter(({ action }) => action === "mapping.updated")).toHaveLength(1);
+});
+
+test("an import that stayed open until its plan was gone holds up nobody: it is given up, and told", async () => {
+  await importing(things(60));
+  const generation = await breakOffDeactivation("lost", 1);
+  const { client, table } = database();
+  const chunk = { pk: workspace.id, sk: "plan#imp_lost#0000" };
+  await client.send(new DeleteCommand({ TableName: table("mappings"), Key: chunk }));
+
+  const meanwhile = (await mappings().list(workspace.id)).mappings.filter(({ active }) => !active);
+  const answer = await importing(things(60));
+
+  expect(meanwhile.length).toBeGreaterThan(0);
+  expect(answer.json?.data).toEqual({ created: 0, updated: 0, skipped: 30 });
+  const after = await mappings().list(workspace.id);
+  expect(after.mappings.filter(({ active }) => !active)).toEqual(meanwhile);
+  expect(after.generation).toBeGreaterThan(generation + 1);
+  const { entries } = await auditOf(workspace);
+  expect(entries.filter(({ action }) => action === "mapping.deactivated")).toHaveLength(meanwhile.length);
+  expect(entries.filter(({ action }) => action === "config.import_lost")).toMatchObject([
+    { actor: "system", resourceId: "imp_lost", detail: { message: expect.stringContaining("import again") } },
+  ]);
+});
+
+test("what a dead process left of an import, the next one ends before it begins", async () => {
+  await importing(things(60));
+  await breakOffDeactivation("dead", 2);
+
+  const answer = await importing(things(60));
+
+  expect(answer.json?.data).toEqual({ created: 0, updated: 0, skipped: 30 });
+  expect((await mappings().list(workspace.id)).mappings.every(({ active }) => !active)).toBe(true);
+  const { entries } = await auditOf(workspace);
+  expect(entries.filter(({ action }) => action === "mapping.deactivated")).toHaveLength(30);
+});
+
+test("of two at once, both happen, one after the other", async () => {
+  const answers = await Promise.all([importing(things(60)), importing(things(60))]);
+
+  expect(answers.map(({ json }) => json?.data)).toEqual(
+    expect.arrayContaining([
+      { created: 30, updated: 0, skipped: 0 },
+      { created: 0, updated: 0, skipped: 30 },
+    ]),
+  );
+});
+
+const auditOf = ({ id }: TestWorkspace) =>
+  auditPage({ workspaceId: id, actor: null, action: null }, { limit: 500, offset: 0 });
