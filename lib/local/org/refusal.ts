@@ -21,3 +21,10 @@ export class Refusal extends Error {
 export function notFound(message = "The requested resource does not exist"): Refusal {
   return new Refusal("NOT_FOUND", message, { status: 404 });
 }
+
+/** The answer to an object that the org does not have (reference 8). */
+export function unsupportedType(name: string): Refusal {
+  const advice =
+    "If you are attempting to use a custom object, be sure to append the '__c' after the entity name. Please reference your WSDL or the describe call for the appropriate names.";
+  return new Refusal("INVALID_TYPE", `sObject type '${name}' is not supported. ${advice}`);
+}

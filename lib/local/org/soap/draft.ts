@@ -1,5 +1,5 @@
 import type { Catalog } from "../metadata/catalog.ts";
-import { Refusal } from "../refusal.ts";
+import { Refusal, unsupportedType } from "../refusal.ts";
 import { type Draft, DraftReader } from "../saving/draft.ts";
 import { child, children, type Element, hasParts, isNil, partsOf, textOf } from "./xml.ts";
 
@@ -9,11 +9,7 @@ const NOT_FIELDS = new Set(["type", "fieldsToNull", "Id"]);
 export function draftOf(catalog: Catalog, element: Element): Draft {
   const type = textOf(child(element, "type")).trim();
   const object = catalog.find(type);
-  if (!object)
-    throw new Refusal(
-      "INVALID_TYPE",
-      `sObject type '${type}' is not supported. If you are attempting to use a custom object, be sure to append the '__c' after the entity name. Please reference your WSDL or the describe call for the appropriate names.`,
-    );
+  if (!object) throw unsupportedType(type);
   const reader = new DraftReader(catalog, object);
   try {
     const id = textOf(child(element, "Id")).trim();

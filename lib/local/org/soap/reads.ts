@@ -1,5 +1,5 @@
 import type { SObject } from "../metadata/sobject.ts";
-import { Refusal } from "../refusal.ts";
+import { Refusal, unsupportedType } from "../refusal.ts";
 import { deletedIds, updatedIds } from "../rest/replication.ts";
 import type { Page } from "../soql/query.ts";
 import type { SoapCall } from "./soap-call.ts";
@@ -62,8 +62,5 @@ function window(call: SoapCall): [object: SObject, start: string, end: string] {
 export function objectNamed(call: SoapCall, name: string): SObject {
   const object = call.parts.catalog.find(name);
   if (object) return object;
-  throw new Refusal(
-    "INVALID_TYPE",
-    `sObject type '${name}' is not supported. If you are attempting to use a custom object, be sure to append the '__c' after the entity name. Please reference your WSDL or the describe call for the appropriate names.`,
-  );
+  throw unsupportedType(name);
 }

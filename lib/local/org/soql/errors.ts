@@ -1,4 +1,4 @@
-import { Refusal } from "../refusal.ts";
+import { Refusal, unsupportedType } from "../refusal.ts";
 
 /** A refusal with the query, a caret under the offending word, and where it stands (reference 8). */
 export function queryRefusal(code: string, soql: string, word: string, message: string): Refusal {
@@ -20,7 +20,5 @@ export function noSuchColumn(soql: string, written: string, name: string, entity
 
 /** An object that the query names and the org does not have. */
 export function noSuchObject(soql: string, name: string): Refusal {
-  const advice =
-    "If you are attempting to use a custom object, be sure to append the '__c' after the entity name. Please reference your WSDL or the describe call for the appropriate names.";
-  return queryRefusal("INVALID_TYPE", soql, name, `sObject type '${name}' is not supported. ${advice}`);
+  return queryRefusal("INVALID_TYPE", soql, name, unsupportedType(name).message);
 }
