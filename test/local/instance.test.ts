@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -20,6 +20,7 @@ let made: InstanceFile;
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "bridge-test-"));
+  chmodSync(dataDir, 0o711); // else PostgreSQL, which may run as another user, has its data elsewhere
   made = await ended(serve(), readyThenStopped);
 });
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -27,6 +27,7 @@ export class RunningInstance {
     options: { readonly environment?: Readonly<Record<string, string>>; readonly flags?: readonly string[] } = {},
   ) {
     this.dataDir = mkdtempSync(join(tmpdir(), "bridge-"));
+    chmodSync(this.dataDir, 0o711); // else PostgreSQL, which may run as another user, has its data elsewhere, for good
     this.#environment = options.environment ?? {};
     this.#flags = [...(ISOLATES ? ["--isolate"] : []), ...(options.flags ?? [])];
   }
