@@ -39,10 +39,20 @@ export function bulkQueries(call: Call, stream: Stream): BulkQueries {
     bulkResults: async (jobId, locator) => {
       const place = locator === null ? "" : `&locator=${encodeURIComponent(locator)}`;
       const response = await stream(`/jobs/query/${jobId}/results?maxRecords=${PART_RECORDS}${place}`);
-      const next = response.headers.get("sforce-locator");
-      return { pieces: piecesOf(response), next: next === null || next === "null" ? null : next };
+      return { pieces: piecesOf(response), next: await locatorIn(response) };
     },
   };
+}
+
+/** Where the next part begins; Salesforce says "null" behind the last one, so that nobody takes silence for the end. */
+async function locatorIn({ headers, body }: Response): Promise<string | null> {
+  const locator = headers.get("sforce-locator");
+  if (locator !== null) return locator === "null" ? null : locator;
+  await body?.cancel();
+  const message =
+    "results of a Bulk query came without the header Sforce-Locator, which alone tells whether more follow; " +
+    "if a proxy stands before the org, let it pass that header on";
+  throw new SalesforceRefusal({ kind: "transient", code: "BROKEN_ANSWER", message, mayHaveRun: false });
 }
 
 const job = z.object({ id: z.string(), state: z.string(), errorMessage: z.optional(z.nullable(z.string())) });

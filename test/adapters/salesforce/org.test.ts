@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { connectOrg } from "../../../lib/adapters/salesforce/connect-org.ts";
 import { sessionsOf } from "../../../lib/adapters/salesforce/sessions.ts";
 import { type Org, startOrg } from "../../../lib/local/org/start-org.ts";
@@ -156,6 +156,20 @@ describe("a call", () => {
     expect(refusal.message).toContain('a web page titled "Login | Salesforce"');
     expect(refusal.message).not.toMatch(/<|SELECT/);
     expect(salesforce.calls()).toEqual(counted);
+  });
+
+  test("for results of a Bulk query is refused where nothing tells whether more follow", async () => {
+    const { jobId } = await salesforce.startBulkQuery(ACCOUNTS);
+    await vi.waitFor(async () => expect(await salesforce.isBulkQueryDone(jobId)).toBe(true));
+    const whole = await salesforce.bulkResults(jobId, null);
+    await order({ kind: "missingLocator" });
+
+    expect(whole.next).toBeNull();
+    expect(await refusalOf(salesforce.bulkResults(jobId, null))).toMatchObject({
+      kind: "transient",
+      code: "BROKEN_ANSWER",
+      message: expect.stringContaining("Sforce-Locator"),
+    });
   });
 
   test("to an org that cannot be reached has not run", async () => {
