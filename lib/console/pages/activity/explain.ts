@@ -25,7 +25,8 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   INSUFFICIENT_ACCESS_ON_CROSS_REFERENCE_ENTITY:
     "Bridge's user may not see the record that this one points at. Share it, then retry.",
   INVALID_CROSS_REFERENCE_KEY: "It points at a record that is not there. Look at the row's lookup columns.",
-  ENTITY_IS_DELETED: "The record was deleted in Salesforce meanwhile. Restore it there and retry, or delete the row.",
+  ENTITY_IS_DELETED:
+    "The record, or one that it points at, was deleted in Salesforce. Restore it there and retry, or change or delete the row.",
   UNABLE_TO_LOCK_ROW:
     "Somebody else held the record for long. Retry; if it happens often, two programs write the same parent at once.",
   INVALID_FIELD_FOR_INSERT_UPDATE:
