@@ -25,6 +25,7 @@ import { sendAgain } from "./send-again.ts";
 import { openSession, type Session } from "./session.ts";
 import { settle } from "./settle.ts";
 import { metadata, name, qualified } from "./sql.ts";
+import { createTurns } from "./turns.ts";
 
 /** How long a connection waits for the next cycle: longer than a beat, shorter than networks forget a silent one. */
 const KEPT_MILLISECONDS = 15_000;
@@ -87,12 +88,8 @@ export function cycleStoreOn(
   };
 
   // One connection does one thing at a time: a renewal must not slip into the transaction of a page.
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = last.then(work);
-    last = mine.catch(() => undefined);
-    return mine;
-  };
+  // What a save waits for is urgent: what came of others is safe in Salesforce until it is written down.
+  const inTurn = createTurns();
 
   const onlyRead = (ids: readonly number[], batchId: string | null): Taken | null => {
     const found = read.size === 0 ? [] : ids.filter((id) => read.has(id));
@@ -118,7 +115,7 @@ export function cycleStoreOn(
         if (mapped) known.set(request.mappingId, mapped);
         return begun;
       }),
-    renew: (lease, leaseSeconds) => inTurn(() => renew(bench, lease, leaseSeconds)),
+    renew: (lease, leaseSeconds) => inTurn(() => renew(bench, lease, leaseSeconds), true),
     recover: (lease) => inTurn(() => recover(bench, lease)),
     doubtsIn: (lease, batchId) => inTurn(() => doubtsIn(bench, lease, batchId)),
     noteLook: (lease, batchId) => inTurn(() => noteLook(bench, lease, batchId)),
@@ -137,7 +134,7 @@ export function cycleStoreOn(
       inTurn(() => {
         const taken = onlyRead(changeIds, batchId);
         return taken ? unlessChanged(() => takeRead(bench, lease, taken)) : markSent(bench, lease, batchId, changeIds);
-      }),
+      }, true),
     settle: (lease, outcomes) =>
       inTurn(() => {
         const taken = onlyRead(
