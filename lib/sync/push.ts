@@ -146,6 +146,8 @@ async function sendBeside(cycle: Cycle, run: Run, { folded, job, changes }: Piec
 /** Waits for the jobs of this push, oldest first, and settles them. False: some are left at work. */
 async function finishJobs(cycle: Cycle, run: Run): Promise<boolean> {
   let isOver = true;
+  // What the first one's results would make PostgreSQL do comes after the marks without which the others cannot begin.
+  await Promise.allSettled(run.jobs.map(({ started }) => started));
   for (const { sending, started } of run.jobs) {
     await claimedAnew(cycle, async () => {
       const job = await started;
