@@ -32,7 +32,7 @@ const story: fc.Arbitrary<Story> = fc.record({
   writes: fc.array(
     fc.record({
       recordId: fc.integer({ min: 1, max: 3 }),
-      action: fc.constantFrom("write", "write", "write", "delete", "merge", "merge", "merge"),
+      action: fc.constantFrom("write", "write", "write", "delete", "merge"),
     }),
     { minLength: 2, maxLength: 8 },
   ),
@@ -170,7 +170,7 @@ describe("claim, lease and fence", () => {
 
     await fc.assert(property(TRUE_RULES, meet), { numRuns: SCHEDULES });
 
-    for (const schedules of Object.values(schedulesWith)) expect(schedules).toBeGreaterThan(SCHEDULES / 20);
+    for (const schedules of Object.values(schedulesWith)) expect(schedules).toBeGreaterThan(SCHEDULES / 40);
   });
 
   // Who has lost the lease meets three locks, each of which holds by itself: without one of them nothing goes wrong.
