@@ -19,8 +19,28 @@ test("no value that a client can put into a field is the org's failure, and what
         if (answer.status === 201) expect((await org.get(`sobjects/Contact/${answer.json["id"]}`)).status).toBe(200);
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 200, examples: names.map((name): [string, fc.JsonValue] => [name, { toString: false }]) },
   );
+});
+
+test("no object in the place of a word is the org's failure", async () => {
+  const org = await openOrg();
+  const odd = { toString: false };
+  const requests: readonly [path: string, body: object][] = [
+    ["composite", { compositeRequest: [{ method: odd, url: odd, referenceId: odd }] }],
+    ["composite/batch", { batchRequests: [{ method: odd, url: odd }] }],
+    ["composite/sobjects", { records: [{ attributes: { type: odd }, LastName: "Rose" }] }],
+    ["composite/tree/Contact", { records: [{ attributes: { type: odd, referenceId: odd }, LastName: "Rose" }] }],
+    ["sobjects/Contact", { Id: odd, LastName: "Rose" }],
+    ["jobs/ingest", { object: odd, operation: odd, externalIdFieldName: odd }],
+    ["jobs/query", { operation: odd, query: odd }],
+  ];
+
+  for (const [path, body] of requests) {
+    const answer = await org.call("POST", path, body);
+    expect(answer.status, answer.text).toBeLessThan(500);
+    expect(answer.text).not.toContain("An unexpected error");
+  }
 });
 
 test("no comparison that a client can write is the org's failure", async () => {

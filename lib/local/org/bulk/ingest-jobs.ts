@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import type { PartsBeforeBulk } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
+import { textOf } from "../text-of.ts";
 import { importRecords, linesOf } from "./import.ts";
 import { csvLine, delimiterOf, formatOf, type IngestJob, isOver, lineEndOf } from "./job.ts";
 import { JobStore } from "./job-store.ts";
@@ -32,10 +33,10 @@ export class IngestJobs {
   }
 
   create(body: Readonly<Record<string, unknown>>, userId: string, apiVersion: number): IngestJob {
-    const operation = String(body["operation"] ?? "");
+    const operation = textOf(body["operation"] ?? "");
     if (!OPERATIONS.includes(operation)) throw new Refusal("INVALIDJOB", `Unsupported operation: ${operation}`);
-    const object = this.#parts.catalog.find(String(body["object"] ?? ""));
-    if (!object) throw new Refusal("INVALIDENTITY", `Unable to find object: ${String(body["object"] ?? "")}`);
+    const object = this.#parts.catalog.find(textOf(body["object"] ?? ""));
+    if (!object) throw new Refusal("INVALIDENTITY", `Unable to find object: ${textOf(body["object"] ?? "")}`);
     const key = body["externalIdFieldName"];
     if (operation === "upsert" && !object.field(String(key ?? ""))?.idLookup) {
       throw new Refusal(

@@ -1,4 +1,5 @@
 import { Refusal } from "../refusal.ts";
+import { textOf } from "../text-of.ts";
 
 /** The states of a Bulk 2.0 job (reference 6). */
 export type JobState = "Open" | "UploadComplete" | "InProgress" | "JobComplete" | "Failed" | "Aborted";
@@ -54,8 +55,8 @@ export function lineEndOf(job: Pick<Job, "lineEnding">): string {
 export function formatOf(
   body: Readonly<Record<string, unknown>>,
 ): Pick<Job, "contentType" | "lineEnding" | "columnDelimiter"> {
-  const columnDelimiter = String(body["columnDelimiter"] ?? "COMMA");
-  const lineEnding = String(body["lineEnding"] ?? "LF");
+  const columnDelimiter = textOf(body["columnDelimiter"] ?? "COMMA");
+  const lineEnding = textOf(body["lineEnding"] ?? "LF");
   if (!Object.hasOwn(DELIMITERS, columnDelimiter))
     throw new Refusal("INVALIDJOB", `Unable to find columnDelimiter: ${columnDelimiter}`);
   if (lineEnding !== "LF" && lineEnding !== "CRLF")

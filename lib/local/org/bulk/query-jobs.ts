@@ -3,6 +3,7 @@ import { open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import type { PartsBeforeBulk } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
+import { textOf } from "../text-of.ts";
 import { bulkPlan, exportFiles, exportRecords, headerOf, removeExport } from "./export.ts";
 import { formatOf, isOver, type QueryJob } from "./job.ts";
 import { JobStore } from "./job-store.ts";
@@ -32,10 +33,10 @@ export class QueryJobs {
   }
 
   create(body: Readonly<Record<string, unknown>>, userId: string, apiVersion: number): QueryJob {
-    const operation = String(body["operation"] ?? "");
+    const operation = textOf(body["operation"] ?? "");
     if (operation !== "query" && operation !== "queryAll")
       throw new Refusal("INVALIDJOB", `Unsupported operation: ${operation}`);
-    const query = String(body["query"] ?? "");
+    const query = textOf(body["query"] ?? "");
     const plan = bulkPlan(this.#parts.queries, { query, operation });
     const job = this.jobs.add({
       operation,

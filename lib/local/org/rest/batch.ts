@@ -1,4 +1,5 @@
 import { Refusal } from "../refusal.ts";
+import { textOf } from "../text-of.ts";
 import type { RunInner } from "./composite.ts";
 import { errorsOf } from "./errors.ts";
 import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "./rest-call.ts";
@@ -32,8 +33,8 @@ const HALTED = {
 
 async function runOne(call: RestCall, request: Record<string, unknown>, runInner: RunInner) {
   try {
-    const method = String(request["method"] ?? "GET").toUpperCase();
-    const answer = await runInner(call, { method, url: String(request["url"] ?? ""), body: request["richInput"] });
+    const method = textOf(request["method"] ?? "GET").toUpperCase();
+    const answer = await runInner(call, { method, url: textOf(request["url"] ?? ""), body: request["richInput"] });
     return "reply" in answer
       ? { statusCode: answer.reply.status, result: null }
       : { statusCode: answer.status, result: answer.json ?? null };

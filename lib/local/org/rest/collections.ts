@@ -6,6 +6,7 @@ import type { Draft } from "../saving/draft.ts";
 import type { Outcome } from "../saving/outcome.ts";
 import type { Saving } from "../saving/saving.ts";
 import { normalizeId } from "../store/ids.ts";
+import { textOf } from "../text-of.ts";
 import { draftOf, objectAt } from "./draft.ts";
 import { jsonObject, objectsIn, ok, param, type RestCall, type RestReply } from "./rest-call.ts";
 import { restStyle } from "./style.ts";
@@ -121,7 +122,7 @@ function objectOf(call: RestCall, record: Record<string, unknown>): SObject {
   const attributes = record["attributes"];
   const type =
     typeof attributes === "object" && attributes !== null && "type" in attributes
-      ? String(attributes.type)
+      ? textOf(attributes.type)
       : call.params["object"];
   const object = type === undefined ? undefined : call.parts.catalog.find(type);
   if (!object) throw new Refusal("INVALID_TYPE", `sObject type '${type ?? ""}' is not supported.`);

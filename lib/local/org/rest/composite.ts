@@ -1,6 +1,7 @@
 import { inTransaction } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
 import { readBack } from "../soql/render.ts";
+import { textOf } from "../text-of.ts";
 import { errorsOf } from "./errors.ts";
 import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "./rest-call.ts";
 
@@ -60,10 +61,10 @@ function subrequestsOf(value: unknown): Subrequest[] {
   if (requests.length === 0)
     throw new Refusal("JSON_PARSER_ERROR", "compositeRequest must hold at least one subrequest");
   return requests.map((entry, index) => ({
-    method: String(entry["method"] ?? "GET").toUpperCase(),
-    url: String(entry["url"] ?? ""),
+    method: textOf(entry["method"] ?? "GET").toUpperCase(),
+    url: textOf(entry["url"] ?? ""),
     body: entry["body"],
-    referenceId: String(entry["referenceId"] ?? `ref${index}`),
+    referenceId: textOf(entry["referenceId"] ?? `ref${index}`),
   }));
 }
 
@@ -114,7 +115,7 @@ async function runOne(
       request.body === undefined
         ? undefined
         : JSON.parse(JSON.stringify(request.body), (_, value) => (typeof value === "string" ? resolve(value) : value));
-    const answer = await runInner(call, { method: request.method, url: String(resolve(request.url)), body });
+    const answer = await runInner(call, { method: request.method, url: textOf(resolve(request.url)), body });
     if ("reply" in answer) return { referenceId, status: answer.reply.status, body: null, headers: {} };
     return { referenceId, status: answer.status, body: answer.json, headers: answer.headers ?? {} };
   } catch (error) {
@@ -142,7 +143,7 @@ function resolved(text: string, answers: ReadonlyMap<string, unknown>): unknown 
   };
   const whole = /^@\{([^}]+)\}$/.exec(text)?.[1];
   return whole === undefined
-    ? text.replace(/@\{([^}]+)\}/g, (_, expression: string) => String(read(expression)))
+    ? text.replace(/@\{([^}]+)\}/g, (_, expression: string) => textOf(read(expression)))
     : read(whole);
 }
 

@@ -2,6 +2,7 @@ import type { Catalog } from "../metadata/catalog.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import { type Draft, DraftReader } from "../saving/draft.ts";
+import { textOf } from "../text-of.ts";
 
 /** A record from JSON. `id` is the path's; in collections it is the record's own `id`. Unknown fields throw INVALID_FIELD. */
 export function draftOf(
@@ -19,7 +20,7 @@ export function draftOf(
 function readPart(reader: DraftReader, object: SObject, name: string, value: unknown, takesId: boolean): void {
   if (name.toLowerCase() === "attributes") return;
   if (name.toLowerCase() === "id") {
-    if (takesId) reader.id(String(value));
+    if (takesId) reader.id(textOf(value));
     else
       throw new Refusal("INVALID_FIELD", "The Id field should not be specified in the sobject data.", {
         fields: ["Id"],

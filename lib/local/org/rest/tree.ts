@@ -3,6 +3,7 @@ import { inTransaction } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
 import { type RecordError, refused } from "../saving/outcome.ts";
 import type { Saving } from "../saving/saving.ts";
+import { textOf } from "../text-of.ts";
 import { draftOf, objectAt } from "./draft.ts";
 import { jsonObject, objectsIn, param, type RestCall, type RestReply } from "./rest-call.ts";
 
@@ -71,7 +72,7 @@ function nodesOf(
     });
     const names = new Set(relationships.map(({ name }) => name));
     const fields = Object.fromEntries(Object.entries(record).filter(([name]) => !names.has(name)));
-    const node: Node = { object, referenceId: String(attributes["referenceId"] ?? ""), fields, parent };
+    const node: Node = { object, referenceId: textOf(attributes["referenceId"] ?? ""), fields, parent };
     const children = relationships.flatMap(({ name, relationship: { child, field } }) =>
       nodesOf(call, child, recordsOf(record[name]), { node, field: field.name }, depth + 1),
     );

@@ -2,6 +2,7 @@ import { type Field, isNumeric } from "../metadata/field.ts";
 import { Refusal } from "../refusal.ts";
 import type { Stored } from "../store/database.ts";
 import { normalizeId } from "../store/ids.ts";
+import { textOf } from "../text-of.ts";
 
 /** A value from JSON as it is stored. Refuses what the field's type cannot hold (reference 8: JSON_PARSER_ERROR). */
 export function fromJson(field: Field, value: unknown): Stored {
@@ -118,7 +119,7 @@ function wrongType(field: Field, value: unknown): Refusal {
             : "START_OBJECT";
   return new Refusal(
     "JSON_PARSER_ERROR",
-    `Cannot deserialize instance of ${field.type} from ${kind} value ${String(value)} or request may be missing a required field`,
+    `Cannot deserialize instance of ${field.type} from ${kind} value ${textOf(value)} or request may be missing a required field`,
     { fields: [field.name] },
   );
 }
