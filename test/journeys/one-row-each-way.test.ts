@@ -10,7 +10,8 @@ const bridge = new RunningInstance();
 beforeAll(() => bridge.start());
 afterAll(() => bridge.destroy());
 
-test("a row inserted in PostgreSQL is a record in Salesforce", async () => {
+// Each has rows and records of its own, and waits for beats of ten seconds: they wait together.
+test.concurrent("a row inserted in PostgreSQL is a record in Salesforce", async () => {
   const id = await insertContact("Lovelace", "ada@example.com");
 
   const row = await vi.waitFor(async () => {
@@ -28,7 +29,7 @@ test("a row inserted in PostgreSQL is a record in Salesforce", async () => {
   ]);
 });
 
-test("a record made in Salesforce is a row soon, and no activity", async () => {
+test.concurrent("a record made in Salesforce is a row soon, and no activity", async () => {
   const sfid = await createContact({ LastName: "Hopper", FirstName: "Grace" });
 
   const row = await vi.waitFor(() => contactOf(sfid), SOON);
@@ -37,7 +38,7 @@ test("a record made in Salesforce is a row soon, and no activity", async () => {
   expect(await activity("contact", sfid)).toEqual([]);
 });
 
-test("an update of a row reaches the record, an update of the record reaches the row, without an echo", async () => {
+test.concurrent("an update of a row reaches the record, an update of the record reaches the row, without an echo", async () => {
   const sfid = await createContact({ LastName: "Turing", Title: "Dr" });
   const { id } = await vi.waitFor(() => contactOf(sfid), SOON);
 
@@ -49,7 +50,7 @@ test("an update of a row reaches the record, an update of the record reaches the
   expect(await activity("contact", sfid)).toMatchObject([{ action: "UPDATE", state: "SUCCESS" }]);
 });
 
-test("a value set to NULL is cleared on the other side, both ways", async () => {
+test.concurrent("a value set to NULL is cleared on the other side, both ways", async () => {
   const sfid = await createContact({ LastName: "Noether", Title: "Dr", Phone: "+49 1" });
   const { id } = await vi.waitFor(() => contactOf(sfid), SOON);
 
@@ -60,7 +61,7 @@ test("a value set to NULL is cleared on the other side, both ways", async () => 
   await vi.waitFor(async () => expect(await contact(id)).toMatchObject({ title: null, phone: null }), SOON);
 });
 
-test("a row deleted in PostgreSQL is deleted in Salesforce, and a record deleted in Salesforce in PostgreSQL", async () => {
+test.concurrent("a row deleted in PostgreSQL is deleted in Salesforce, and a record deleted in Salesforce in PostgreSQL", async () => {
   const [first, second] = [await createContact({ LastName: "First" }), await createContact({ LastName: "Second" })];
   await vi.waitFor(() => Promise.all([contactOf(first), contactOf(second)]), SOON);
 
@@ -79,7 +80,7 @@ test("a row deleted in PostgreSQL is deleted in Salesforce, and a record deleted
   ]);
 });
 
-test("a row that Salesforce refuses ends FAILED with what Salesforce said, and appears in errors", async () => {
+test.concurrent("a row that Salesforce refuses ends FAILED with what Salesforce said, and appears in errors", async () => {
   const id = await insertContact("Refused", "not an address");
 
   const row = await vi.waitFor(async () => {
