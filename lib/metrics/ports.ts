@@ -1,15 +1,5 @@
 import type { Mapping } from "../model/mapping.ts";
-
-/** One mapping's totals since its beginning in the customer's database (spec 4.2); until it begins anew they only rise. */
-export interface MappingTotals {
-  readonly workspaceId: string;
-  readonly mappingId: string;
-  readonly sfObject: string;
-  readonly rowsSynced: number;
-  readonly rowsFailed: number;
-  /** Calls by the label of their API, `SOAP`. */
-  readonly apiCalls: Readonly<Record<string, number>>;
-}
+import type { MappingTotals } from "../model/totals.ts";
 
 /** A workspace's rows in state NEW, as the last cycle saw them. */
 export interface QueueDepth {

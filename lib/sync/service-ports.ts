@@ -3,6 +3,7 @@ import type { EngineState } from "../model/engine.ts";
 import type { Event } from "../model/event.ts";
 import type { Mapping } from "../model/mapping.ts";
 import type { CyclesMessage, LoadMessage } from "../model/messages.ts";
+import type { MappingTotals } from "../model/totals.ts";
 import type { Clock } from "./clock.ts";
 import type { Figures } from "./figures.ts";
 import type { CycleStore, Salesforce } from "./ports.ts";
@@ -63,17 +64,7 @@ export interface EngineMemory {
  * began at least a minute later: then they were begun anew.
  */
 export interface Counters {
-  set(
-    totals: {
-      readonly workspaceId: string;
-      readonly mappingId: string;
-      readonly sfObject: string;
-      readonly rowsSynced: number;
-      readonly rowsFailed: number;
-      readonly apiCalls: Readonly<Record<string, number>>;
-    },
-    cycleBeganAt: Date,
-  ): Promise<void>;
+  set(totals: MappingTotals, cycleBeganAt: Date): Promise<void>;
   setQueueDepth(depth: { readonly workspaceId: string; readonly rows: number }): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import { GetCommand, paginateScan, UpdateCommand, type UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
-import type { Counters, KeptCounters, MappingTotals, OtherCalls, QueueDepth } from "../../metrics/ports.ts";
+import type { Counters, KeptCounters, OtherCalls, QueueDepth } from "../../metrics/ports.ts";
+import type { MappingTotals } from "../../model/totals.ts";
 import type { Database } from "./client.ts";
 
 /** Sort keys of a workspace's queue depth, and of the calls that no cycle made. */
