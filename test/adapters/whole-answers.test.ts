@@ -1,0 +1,69 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { openDatabase } from "../../lib/adapters/dynamodb/client.ts";
+
+const ANSWER = JSON.stringify({ Item: { text: { S: `Ärger 🚣 ${"x".repeat(200_000)}` } } });
+
+let server: Server;
+let answer: RequestListener;
+beforeEach(async () => {
+  server = createServer((request, response) => {
+    request.resume().once("end", () => answer(request, response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  vi.stubEnv("AWS_ENDPOINT_URL", `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  vi.stubEnv("AWS_REGION", "us-east-1");
+  vi.stubEnv("AWS_ACCESS_KEY_ID", "a");
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "b");
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const asks = () => {
+  const { client } = openDatabase(() => "t");
+  return async () => (await client.send(new GetCommand({ TableName: "t", Key: { pk: "1" } }))).Item?.["text"];
+};
+
+test("an answer in many pieces, cut within a character, is read whole", async () => {
+  answer = (_, response) => {
+    const bytes = Buffer.from(ANSWER);
+    const cut = bytes.indexOf("🚣") + 2;
+    response.write(bytes.subarray(0, cut), () => response.end(bytes.subarray(cut)));
+  };
+  expect(await asks()()).toBe(`Ärger 🚣 ${"x".repeat(200_000)}`);
+});
+
+test("an answer that breaks off is asked for again", async () => {
+  const lengths: number[] = [];
+  answer = (_, response) => {
+    lengths.push(lengths.length);
+    response.setHeader("content-length", Buffer.byteLength(ANSWER));
+    if (lengths.length === 1) response.write(ANSWER.slice(0, 1_000), () => response.destroy());
+    else response.end(ANSWER);
+  };
+  expect(await asks()()).toContain("Ärger");
+  expect(lengths).toHaveLength(2);
+});
+
+test("what was read is garbage that a quick collection of memory frees", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as (options: { readonly type: "major" | "minor" }) => void;
+  answer = (_, response) => response.end(ANSWER);
+  const ask = asks();
+  await ask();
+  collect({ type: "major" });
+  const before = process.memoryUsage().arrayBuffers;
+  for (let asked = 1; asked <= 150; asked += 1) {
+    await ask();
+    if (asked % 5 === 0) collect({ type: "minor" });
+  }
+  // 150 answers come to 30 MB, on which no collection of everything would be made yet.
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8_000_000);
+});
