@@ -50,5 +50,5 @@ async function answer({ target, invoker, clock, log }: UrlSettings, incoming: In
 const message = (status: number, text: string): HttpAnswer => ({
   status,
   headers: [],
-  body: Buffer.from(JSON.stringify({ Message: text })),
+  body: JSON.stringify({ Message: text }),
 });

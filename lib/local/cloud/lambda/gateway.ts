@@ -139,6 +139,6 @@ function refuseUnreadable(api: RestApi, socket: Socket): void {
   const { status, body } = refusalOf(api, "BAD_REQUEST_PARAMETERS", newRequestId());
   socket.end(
     `HTTP/1.1 ${status} Bad Request\r\nContent-Type: application/json\r\nConnection: close\r\n` +
-      `Content-Length: ${(body as Buffer).length}\r\n\r\n${body.toString()}`,
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }

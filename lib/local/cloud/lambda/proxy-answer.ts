@@ -18,17 +18,18 @@ const proxyResponse = z.object({
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: Buffer | Readable;
+  readonly body: string | Buffer | Readable;
 }
 
 /** The answer that a function gave. Throws when it is none; `decodes` says whether base64 is undone. */
 export function answerOf(answered: Answered, decodes: boolean): HttpAnswer {
   const response = proxyResponse.parse(received(answered));
   const isBytes = response.isBase64Encoded === true && decodes;
+  const body = response.body ?? "";
   return {
     status: response.statusCode,
     headers: headersOf(response),
-    body: Buffer.from(response.body ?? "", isBytes ? "base64" : "utf8"),
+    body: isBytes ? Buffer.from(body, "base64") : body,
   };
 }
 
@@ -55,7 +56,7 @@ async function begun(stream: Readable): Promise<HttpAnswer> {
     if (head.length > MAXIMUM_PRELUDE_BYTES) throw new Error("the stream does not begin with status and headers");
     const chunk = await nextChunk(stream);
     if (!chunk) throw new Error("the stream ended before its status and headers");
-    head = Buffer.concat([head, chunk]);
+    head = Buffer.concat([head, typeof chunk === "string" ? Buffer.from(chunk) : chunk]);
   }
   const end = head.indexOf(DELIMITER);
   const response = prelude.parse(JSON.parse(head.subarray(0, end).toString("utf8")));
@@ -64,8 +65,8 @@ async function begun(stream: Readable): Promise<HttpAnswer> {
   return { status: response.statusCode, headers: headersOf(response), body: stream };
 }
 
-/** The next bytes that came, or null at the end; leaves the stream paused. */
-function nextChunk(stream: Readable): Promise<Buffer | null> {
+/** What came next, or null at the end; leaves the stream paused. */
+function nextChunk(stream: Readable): Promise<string | Buffer | null> {
   return new Promise((resolve, reject) => {
     const settle = () => {
       stream.off("readable", look).off("end", atEnd).off("error", broken);
@@ -79,7 +80,7 @@ function nextChunk(stream: Readable): Promise<Buffer | null> {
       reject(error);
     };
     const look = () => {
-      const chunk = stream.read() as Buffer | null;
+      const chunk = stream.read() as string | Buffer | null;
       if (chunk === null) return;
       settle();
       resolve(chunk);

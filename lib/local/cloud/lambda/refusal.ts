@@ -24,7 +24,11 @@ const MESSAGES: Readonly<Record<number, string>> = {
 };
 
 /** What the gateway answers by itself: the template's words for this type, or for its family, or the gateway's own. */
-export function refusalOf({ gatewayResponses }: RestApi, type: string, requestId: string): HttpAnswer {
+export function refusalOf(
+  { gatewayResponses }: RestApi,
+  type: string,
+  requestId: string,
+): HttpAnswer & { readonly body: string } {
   const byDefault = DEFAULT_STATUS[type] ?? 500;
   const family = byDefault < 500 ? "DEFAULT_4XX" : "DEFAULT_5XX";
   const own = gatewayResponses.get(type) ?? gatewayResponses.get(family);
@@ -39,6 +43,6 @@ export function refusalOf({ gatewayResponses }: RestApi, type: string, requestId
   return {
     status: own?.status ?? byDefault,
     headers: [["Content-Type", "application/json"], ...headers],
-    body: Buffer.from(body, "utf8"),
+    body,
   };
 }

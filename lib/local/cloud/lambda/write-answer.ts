@@ -8,8 +8,8 @@ export function writeAnswer(response: ServerResponse, { status, headers, body }:
   response.statusCode = status;
   for (const [name, values] of grouped(headers)) response.setHeader(name, values.length === 1 ? values.join() : values);
   if (!response.hasHeader("content-type")) response.setHeader("Content-Type", "application/json");
-  if (Buffer.isBuffer(body)) {
-    response.setHeader("Content-Length", body.length);
+  if (typeof body === "string" || Buffer.isBuffer(body)) {
+    response.setHeader("Content-Length", Buffer.byteLength(body));
     response.end(body);
     return;
   }
