@@ -4,7 +4,15 @@ import type { MonitoredDatabase, Monitoring, WrittenPage } from "../../monitorin
 import { instant, iso } from "./fence.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "./kept-sessions.ts";
 import { unlessUnprovisioned } from "./lease.ts";
-import { ACTIVITY_COLUMNS, ERROR_COLUMNS, type LogFilter, logPage, logRows, logTotal } from "./log-query.ts";
+import {
+  ACTIVITY_COLUMNS,
+  ERROR_COLUMNS,
+  type LogFilter,
+  logPage,
+  logRows,
+  logTotal,
+  withInstants,
+} from "./log-query.ts";
 import type { Row } from "./session.ts";
 import { type Metadata, metadata } from "./sql.ts";
 
@@ -91,4 +99,4 @@ async function readPage(
 /** From this offset on it is worth a look which end of the log is nearer. */
 const DEEP = 5000;
 
-const rowsOf = (page: Row | undefined): JsonArray => new JsonArray(`[${page?.["rows"] ?? ""}]`);
+const rowsOf = (page: Row | undefined): JsonArray => new JsonArray(`[${withInstants(String(page?.["rows"] ?? ""))}]`);

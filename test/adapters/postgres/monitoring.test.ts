@@ -79,7 +79,7 @@ describe("the trigger log", () => {
   });
 
   test("is written exactly as JSON.stringify writes it, its times cut to milliseconds", async () => {
-    const message = `"quoted" \\ / \b\f\n\r\t\u0001\u001f\u007f é ☃ 😀 \u2028`;
+    const message = `"quoted" \\ / \b\f\n\r\t\u0001\u001f\u007f é ☃ 😀 \u2028 "created_at":"2024-02-29T00:00:00"`;
     await customer.sql(`
       BEGIN;
       INSERT INTO salesforce._trigger_log (state, action, table_name, record_id, sf_message, created_at, processed_at)
@@ -93,6 +93,23 @@ describe("the trigger log", () => {
     expect(row).toMatchObject({ sfid: null, table_name: asked.table, _ab_err: message });
     expect(row?.created_at).toBe("2024-02-29T22:59:59.999Z");
     expect(page.rows.text).toBe(JSON.stringify(rowsOf(page)));
+  });
+
+  test.each([
+    ["2024-03-10 12:00:00+00", "2024-03-10T12:00:00.000Z"],
+    ["2024-03-10 12:00:00.5+00", "2024-03-10T12:00:00.500Z"],
+    ["2024-03-10 12:00:00.0049+00", "2024-03-10T12:00:00.004Z"],
+    ["2024-03-10 12:00:00.12+02", "2024-03-10T10:00:00.120Z"],
+  ])("tells %s as %s", async (instant, told) => {
+    await customer.sql(`
+      INSERT INTO salesforce._trigger_log (state, action, table_name, record_id, created_at, processed_at)
+      VALUES ('SUCCESS', 'INSERT', 'at ${instant}', 1, '${instant}', '${instant}')`);
+    const asked = { state: null, table: `at ${instant}`, limit: 10, offset: 0 };
+
+    const page = await asking(customer.url, (database) => database.listActivity(asked));
+
+    expect(activityOf(page)).toMatchObject([{ created_at: told, synced_at: told }]);
+    await customer.sql(`DELETE FROM salesforce._trigger_log WHERE table_name = 'at ${instant}'`);
   });
 
   test("lists failed rows with their error", async () => {
