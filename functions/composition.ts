@@ -50,7 +50,7 @@ import type { Baselines, ImportPlans, Mappings, ProvisioningQueue } from "../lib
 import type { EngineReports, OrgReach } from "../lib/health/ports.ts";
 import type { Counters } from "../lib/metrics/ports.ts";
 import { type AddressPolicy, DEVELOPMENT, PRODUCTION } from "../lib/model/address.ts";
-import { queueVariable, tableVariable } from "../lib/model/resources.ts";
+import { queueVariable, type TableName, tableVariable } from "../lib/model/resources.ts";
 import { SLOW_ATTEMPTS } from "../lib/model/webhook.ts";
 import type { CycleQueue } from "../lib/monitoring/poll-now.ts";
 import type { Monitoring } from "../lib/monitoring/ports.ts";
@@ -99,7 +99,9 @@ export function setting(name: string): string {
 
 export { now };
 
-export const database = (): Database => once("database", () => openDatabase((name) => setting(tableVariable(name))));
+const tableName = (name: TableName): string => setting(tableVariable(name));
+
+export const database = (): Database => once("database", () => openDatabase(tableName));
 
 export const queues = (): Queues => once("queues", () => openQueues((name) => setting(queueVariable(name))));
 
@@ -114,7 +116,12 @@ export const rememberedWorkspaces = (): Pick<Workspaces, "find"> =>
 
 export const tokens = (): Tokens => once("tokens", () => rememberTokens(tokensIn(database()), now));
 
-export const rateLimits = (): RateLimits => once("rateLimits", () => rateLimitsIn(database()));
+/** A single machine counts in a database of its own, in memory (`local/cloud/dynamodb/count-in-memory.ts`). */
+export const rateLimits = (): RateLimits =>
+  once("rateLimits", () => {
+    const { RATE_LIMITS_ENDPOINT } = process.env;
+    return rateLimitsIn(RATE_LIMITS_ENDPOINT ? openDatabase(tableName, RATE_LIMITS_ENDPOINT) : database());
+  });
 
 export const repeats = (): Repeats => once("repeats", () => repeatsIn(database(), vault()));
 

@@ -1,0 +1,23 @@
+import type { Clock } from "../clock.ts";
+
+const HOUR_MILLISECONDS = 60 * 60_000;
+
+/** Repeats the work each hour of the clock, an hour after it began; the answer ends that once the work under way has ended. */
+export function repeatHourly(
+  clock: Clock,
+  work: () => Promise<unknown>,
+  onFault: (fault: unknown) => void,
+): () => Promise<void> {
+  let running: Promise<unknown> = Promise.resolve();
+  const book = () =>
+    clock.at(clock.now() + HOUR_MILLISECONDS, () => {
+      running = work().catch(onFault);
+      cancel = book();
+      return running;
+    });
+  let cancel = book();
+  return async () => {
+    cancel();
+    await running;
+  };
+}
