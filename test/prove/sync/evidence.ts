@@ -19,7 +19,16 @@ export interface Evidence {
   /** Every change of a row, in order. */
   readonly seen: readonly Seen[];
   readonly saves: readonly Save[];
+  /** Cycles that said that saves of theirs came after the lease was lost. */
+  readonly toldLate: readonly { readonly table: string; readonly at: number }[];
+  readonly struck: readonly Struck[];
   readonly calls: Calls;
+}
+
+/** Somebody who was killed, or who stood still: a function's process, or a part by its name. Epoch milliseconds. */
+export interface Struck {
+  readonly whom: number | "host" | "PostgreSQL" | "Salesforce";
+  readonly at: number;
 }
 
 /** A row or a record. */
@@ -87,6 +96,8 @@ export interface Save {
   /** Null: no answer was seen. */
   readonly answeredAt: number | null;
   readonly success: boolean | null;
+  /** The process that sent it. */
+  readonly sender: number;
   /** Its sender was stopped between its last check and the sending. */
   readonly wasHeld: boolean;
 }

@@ -50,9 +50,14 @@ function soapOperation(url: string, body: Buffer): string | null {
 }
 
 /** The save that a request asks for. Values are read as they stand, so the proof's own have nothing to escape. */
-export function writeIn({ method, url = "" }: IncomingMessage, body: Buffer, jobs: OrgLedger["jobs"]): OrgWrite | null {
+export function writeIn(
+  { method, url = "" }: IncomingMessage,
+  body: Buffer,
+  jobs: OrgLedger["jobs"],
+  sender: number,
+): OrgWrite | null {
   const job = method === "PUT" ? jobs.get(/\/jobs\/ingest\/(\w+)\/batches/.exec(url)?.[1] ?? "") : undefined;
-  if (job) return { ...NEW_WRITE, ...now(), ...job, records: recordsInCsv(body.toString("utf8")) };
+  if (job) return { ...NEW_WRITE, ...now(), ...job, sender, records: recordsInCsv(body.toString("utf8")) };
   const operation = soapOperation(url, body);
   if (!operation || !SAVES.has(operation)) return null;
   const text = body.toString("utf8");
@@ -66,6 +71,7 @@ export function writeIn({ method, url = "" }: IncomingMessage, body: Buffer, job
   return {
     ...NEW_WRITE,
     ...now(),
+    sender,
     operation,
     object: records[0]?.["type"] ?? "",
     records: records.length > 0 ? records : ids,

@@ -35,7 +35,7 @@ async function exchange(
   const body = await buffer(request);
   const effect = effectOf(request, body);
   const point = effect && `${caller.worker} | ${effect}`;
-  const write = ledger && writeIn(request, body, ledger.jobs);
+  const write = ledger && writeIn(request, body, ledger.jobs, caller.pid);
   if (write) ledger?.writes.push(write);
   if (point) {
     if ((await gate({ ...caller, point, when: "before" })) === "cut") throw new Error("cut");

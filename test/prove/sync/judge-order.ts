@@ -1,4 +1,4 @@
-import type { Deed, Evidence } from "./evidence.ts";
+import type { Deed, Evidence, Save } from "./evidence.ts";
 import type { Complain, Thing } from "./judge.ts";
 
 /** Whether the last value of each field is one that should be the last, and whether older values ever came after newer. */
@@ -10,7 +10,7 @@ export function judgeOrder(thing: Thing, evidence: Evidence, complain: Complain)
     lastOfBoth(thing, record.values["both__c"] ?? null, evidence, complain);
     judgeLife(thing, complain);
   }
-  staleSaves(thing, complain);
+  staleSaves(thing, evidence, complain);
   staleRows(thing, complain);
 }
 
@@ -95,7 +95,7 @@ function possibleLast(deeds: readonly Deed[], column: string): (string | null)[]
 }
 
 /** A save that brings an older value of the application's than an earlier save had brought. */
-function staleSaves(thing: Thing, complain: Complain): void {
+function staleSaves(thing: Thing, evidence: Evidence, complain: Complain): void {
   for (const column of ["here__c", "both__c"]) {
     const age = ageOf(thing.application, column);
     const saves = thing.saves.filter(({ success, values }) => success !== false && age.has(values[column] ?? null));
@@ -103,11 +103,24 @@ function staleSaves(thing: Thing, complain: Complain): void {
       const isAfter = earlier.answeredAt !== null && earlier.answeredAt <= later.sentAt;
       if (!isAfter || (age.get(later.values[column] ?? null) ?? 0) >= (age.get(earlier.values[column] ?? null) ?? 0))
         continue;
-      if (later.wasHeld) continue; // stopped between check and send: it must have been repaired, which the last values tell
-      complain("stale save", thing, `${column}: ${later.values[column]} was saved after ${earlier.values[column]}`);
+      const what = `${column}: ${later.values[column]} was saved after ${earlier.values[column]}`;
+      // Stopped between check and send: it must have been seen, and repaired, which the last values tell.
+      if (!later.wasHeld) complain("stale save", thing, what);
+      else if (!isSeen(later, evidence)) complain("unseen stale save", thing, what);
     }
   }
 }
+
+/** Its sender said so, or could not, because it, the host or PostgreSQL was struck after the save. */
+function isSeen({ table, sender, answeredAt, success }: Save, { toldLate, struck }: Evidence): boolean {
+  if (answeredAt === null || success === null) return true; // nobody has its results: it is in doubt, and looked up
+  if (toldLate.some((told) => told.table === table && told.at >= answeredAt)) return true;
+  const others = [sender, "host", "PostgreSQL"];
+  return struck.some(({ whom, at }) => others.includes(whom) && at >= answeredAt && at < answeredAt + STRUCK_WITHIN);
+}
+
+/** A sender that is left in peace for so long has told what it had to tell. */
+const STRUCK_WITHIN = 60_000;
 
 /** A row that Bridge gives an older value of the colleagues' than it had given it before. */
 function staleRows(thing: Thing, complain: Complain): void {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readImports } from "../../support/imports.ts";
 import type { Deed, Evidence, Held, Logged, Save, Seen } from "./evidence.ts";
 import { judge } from "./judge.ts";
@@ -47,6 +47,7 @@ const save = (values: Save["values"], sentAt: number, more: Partial<Save> = {}):
   sentAt,
   answeredAt: sentAt + 1,
   success: true,
+  sender: 7,
   wasHeld: false,
   ...more,
 });
@@ -66,6 +67,8 @@ const inOrder: Evidence = {
   colleagues: [],
   seen: [],
   saves: [save({ here__c: "h1", both__c: "h1" }, 10), save({ here__c: "h2" }, 20)],
+  toldLate: [],
+  struck: [],
   calls: { engine: { SOAP: 2 }, wire: { SOAP: 2 }, org: 2, isQuiet: true },
 };
 
@@ -173,14 +176,36 @@ function heard(eventId: string): Evidence["heard"][number] {
   return { eventId, logId: 2 };
 }
 
-test("a stale save of one who was stopped between check and send is forgiven when the newer value came back", () => {
+describe("a stale save of one who was stopped between check and send, whose newer value came back", () => {
   const saves = [
     save({ here__c: "h2" }, 10),
     save({ here__c: "h1" }, 20, { wasHeld: true }),
     save({ here__c: "h2" }, 30),
   ];
+  const unanswered = saves.map((one) => (one.wasHeld ? { ...one, answeredAt: null, success: null } : one));
 
-  expect(complaints({ saves })).toEqual([]);
+  test.each<readonly [string, Partial<Evidence>]>([
+    ["its sender said so", { saves, toldLate: [{ table: TABLE, at: 40 }] }],
+    ["its sender was killed since", { saves, struck: [{ whom: 7, at: 25 }] }],
+    ["the host was killed since", { saves, struck: [{ whom: "host", at: 25 }] }],
+    [
+      "PostgreSQL, which would have told its sender, was killed since",
+      { saves, struck: [{ whom: "PostgreSQL", at: 25 }] },
+    ],
+    ["nobody had its answer", { saves: unanswered }],
+  ])("is forgiven when %s", (_, more) => {
+    expect(complaints(more)).toEqual([]);
+  });
+
+  test.each<readonly [string, Partial<Evidence>]>([
+    ["nobody said anything", { saves }],
+    ["somebody said so of another table", { saves, toldLate: [{ table: "other__c", at: 40 }] }],
+    ["somebody had said so before", { saves, toldLate: [{ table: TABLE, at: 20 }] }],
+    ["somebody else was killed", { saves, struck: [{ whom: 8, at: 25 }] }],
+    ["its sender was struck long after", { saves, struck: [{ whom: 7, at: 100_000 }] }],
+  ])("is complained of when %s", (_, more) => {
+    expect(complaints(more)).toEqual(["unseen stale save"]);
+  });
 });
 
 test.each<readonly [string, Partial<Evidence>]>([

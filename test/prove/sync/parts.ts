@@ -7,6 +7,8 @@ export type Part = "host" | "PostgreSQL" | "Salesforce";
 export interface Parts {
   /** How often which was struck. */
   readonly done: Readonly<Record<string, { kills: number; stops: number }>>;
+  /** When which was struck; epoch milliseconds. */
+  readonly strikes: readonly { readonly whom: Part; readonly at: number }[];
   /** False: one of them is down just now. A part that is killed is dead when this returns, and is started again. */
   strike(part: Part, how: "kill" | "stop"): boolean;
   /** All are up again. */
@@ -18,7 +20,8 @@ const STOPPED_MILLISECONDS = 17_000;
 
 export function createParts(stage: Stage): Parts {
   const done: Record<string, { kills: number; stops: number }> = {};
-  const strikes: Readonly<Record<Part, Readonly<Record<"kill" | "stop", () => Promise<void>>>>> = {
+  const strikes: Parts["strikes"][number][] = [];
+  const ways: Readonly<Record<Part, Readonly<Record<"kill" | "stop", () => Promise<void>>>>> = {
     host: { kill: stage.killHost, stop: () => stage.stopHost(STOPPED_MILLISECONDS) },
     PostgreSQL: { kill: stage.killPostgres, stop: () => stage.stopPostgres(STOPPED_MILLISECONDS) },
     Salesforce: { kill: stage.killOrg, stop: () => stage.stopOrg(STOPPED_MILLISECONDS) },
@@ -26,11 +29,13 @@ export function createParts(stage: Stage): Parts {
   let current: Promise<void> | null = null;
   return {
     done,
+    strikes,
     strike: (part, how) => {
       if (current !== null) return false;
       done[part] ??= { kills: 0, stops: 0 };
       done[part][how === "kill" ? "kills" : "stops"] += 1;
-      current = strikes[part][how]().finally(() => {
+      strikes.push({ whom: part, at: Date.now() });
+      current = ways[part][how]().finally(() => {
         current = null;
       });
       // Whoever waits for all to be up meets its failure.

@@ -16,6 +16,8 @@ export type Gate = (passage: Passage) => Promise<"go" | "cut">;
 
 /** A save that the org was asked for by the engine, as the wire saw it. */
 export interface OrgWrite {
+  /** The process that sent it. */
+  readonly sender: number;
   readonly operation: string;
   readonly object: string;
   readonly askedAt: number;

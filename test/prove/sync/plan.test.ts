@@ -10,7 +10,7 @@ const POINTS = [
   "run-cycle | dynamodb: UpdateItem engine",
 ];
 
-const parts = { done: {}, strike: () => true, settled: async () => undefined };
+const parts = { done: {}, strikes: [], strike: () => true, settled: async () => undefined };
 
 function incidents(seed: number, extent: Asked["extent"]): string[] {
   const asked: Asked = { seed, minutes: 1, kills: 0, changes: 0, mappings: 1, extent, say: () => undefined };

@@ -58,7 +58,7 @@ describe("what a request makes durable", () => {
     const body = soap("update", "<sObjects><type>A__c</type><Id>a01</Id><Here__c>h1</Here__c></sObjects>");
     const answer = Buffer.from("<result><id>a01</id><success>true</success></result>");
 
-    expect(writeIn(request("POST", "/services/Soap/u/66.0"), body, new Map())).toMatchObject({
+    expect(writeIn(request("POST", "/services/Soap/u/66.0"), body, new Map(), 1)).toMatchObject({
       operation: "update",
       object: "A__c",
       records: [{ type: "A__c", Id: "a01", Here__c: "h1" }],

@@ -13,6 +13,8 @@ export interface Sources {
   readonly writes: readonly OrgWrite[];
   readonly retried: Evidence["retried"];
   readonly heard: Evidence["heard"];
+  readonly toldLate: Evidence["toldLate"];
+  readonly struck: Evidence["struck"];
   readonly wireCalls: Readonly<Record<string, number>>;
   readonly colleaguesCalls: number;
   readonly isQuiet: boolean;
@@ -61,6 +63,8 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
       colleagues: sources.colleagues,
       seen: (await ask<Row>("SELECT * FROM proof.seen ORDER BY seq")).map(seen),
       saves: sources.writes.flatMap((write) => savesIn(write)),
+      toldLate: sources.toldLate,
+      struck: sources.struck,
       calls: await readCalls(ask, sources, used - sources.colleaguesCalls),
     };
   } finally {
@@ -136,7 +140,7 @@ const seen = (row: Row): Seen => ({
 });
 
 /** A save by record. Names of fields are put in lower case, as columns are. */
-function savesIn({ operation, object, records, results, sentAt, answeredAt, wasHeld }: OrgWrite): Save[] {
+function savesIn({ sender, operation, object, records, results, sentAt, answeredAt, wasHeld }: OrgWrite): Save[] {
   return records.map((record, index) => {
     const result = results?.[index];
     const { Id, type: _, Tag__c: tag, ...fields } = record;
@@ -149,6 +153,7 @@ function savesIn({ operation, object, records, results, sentAt, answeredAt, wasH
       sentAt,
       answeredAt,
       success: result ? result.success : null,
+      sender,
       wasHeld,
     };
   });

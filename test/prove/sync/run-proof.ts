@@ -13,7 +13,7 @@ import { createParts } from "./parts.ts";
 import { planOf, pointsOf } from "./plan.ts";
 import { readBooksOfCalls, readEvidence } from "./read-evidence.ts";
 import type { Asked, Run } from "./run.ts";
-import { sourcesOf } from "./sources.ts";
+import { sourcesOf, toldLate } from "./sources.ts";
 import { openStage } from "./stage.ts";
 import { causeTrouble, type Incident } from "./trouble.ts";
 
@@ -66,7 +66,7 @@ export async function runProof(asked: Asked): Promise<Proof> {
       incidents: incidentsOf(run),
       calls: quiet.calls,
       heldSaves: stage.wire.ledger.writes.filter(({ wasHeld }) => wasHeld).length,
-      lateSavesTold: stage.notes.filter((line) => line.includes("saves came after the lease was lost")).length,
+      lateSavesTold: toldLate(stage).length,
       settledByHand: loud.settledByHand,
       findings: [...quiet.findings, ...loud.findings],
     };

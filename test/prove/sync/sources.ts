@@ -7,7 +7,7 @@ const CALLERS = ["run-cycle", "load-mapping", "provision-mapping"];
 
 /** What the evidence is read from; in peace only answered calls count, which are those that the org has counted. */
 export function sourcesOf(
-  { stage, mappings, colleagues, receiver }: Run,
+  { stage, mappings, colleagues, receiver, trouble, parts }: Run,
   isQuiet: boolean,
   retried: Sources["retried"] = [],
 ): Sources {
@@ -32,10 +32,22 @@ export function sourcesOf(
     writes,
     retried,
     heard: receiver.received.map(({ body }) => heardIn(body)),
+    toldLate: toldLate(stage),
+    struck: [...trouble.done.map(({ pid, at }) => ({ whom: pid, at })), ...parts.strikes],
     wireCalls: by((worker) => CALLERS.includes(worker)),
     colleaguesCalls: colleagues.calls() + others,
     isQuiet,
   };
+}
+
+/** What cycles said of saves that came after the lease was lost. */
+export function toldLate({ notes }: Pick<Run["stage"], "notes">): Sources["toldLate"] {
+  return notes
+    .filter(({ line }) => line.includes("saves came after the lease was lost"))
+    .map(({ at, line }) => ({
+      table: String((JSON.parse(line) as { sf_object: unknown }).sf_object).toLowerCase(),
+      at,
+    }));
 }
 
 function heardIn(body: string): { eventId: string; logId: number | null } {

@@ -26,7 +26,7 @@ export interface Stage {
   readonly databaseUrl: string;
   readonly workspaceId: string;
   /** Lines of the functions' log, whatever host they ran on, of cycles that noted something. */
-  readonly notes: readonly string[];
+  readonly notes: readonly { readonly at: number; readonly line: string }[];
   /** A request to Bridge's API as the administrator; tries again while the host is away. */
   api(method: string, path: string, body?: unknown): Promise<unknown>;
   /** Puts a message into a queue, beside what Bridge sends itself. Lost when the host is away. */
@@ -68,10 +68,10 @@ export async function openStage({ gate, definition, environments }: StageSetting
     announcer: pathToFileURL(join(import.meta.dirname, "announce.ts")).href,
     environments,
   };
-  const notes: string[] = [];
+  const notes: Stage["notes"][number][] = [];
   const hear = (line: string) => {
     if (process.env["PROOF_TALKS"]) console.error(line);
-    if (line.includes('"notes":["')) notes.push(line);
+    if (line.includes('"notes":["')) notes.push({ at: Date.now(), line });
   };
   const parts = {
     postgres: await postgresAt(),
