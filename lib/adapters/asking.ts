@@ -19,8 +19,14 @@ export const ASKING = {
 function readWhole(answer: Readable): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
+    const breakOff = () => reject(answer.errored ?? Object.assign(new Error("the answer broke off"), BROKEN));
     answer.on("data", (chunk: Buffer) => void chunks.push(chunk));
     answer.once("end", () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     answer.once("error", reject);
+    answer.once("close", breakOff);
+    if (answer.destroyed || answer.readableEnded) breakOff(); // it went by before anybody listened
   });
 }
+
+/** By this the SDK knows that it may ask again. */
+const BROKEN = { code: "ECONNRESET" };

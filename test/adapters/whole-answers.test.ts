@@ -1,4 +1,5 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import diagnostics from "node:diagnostics_channel";
+import { type ClientRequest, createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -50,6 +51,27 @@ test("an answer that breaks off is asked for again", async () => {
   };
   expect(await asks()()).toContain("Ärger");
   expect(lengths).toHaveLength(2);
+});
+
+test.each([
+  ["a long answer", ANSWER],
+  ["a short answer, which is there as a whole,", JSON.stringify({ Item: { text: { S: "Ärger" } } })],
+])("%s that is gone before it is read is asked for again", async (_, told) => {
+  let asked = 0;
+  answer = (_, response) => {
+    asked += 1;
+    response.end(told);
+  };
+  const lose = (message: unknown) => {
+    const { request } = message as { readonly request: ClientRequest };
+    diagnostics.unsubscribe("http.client.request.created", lose);
+    request.prependOnceListener("response", () => request.destroy(new Error("the answer is lost")));
+  };
+  diagnostics.subscribe("http.client.request.created", lose);
+
+  expect(await asks()()).toContain("Ärger");
+
+  expect(asked).toBe(2);
 });
 
 test("what was read is garbage that a quick collection of memory frees", async () => {

@@ -4,6 +4,7 @@ import { type Customer, createCustomer, orgTime, pushAll, sfidOf } from "./custo
 let customer: Customer;
 beforeEach(async () => {
   customer = await createCustomer();
+  customer.now = new Date(); // PostgreSQL stamps the application's changes by its own clock
 });
 afterEach(() => customer.close());
 
