@@ -1,4 +1,5 @@
 import type { Server } from "node:http";
+import { text } from "node:stream/consumers";
 import { type Clock, systemClock } from "../../clock.ts";
 import { type Caller, startGuard } from "../iam/guard.ts";
 import type { Cloud } from "../start-cloud.ts";
@@ -193,9 +194,7 @@ function urlOf(assembly: Assembly, resolve: Resolve, functions: readonly LambdaF
 async function valueFrom(name: string, outcome: Outcome): Promise<unknown> {
   if (outcome.kind === "answered") return received(outcome);
   if (outcome.kind === "failed") throw new Error(`${name} failed: ${outcome.errorType}: ${outcome.message}`);
-  const chunks: Buffer[] = [];
-  for await (const chunk of outcome.stream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString("utf8");
+  return await text(outcome.stream);
 }
 
 function withinSeconds(seconds: number, clock: Clock, work: Promise<unknown>): Promise<unknown> {

@@ -79,6 +79,18 @@ test("a call by name gives the answer, or says why there is none", async () => {
   await expect(world.host.invoke("walk-dog", {})).rejects.toThrow("there is no function walk-dog");
 });
 
+test("a call by name gives a streamed answer whole, texts and bytes", async () => {
+  const world = await start();
+  world.streams("list-audit-log", async (_, stream) => {
+    stream.write("Ärger ");
+    stream.write(Buffer.from("🚣").subarray(0, 2));
+    stream.write(Buffer.from("🚣").subarray(2));
+    stream.end("6869", "hex");
+  });
+
+  expect(await world.host.invoke("list-audit-log", {})).toBe("Ärger 🚣hi");
+});
+
 test("two hosts in one process would share their variables, so the second is refused", async () => {
   await start();
   const cloud = await startTestCloud();
