@@ -33,12 +33,16 @@ export function sourcesOf(
     retried,
     heard: receiver.received.map(({ body }) => heardIn(body)),
     toldLate: toldLate(stage),
-    struck: [...trouble.done.map(({ pid, at }) => ({ whom: pid, at })), ...parts.strikes],
+    struck: [...functionsStruck(trouble), ...parts.strikes],
     wireCalls: by((worker) => CALLERS.includes(worker)),
     colleaguesCalls: colleagues.calls() + others,
     isQuiet,
   };
 }
+
+/** Where a part was struck, whoever was at the point went on. */
+const functionsStruck = ({ done }: Run["trouble"]): Sources["struck"] =>
+  done.filter(({ whom }) => whom === "function").map(({ pid, at }) => ({ whom: pid, at }));
 
 /** What cycles said of saves that came after the lease was lost. */
 export function toldLate({ notes }: Pick<Run["stage"], "notes">): Sources["toldLate"] {
