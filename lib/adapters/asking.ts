@@ -23,7 +23,7 @@ function readWhole(answer: Readable): Promise<Uint8Array> {
     answer.on("data", (chunk: Buffer) => void chunks.push(chunk));
     answer.once("end", () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     answer.once("error", reject);
-    answer.once("close", breakOff);
+    answer.once("close", () => answer.readableEnded || breakOff());
     if (answer.destroyed || answer.readableEnded) breakOff(); // it went by before anybody listened
   });
 }

@@ -9,7 +9,7 @@ const PROJECT = resolve(import.meta.dirname, "../..");
 /** Cloud assemblies, each in a folder named after what it was made of, so that one in use is never changed. */
 const ASSEMBLIES = join(PROJECT, "dist/assemblies");
 
-/** The program that makes one. Importing it would keep the CDK's 25 MB in this process for good. */
+/** The program that makes one. Importing it would keep the CDK's 18 MB in this process for good. */
 const MAKE = join(import.meta.dirname, "make-assembly.ts");
 
 /**

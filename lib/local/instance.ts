@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { inspect } from "node:util";
 import { tableVariable } from "../model/resources.ts";
 import { assemble } from "./assemble.ts";
 import { cannotListen } from "./cannot-listen.ts";
@@ -160,7 +161,7 @@ function countRequests(
     tableName: environment[tableVariable("rateLimits")] ?? "",
     environment,
     clock,
-    onFault: (fault) => log.write(JSON.stringify({ level: "error", event: "rate limits", message: String(fault) })),
+    onFault: (fault) => log.write(JSON.stringify({ level: "error", event: "rate limits", message: inspect(fault) })),
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 
-const HOUR_MILLISECONDS = 60 * 60_000;
+/** AWS takes days to delete what has expired; a sweep reads every item. */
+const EVERY_MILLISECONDS = 60 * 60_000;
 
 /** Repeats the work each hour of the clock, an hour after it began; the answer ends that once the work under way has ended. */
 export function repeatHourly(
@@ -10,7 +11,7 @@ export function repeatHourly(
 ): () => Promise<void> {
   let running: Promise<unknown> = Promise.resolve();
   const book = () =>
-    clock.at(clock.now() + HOUR_MILLISECONDS, () => {
+    clock.at(clock.now() + EVERY_MILLISECONDS, () => {
       running = work().catch(onFault);
       cancel = book();
       return running;
