@@ -7,7 +7,7 @@ import { lookUpAgain } from "./look-up-again.ts";
 import { ChangedMeanwhile, type ClaimedChange, type PushOutcome } from "./ports.ts";
 import { idsOf } from "./save-batch.ts";
 import { sendBatch } from "./send-batch.ts";
-import { awaitJob, type StartedJob, sendByBulk, startByBulk } from "./send-by-bulk.ts";
+import { awaitJob, sendByBulk, startByBulk } from "./send-by-bulk.ts";
 import { type Sending, settle, settleOwed, startSending } from "./sending.ts";
 import { settleLookedUp } from "./settle-doubts.ts";
 
@@ -19,10 +19,13 @@ const JOBS_AT_WORK = 3;
 /** A push begins with so many small jobs, each being worked off while others are claimed, uploaded and settled. */
 const JOBS_SIDE_BY_SIDE = 4;
 
-/** A job that is opened, uploaded and started while others are; what its end asks for it finds in `sending`. */
+/**
+ * A job that is opened, uploaded, started and taken up while changes are claimed for others; what its end asks for it
+ * finds in `sending`. `isOver` is false where it was left at work.
+ */
 interface JobBeside {
   readonly sending: Sending;
-  readonly started: Promise<StartedJob | null>;
+  readonly isOver: Promise<boolean>;
 }
 
 /** One push: what became of its changes so far, and its jobs. */
@@ -129,37 +132,42 @@ async function sendBeside(cycle: Cycle, run: Run, { folded, job, changes }: Piec
   await settle(cycle, run.sending, withoutSending(folded));
   const sending = startSending();
   for (const id of idsOf(job.writes)) if (run.sending.unsent.delete(id)) sending.unsent.add(id);
-  const started = startByBulk(cycle, sending, job, ({ batchId }) => run.besides.push(batchId));
-  started.then(
-    (one) => {
-      // There is no Bulk API here, which the next ones need not find out by themselves.
-      if (one === null) run.sideBySide = 0;
-    },
-    () => undefined, // met where its end is awaited
-  );
-  run.jobs.push({ sending, started });
+  const isOver = followBeside(cycle, run, sending, job);
+  isOver.catch(() => undefined); // met where its end is awaited
+  run.jobs.push({ sending, isOver });
   run.sideBySide -= 1;
   if (run.sideBySide > 0) for (const key of changes.flatMap(changeKeys(cycle.shape).of)) run.taken.add(key);
   return true;
 }
 
-/** Waits for the jobs of this push, oldest first, and settles them. False: some are left at work. */
+/**
+ * Starts a job, and takes its results up after those of the one before: Salesforce ends them in that order, so most looks
+ * find one.
+ */
+async function followBeside(cycle: Cycle, run: Run, sending: Sending, batch: Batch): Promise<boolean> {
+  const before = run.jobs.at(-1)?.isOver;
+  const job = await startByBulk(cycle, sending, batch, ({ batchId }) => run.besides.push(batchId));
+  // There is no Bulk API here, which the next ones need not find out by themselves.
+  if (job === null) run.sideBySide = 0;
+  await before?.catch(() => undefined);
+  if (job === null || (await awaitJob(cycle, sending, job))) return true;
+  cycle.tally.jobsWaiting += 1;
+  return false;
+}
+
+/** Waits for the jobs of this push to be settled. False: some are left at work. */
 async function finishJobs(cycle: Cycle, run: Run): Promise<boolean> {
-  let isOver = true;
-  // What the first one's results would make PostgreSQL do comes after the marks without which the others cannot begin.
-  await Promise.allSettled(run.jobs.map(({ started }) => started));
-  for (const { sending, started } of run.jobs) {
+  let allOver = true;
+  for (const { isOver } of run.jobs) {
     await claimedAnew(cycle, async () => {
-      const job = await started;
-      isOver &&= job === null || (await awaitJob(cycle, sending, job));
-      if (job !== null && !isOver) cycle.tally.jobsWaiting += 1;
+      allOver = (await isOver) && allOver;
       return true;
     });
   }
   for (const { sending } of run.jobs) await endOf(cycle, run, sending);
   for (const list of [run.jobs, run.besides]) list.length = 0;
   run.taken.clear();
-  return isOver;
+  return allOver;
 }
 
 /** What was not sent of a job's changes is the push's to give back. */
@@ -206,7 +214,7 @@ function withoutSending({ settled, refused }: Folded): PushOutcome[] {
 }
 
 async function leaveInOrder(cycle: Cycle, run: Run): Promise<void> {
-  await Promise.allSettled(run.jobs.map(({ started }) => started));
+  await Promise.allSettled(run.jobs.map(({ isOver }) => isOver));
   await Promise.allSettled(run.jobs.map(({ sending }) => endOf(cycle, run, sending)));
   await settleOwed(cycle, run.sending);
   await giveBack(cycle, run.sending);

@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { parse } from "csv-parse";
 import type { Field } from "../metadata/field.ts";
 import type { SObject } from "../metadata/sobject.ts";
@@ -53,6 +54,8 @@ export async function importRecords(
     if (chunk.length < CHUNK_RECORDS) continue;
     if (isStopped()) return false;
     await flush(columns);
+    // The parser has many more lines by now; whoever asks something else of the org does not wait for them.
+    await nextTurn();
   }
   if (columns !== null && chunk.length > 0) await flush(columns);
   return true;
