@@ -9,7 +9,7 @@ import type { MappedTable } from "./layout.ts";
 import { writeOwedRows } from "./owed-rows.ts";
 import { readWhole } from "./read-changes.ts";
 import type { Row } from "./session.ts";
-import { numberArray } from "./sql.ts";
+import { name, numberArray, qualified } from "./sql.ts";
 
 /** How much to claim at most, where to look for it, and which batches hold nothing back. */
 interface Wanted {
@@ -21,12 +21,17 @@ interface Wanted {
 }
 
 /** What one claim gave, and where the next one of the same lease looks. */
-interface Claimed {
+export interface Claimed {
   readonly changes: readonly ClaimedChange[];
   readonly next: Search;
   /** What the changes were read as; null: they are PENDING. */
   readonly versions: readonly string[] | null;
+  /** By what their rows, as they were when all that waits of them was claimed, are known again. */
+  readonly rowVersions: RowVersions;
 }
+
+/** The transactions that had last written rows, by key. */
+export type RowVersions = ReadonlyMap<number, string>;
 
 /**
  * NEW changes that are due, in log order, as PENDING, and with them what failed before on the same rows, since a newer
@@ -63,13 +68,15 @@ export async function claim(
       }
       const recordIds = [...new Set(candidates.map(({ record_id }) => record_id))];
       const read = mayRead && candidates.length > WRITTEN_CHANGES ? await readWhole(bench, mapped, recordIds) : null;
-      const rows = read?.rows ?? (await take(bench, lease, mapped, await lockWhole(bench, mapped, recordIds)));
+      const locked = read ? null : await lockWhole(bench, mapped, recordIds);
+      const rows = read?.rows ?? (await take(bench, lease, mapped, locked?.ids ?? []));
       // What is held may hold back what was claimed with it, so all of it is looked for again.
       if (await holdExcessDeletes(bench, mapped, rows)) continue;
       return {
         changes: rows.map(changeOf),
         next: nextSearch(candidates, candidates.length < found.length || found.length === limit),
         versions: read?.versions ?? null,
+        rowVersions: locked?.rowVersions ?? versionsIn(rows),
       };
     }
   });
@@ -103,15 +110,32 @@ function nextSearch(candidates: readonly Candidate[], isFilled: boolean): Search
   return last && isFilled ? { kind: "backlog", after: last.id } : { kind: "all" };
 }
 
+const versionsIn = (rows: readonly Row[]): RowVersions =>
+  new Map(
+    rows.flatMap(({ record_id, row_version }) =>
+      row_version === null ? [] : [[Number(record_id), String(row_version)]],
+    ),
+  );
+
+interface Locked {
+  readonly ids: readonly number[];
+  readonly rowVersions: RowVersions;
+}
+
 /** Locks all NEW and failed changes of these rows; a row of which somebody holds one is left out. */
 async function lockWhole(
   { session, tables }: Workbench,
-  { shape }: MappedTable,
+  { shape, layout }: MappedTable,
   recordIds: readonly number[],
-): Promise<readonly number[]> {
-  if (recordIds.length === 0) return [];
+): Promise<Locked> {
+  if (recordIds.length === 0) return { ids: [], rowVersions: new Map() };
+  const key = name(layout.key);
   // From a subquery, or the planner would weigh each of some thousand keys against what is most common among them.
-  const [found] = await session.query<{ whole: [number, number][] | null; locked: number[] }>(
+  const [found] = await session.query<{
+    whole: [number, number][] | null;
+    locked: number[];
+    versions: Readonly<Record<string, string>>;
+  }>(
     `WITH whole AS MATERIALIZED (
        SELECT id, record_id FROM ${tables.log}
        WHERE table_name = $1 AND record_id = ANY ((SELECT $2::bigint[])::bigint[]) AND processed_at IS NULL AND state = 'NEW'
@@ -122,14 +146,17 @@ async function lockWhole(
        SELECT id FROM ${tables.log} WHERE id = ANY (ARRAY(SELECT id FROM whole)) FOR NO KEY UPDATE SKIP LOCKED
      )
      SELECT (SELECT to_json(coalesce(array_agg(id), '{}')) FROM locked) AS locked,
+       (SELECT coalesce(json_object_agg(t.${key}, t.xmin::text), '{}') FROM ${qualified(shape.schema, shape.table)} t
+        WHERE t.${key} = ANY ((SELECT $2::bigint[])::bigint[])) AS versions,
        CASE WHEN (SELECT count(*) FROM whole) > (SELECT count(*) FROM locked)
          THEN (SELECT jsonb_agg(jsonb_build_array(id, record_id)) FROM whole) END AS whole`,
     [shape.table, numberArray(recordIds)],
   );
-  if (!found?.whole) return found?.locked ?? [];
+  const rowVersions = new Map(Object.entries(found?.versions ?? {}).map(([key, version]) => [Number(key), version]));
+  if (!found?.whole) return { ids: found?.locked ?? [], rowVersions };
   const locked = new Set(found.locked);
   const torn = new Set(found.whole.filter(([id]) => !locked.has(id)).map(([, recordId]) => recordId));
-  return found.whole.filter(([, recordId]) => !torn.has(recordId)).map(([id]) => id);
+  return { ids: found.whole.filter(([, recordId]) => !torn.has(recordId)).map(([id]) => id), rowVersions };
 }
 
 async function take(

@@ -29,7 +29,7 @@ export async function readWhole(
          created_at, sent_at, xmin::text AS version
        FROM ${tables.log} WHERE ${ofRows} AND processed_at IS NULL AND state = 'NEW'
      )
-     ${changesFrom("whole", mapped, `(SELECT string_agg(DISTINCT version, ',') FROM whole WHERE NOT ${hasFailed}) AS versions`)}`,
+     ${changesFrom("whole", mapped, `t.xmin::text AS row_version, (SELECT string_agg(DISTINCT version, ',') FROM whole WHERE NOT ${hasFailed}) AS versions`)}`,
     [mapped.shape.table, numberArray(recordIds)],
   );
   const versions = rows.length > 0 ? rows[0]?.["versions"] : "";

@@ -17,23 +17,31 @@ const NOTHING = { last_operation: null, message: null, answered_at: null, due_at
 
 const DONE: Readonly<Record<Action, LastOperation>> = { INSERT: "INSERTED", UPDATE: "UPDATED", DELETE: "DELETED" };
 
-/** Outcomes as parameters: the endings that there are, and for each change its id, its ending, its sfid, whether it speaks. */
+/**
+ * Outcomes as parameters: the endings that there are, and for each change its id, its ending, its sfid, whether it speaks,
+ * and the version of the row to which it speaks.
+ */
 export interface SettledChanges {
   readonly count: number;
-  readonly ids: string;
   readonly parameters: readonly [
     endings: string,
     ids: string,
     kinds: string,
     sfids: ReturnType<typeof idArray>,
     speaks: string,
+    versions: string,
   ];
 }
 
 /** The last change of a write speaks for the others on the row. */
-export function settledChanges(outcomes: readonly PushOutcome[], now: Date): SettledChanges {
+export function settledChanges(
+  outcomes: readonly PushOutcome[],
+  versionOf: (outcome: PushOutcome) => string | null,
+  now: Date,
+): SettledChanges {
   const endings = new Map<string, Ending & { readonly kind: number }>();
-  const [ids, kinds, sfids, speaks]: [number[], number[], (string | null)[], boolean[]] = [[], [], [], []];
+  const [ids, kinds]: [number[], number[]] = [[], []];
+  const [sfids, speaks, versions]: [(string | null)[], boolean[], string[]] = [[], [], []];
   for (const outcome of outcomes) {
     const kind = kindOf(endings, outcome, now);
     const last = Math.max(...outcome.changeIds);
@@ -42,6 +50,7 @@ export function settledChanges(outcomes: readonly PushOutcome[], now: Date): Set
       kinds.push(kind);
       sfids.push(outcome.kind === "accepted" ? outcome.sfid : null);
       speaks.push(id === last);
+      versions.push((id === last && versionOf(outcome)) || "NULL");
     }
   }
   const parameters = [
@@ -50,8 +59,9 @@ export function settledChanges(outcomes: readonly PushOutcome[], now: Date): Set
     numberArray(kinds),
     idArray(sfids),
     `{${speaks.join(",")}}`,
+    `{${versions.join(",")}}`,
   ] as const;
-  return { count: ids.length, ids: parameters[1], parameters };
+  return { count: ids.length, parameters };
 }
 
 function kindOf(endings: Map<string, Ending & { readonly kind: number }>, outcome: PushOutcome, now: Date): number {

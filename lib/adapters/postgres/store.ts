@@ -13,12 +13,13 @@ import { apply } from "./apply.ts";
 import type { BacklogMemory } from "./backlog.ts";
 import { claim, markSent, release } from "./claim.ts";
 import type { Search } from "./claim-candidates.ts";
+import { createClaims } from "./claims.ts";
 import { instant, iso, type Workbench } from "./fence.ts";
 import { createIdleSessions } from "./idle-sessions.ts";
 import { forgetGone } from "./inbound-errors.ts";
 import { isZoneless, type Layout, type MappedTable } from "./layout.ts";
 import { addCalls, begin, finish, renew, unlessUnprovisioned } from "./lease.ts";
-import { type Taken, takeRead } from "./read-changes.ts";
+import { takeRead } from "./read-changes.ts";
 import { doubtsIn, noteLook, recover } from "./recover.ts";
 import { renewable } from "./renewable-session.ts";
 import { sendAgain } from "./send-again.ts";
@@ -69,8 +70,7 @@ export function cycleStoreOn(
   const known = new Map<string, MappedTable>();
   /** Where this lease looks for changes next. */
   const searches = new Map<string, Search>();
-  /** Changes that were claimed by reading them, until they are taken or given back: what they were read as. */
-  const read = new Map<number, readonly string[]>();
+  const claims = createClaims();
   /** Once some had changed meanwhile, claims write. */
   let mayRead = true;
   /** A schema that a version before has made may not have the table yet. */
@@ -91,13 +91,6 @@ export function cycleStoreOn(
   // What a save waits for is urgent: what came of others is safe in Salesforce until it is written down.
   const inTurn = createTurns();
 
-  const onlyRead = (ids: readonly number[], batchId: string | null): Taken | null => {
-    const found = read.size === 0 ? [] : ids.filter((id) => read.has(id));
-    if (found.length === 0) return null;
-    const versions = new Set(found.flatMap((id) => read.get(id) ?? []));
-    for (const id of found) read.delete(id);
-    return { ids: found, versions: [...versions], batchId };
-  };
   const unlessChanged = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -122,32 +115,27 @@ export function cycleStoreOn(
     claim: (lease, limit, besides = []) =>
       inTurn(async () => {
         const search = searches.get(nameOf(lease)) ?? { kind: "all" };
-        const { changes, next, versions } = await claim(bench, lease, { limit, search, besides, mayRead });
-        searches.set(nameOf(lease), next);
-        if (!versions) return changes;
-        // Those that are in the caller's hands are NEW still.
-        const others = changes.filter(({ id }) => !read.has(id));
-        for (const { id } of others) read.set(id, versions);
-        return others;
+        const claimed = await claim(bench, lease, { limit, search, besides, mayRead });
+        searches.set(nameOf(lease), claimed.next);
+        return claims.add(claimed);
       }),
     markSent: (lease, batchId, changeIds) =>
       inTurn(() => {
-        const taken = onlyRead(changeIds, batchId);
+        const taken = claims.take(changeIds, batchId);
         return taken ? unlessChanged(() => takeRead(bench, lease, taken)) : markSent(bench, lease, batchId, changeIds);
       }, true),
     settle: (lease, outcomes) =>
-      inTurn(() => {
-        const taken = onlyRead(
-          outcomes.flatMap(({ changeIds }) => changeIds),
-          null,
-        );
-        return unlessChanged(() => settle(bench, lease, outcomes, taken));
+      inTurn(async () => {
+        const ids = outcomes.flatMap(({ changeIds }) => changeIds);
+        const taken = claims.take(ids, null);
+        await unlessChanged(() => settle(bench, lease, outcomes, { taken, versionOf: claims.rowVersion }));
+        claims.giveBack(ids);
       }),
     sendAgain: (lease, saves) => inTurn(() => sendAgain(bench, lease, saves)),
     release: (lease, changeIds) =>
       inTurn(async () => {
-        const taken = changeIds.filter((id) => !read.delete(id));
-        if (taken.length > 0) await release(bench, lease, taken);
+        const pending = claims.giveBack(changeIds);
+        if (pending.length > 0) await release(bench, lease, pending);
         searches.delete(nameOf(lease));
       }),
     apply: (lease, page) => inTurn(() => apply(bench, lease, page)),

@@ -1,0 +1,64 @@
+import type { ClaimedChange } from "../../model/change.ts";
+import type { PushOutcome } from "../../sync/ports.ts";
+import type { Claimed } from "./claim.ts";
+import type { Taken } from "./read-changes.ts";
+
+/** The changes that a store's caller has in his hands: how they were claimed, and of which rows, as they were then. */
+export interface Claims {
+  /** What was claimed just now, without what the caller has already: changes that are only read can be found again. */
+  add(claimed: Claimed): readonly ClaimedChange[];
+  /** Those of these changes that were only read, with what they were read as; they count as PENDING from now on. */
+  take(ids: readonly number[], batchId: string | null): Taken | null;
+  /** Those of these changes that are PENDING; the caller has none of them any more. */
+  giveBack(ids: readonly number[]): readonly number[];
+  /**
+   * By what the row of an outcome is known again that nobody has written since all that waits of it was claimed; null:
+   * more of it was claimed than the outcome ends, or nobody knows.
+   */
+  rowVersion(outcome: PushOutcome): string | null;
+}
+
+interface Hold {
+  /** Null: the change is PENDING. */
+  versions: readonly string[] | null;
+  readonly row: { readonly version: string | null; changes: number };
+}
+
+export function createClaims(): Claims {
+  const held = new Map<number, Hold>();
+  return {
+    add({ changes, versions, rowVersions }) {
+      const added = changes.filter(({ id }) => !held.get(id)?.versions);
+      const rows = new Map<number, Hold["row"]>();
+      for (const { id, recordId } of added) {
+        const row = rows.get(recordId) ?? { version: rowVersions.get(recordId) ?? null, changes: 0 };
+        row.changes += 1;
+        rows.set(recordId, row);
+        held.set(id, { versions, row });
+      }
+      return added;
+    },
+    take(ids, batchId) {
+      const versions = new Set<string>();
+      const taken = ids.filter((id) => {
+        const hold = held.get(id);
+        if (!hold?.versions) return false;
+        for (const version of hold.versions) versions.add(version);
+        hold.versions = null;
+        return true;
+      });
+      return taken.length === 0 ? null : { ids: taken, versions: [...versions], batchId };
+    },
+    giveBack: (ids) =>
+      ids.filter((id) => {
+        const isPending = !held.get(id)?.versions;
+        held.delete(id);
+        return isPending;
+      }),
+    rowVersion({ changeIds }) {
+      const rows = new Set(changeIds.map((id) => held.get(id)?.row));
+      const [row] = rows;
+      return rows.size === 1 && row?.changes === changeIds.length ? row.version : null;
+    },
+  };
+}
