@@ -279,6 +279,23 @@ describe("more rows than one of the first jobs takes", () => {
     expect((await world.calls()) - before).toBeLessThanOrEqual(MORE / 200);
   }, 90_000);
 
+  test("are settled job by job, none waiting until the others have begun", async () => {
+    await insertMany(MORE);
+    const first = Promise.withResolvers<void>();
+    let opened = 0;
+    world.interfere(async (call) => {
+      if (call === "store.settle") first.resolve();
+      if (call === "org.openBulkSave") opened += 1;
+      if (call === "org.uploadBulkSave" && opened === 2) await first.promise;
+    });
+
+    await world.cycle(contact);
+    world.interfere(null);
+
+    expect(await states()).toEqual({ SUCCESS: MORE });
+    expect((await jobs()).map(({ state }) => state)).toEqual(["JobComplete", "JobComplete"]);
+  }, 90_000);
+
   test("go by one job while the org's calls are to be spared", async () => {
     await insertMany(MORE);
     const usage = { used: 71, limit: 100, at: new Date(cloud.clock.now()) };
