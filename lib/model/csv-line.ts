@@ -20,12 +20,6 @@ export function valuesIn({ text }: CsvLine): string[] {
   }
 }
 
-/** A line as a record by its names. */
-export function recordIn(line: CsvLine): Readonly<Record<string, string>> {
-  const values = valuesIn(line);
-  return Object.fromEntries(line.names.map((name, index) => [name, values[index] ?? ""]));
-}
-
 /** One value of a line; undefined: none has this name. */
 export function valueIn({ names, text }: CsvLine, name: string): string | undefined {
   const place = names.indexOf(name);

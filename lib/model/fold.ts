@@ -105,7 +105,7 @@ function merge(shape: TableShape, changes: readonly ClaimedChange[]): Draft[] {
 
   for (const change of changes) {
     const keys = keysBy.of(change);
-    const others = [...keys, ...keysBy.parentsOf(change)].flatMap((key) => lastWith.get(key) ?? NONE);
+    const others = draftsOf(lastWith, keys, keysBy.parentsOf(change));
     const open = ofRow.get(change.recordId);
     const mergeable = open && canJoin(open, change) && others.every((other) => other.order <= open.order);
     const draft = mergeable ? open : begin(change, drafts.length, open);
@@ -116,6 +116,18 @@ function merge(shape: TableShape, changes: readonly ClaimedChange[]): Draft[] {
     ofRow.set(change.recordId, draft);
   }
   return drafts;
+}
+
+/** Most changes share no key with an earlier one, so nothing is made until one does. */
+function draftsOf(lastWith: ReadonlyMap<string, Draft>, ...keys: readonly (readonly string[])[]): readonly Draft[] {
+  let drafts: Draft[] | null = null;
+  for (const some of keys) {
+    for (const key of some) {
+      const draft = lastWith.get(key);
+      if (draft) drafts = drafts ? [...drafts, draft] : [draft];
+    }
+  }
+  return drafts ?? NONE;
 }
 
 /** Nothing follows a delete but a new row under the same id; two inserts are two rows. */

@@ -357,7 +357,7 @@ export interface BulkSaves {
   abortBulkSave(jobId: string): Promise<void>;
   lookAtBulkSave(jobId: string): Promise<BulkSave>;
   /** One file of results, in no order, in batches of some thousand as they arrive. */
-  bulkSaved(jobId: string, kind: SavedKind): Promise<AsyncIterable<readonly Readonly<Record<string, unknown>>[]>>;
+  bulkSaved(jobId: string, kind: SavedKind): Promise<AsyncIterable<readonly CsvLine[]>>;
 }
 
 /** The records of one piece of an answer, a line each, and how long the piece was. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { BulkBatch } from "../model/bulk-batch.ts";
 import { bulkError } from "../model/bulk-error.ts";
+import { type CsvLine, valueIn } from "../model/csv-line.ts";
 import type { Write } from "../model/fold.ts";
 import type { RecordResult } from "../model/record.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
@@ -19,8 +20,6 @@ export interface Job extends BulkBatch {
 
 /** Writes by what a line of results tells of them. */
 type ByKey = Map<string, Write>;
-
-type Line = Readonly<Record<string, unknown>>;
 
 /** The writes of a job by Id, or by upsert value; a job holds none of them twice. */
 export function writesByKey(shape: TableShape, { operation }: BulkBatch, writes: readonly Write[]): ByKey {
@@ -89,9 +88,9 @@ async function takeFile(
 }
 
 /** Undefined: another cycle has settled it already. */
-function take({ shape }: Cycle, { operation }: Job, line: Line, writes: ByKey): Write | undefined {
+function take({ shape }: Cycle, { operation }: Job, line: CsvLine, writes: ByKey): Write | undefined {
   const column = operation === "upsert" ? (shape.upsertField ?? "") : "Id";
-  const key = keyOf(operation, String(line[column] ?? ""));
+  const key = keyOf(operation, valueIn(line, column) ?? "");
   const write = writes.get(key);
   writes.delete(key);
   return write;
@@ -99,7 +98,7 @@ function take({ shape }: Cycle, { operation }: Job, line: Line, writes: ByKey): 
 
 interface Told {
   readonly write: Write;
-  readonly line: Line;
+  readonly line: CsvLine;
 }
 
 async function outcomesIn(
@@ -115,11 +114,11 @@ async function outcomesIn(
   return await outcomesOf(cycle, sending, writes, results, at);
 }
 
-function resultOf(kind: SavedKind, line: Line): RecordResult {
-  const id = String(line["sf__Id"] ?? "") || null;
+function resultOf(kind: SavedKind, line: CsvLine): RecordResult {
+  const id = valueIn(line, "sf__Id") || null;
   const success = kind === "successful";
-  const errors = success ? [] : [bulkError(String(line["sf__Error"] ?? ""))];
-  return { id, success, created: line["sf__Created"] === "true", errors };
+  const errors = success ? [] : [bulkError(valueIn(line, "sf__Error") ?? "")];
+  return { id, success, created: valueIn(line, "sf__Created") === "true", errors };
 }
 
 /** Counts as an attempt, and so goes by SOAP, which tells what is wrong with a request; what follows it waits for that. */

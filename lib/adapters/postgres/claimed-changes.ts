@@ -8,10 +8,10 @@ import { name, qualified } from "./sql.ts";
  * A SELECT of the changes of a part of a WITH clause, with the sfid of their row as it is now, in log order. For
  * transactions, whose settings tell how instants are written.
  */
-export function changesFrom(part: string, { shape, layout }: MappedTable, more = "NULL"): string {
+export function changesFrom(part: string, { shape, layout }: MappedTable): string {
   return `SELECT l.id, l.action, l.record_id, l.old, l."values", l.attempts, l.batch_id, l.confirmed,
       l.created_at AS captured_at, l.sent_at,
-      CASE WHEN l.action = 'DELETE' THEN l.sfid ELSE coalesce(t.sfid, l.sfid) END AS sfid, ${more}
+      CASE WHEN l.action = 'DELETE' THEN l.sfid ELSE coalesce(t.sfid, l.sfid) END AS sfid
     FROM ${part} l LEFT JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = l.record_id
     ORDER BY l.id`;
 }
@@ -20,7 +20,7 @@ export function changesFrom(part: string, { shape, layout }: MappedTable, more =
 export function changeOf(row: Row): ClaimedChange {
   const action = row["action"] as Action;
   const values = (row["values"] ?? {}) as ColumnValues;
-  const sentAt = (row["sent_at"] ?? null) as Date | string | null;
+  const sentAt = (row["sent_at"] ?? null) as Date | null;
   return {
     id: Number(row["id"]),
     action,
@@ -29,8 +29,8 @@ export function changeOf(row: Row): ClaimedChange {
     old: (row["old"] ?? {}) as ColumnValues,
     values: action === "INSERT" ? withoutNulls(values) : values,
     attempts: Number(row["attempts"]),
-    capturedAt: new Date(row["captured_at"] as Date | string),
-    ...(sentAt !== null && { sent: { at: new Date(sentAt), batchId: String(row["batch_id"]) } }),
+    capturedAt: row["captured_at"] as Date,
+    ...(sentAt !== null && { sent: { at: sentAt, batchId: String(row["batch_id"]) } }),
   };
 }
 

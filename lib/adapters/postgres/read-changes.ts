@@ -1,9 +1,8 @@
 import { ChangedMeanwhile, type Lease, LeaseLost } from "../../sync/ports.ts";
-import { changesFrom } from "./claimed-changes.ts";
 import { leaseTable, type Workbench } from "./fence.ts";
 import type { MappedTable } from "./layout.ts";
 import type { Row } from "./session.ts";
-import { literal, numberArray } from "./sql.ts";
+import { literal, name, numberArray, qualified } from "./sql.ts";
 
 /** Changes as they were read, and the transactions that had made them so: a change of one of them has another since. */
 export interface ReadChanges {
@@ -23,18 +22,21 @@ export async function readWhole(
 ): Promise<ReadChanges | null> {
   const ofRows = "table_name = $1 AND record_id = ANY ((SELECT $2::bigint[])::bigint[])";
   const hasFailed = `EXISTS (SELECT FROM ${tables.log} WHERE ${ofRows} AND state = 'FAILED' AND NOT superseded)`;
+  const { shape, layout } = mapped;
   const rows = await session.query(
     `WITH whole AS MATERIALIZED (
-       SELECT id, action, record_id, sfid, ${upsertValueOf(mapped)} AS old, "values", attempts, batch_id, confirmed,
-         created_at, sent_at, xmin::text AS version
+       SELECT id, action, record_id, sfid, ${upsertValueOf(mapped)} AS old, "values", attempts, created_at, xmin::text AS version
        FROM ${tables.log} WHERE ${ofRows} AND processed_at IS NULL AND state = 'NEW'
      )
-     ${changesFrom("whole", mapped, `t.xmin::text AS row_version, (SELECT string_agg(DISTINCT version, ',') FROM whole WHERE NOT ${hasFailed}) AS versions`)}`,
-    [mapped.shape.table, numberArray(recordIds)],
+     SELECT l.id, l.action, l.record_id, l.old, l."values", l.attempts, l.created_at AS captured_at, l.version,
+       coalesce(t.sfid, l.sfid) AS sfid, t.xmin::text AS row_version
+     FROM whole l LEFT JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = l.record_id
+     WHERE NOT ${hasFailed}
+     ORDER BY l.id`,
+    [shape.table, numberArray(recordIds)],
   );
-  const versions = rows.length > 0 ? rows[0]?.["versions"] : "";
-  if (typeof versions !== "string" || rows.some((row) => row["action"] === "DELETE")) return null;
-  return { rows, versions: versions.split(",") };
+  if (rows.length === 0 || rows.some((row) => row["action"] === "DELETE")) return null;
+  return { rows, versions: [...new Set(rows.map((row) => String(row["version"])))] };
 }
 
 /** Building an object of each change's old values, to be read again, would cost more than all that is asked of them. */

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { recordIn } from "../../model/csv-line.ts";
+import type { CsvLine } from "../../model/csv-line.ts";
 import type { Operation, OutgoingRecord } from "../../model/record.ts";
 import { SalesforceRefusal } from "../../model/refusal.ts";
 import { CLEARS, FIRST_JOB_RECORDS, headerOf } from "../../model/ways.ts";
@@ -105,28 +105,26 @@ function* linesOf(records: readonly OutgoingRecord[]): Generator<string> {
   if (!first) return;
   const header = headerOf(first);
   yield lineOf(header);
-  for (const record of records) {
-    const cells = cellsOf(record);
-    yield lineOf(header.map((name) => cells[name] ?? CLEARS));
-  }
+  for (const record of records) yield lineOf(header.map((name) => cellOf(record, name) ?? CLEARS));
 }
 
-function cellsOf({ id, values, parents = [] }: OutgoingRecord): Readonly<Record<string, string | null>> {
-  const keys = parents.map(({ relationship, field, value }) => [`${relationship}.${field}`, value]);
-  return { Id: id, ...values, ...Object.fromEntries(keys) };
+function cellOf({ id, values, parents = [] }: OutgoingRecord, name: string): string | null | undefined {
+  if (name === "Id") return id;
+  if (name in values) return values[name];
+  return parents.find(({ relationship, field }) => `${relationship}.${field}` === name)?.value;
 }
 
-const lineOf = (cells: readonly string[]) => `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")}\n`;
+const lineOf = (cells: readonly string[]) => `${cells.map(quoted).join(",")}\n`;
 
-type SavedLine = ReturnType<typeof recordIn>;
+const quoted = (cell: string) => (cell.includes('"') ? `"${cell.replaceAll('"', '""')}"` : `"${cell}"`);
 
 /** Records settled together, at least, as long as there are as many: those of a small job at once. */
 const BATCH_RECORDS = FIRST_JOB_RECORDS;
 
-async function* batchesOf(response: Response): AsyncGenerator<SavedLine[]> {
-  let batch: SavedLine[] = [];
+async function* batchesOf(response: Response): AsyncGenerator<CsvLine[]> {
+  let batch: CsvLine[] = [];
   for await (const { lines } of piecesOf(response)) {
-    for (const line of lines) batch.push(recordIn(line));
+    for (const line of lines) batch.push(line);
     if (batch.length < BATCH_RECORDS) continue;
     yield batch;
     batch = [];

@@ -3,7 +3,7 @@ import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { csvLines } from "../../../lib/adapters/salesforce/csv-lines.ts";
-import { type CsvLine, recordIn, valueIn } from "../../../lib/model/csv-line.ts";
+import { type CsvLine, valueIn } from "../../../lib/model/csv-line.ts";
 
 async function linesIn(pieces: readonly string[]): Promise<readonly CsvLine[]> {
   const lines: CsvLine[] = [];
@@ -12,6 +12,7 @@ async function linesIn(pieces: readonly string[]): Promise<readonly CsvLine[]> {
 }
 
 const read = async (pieces: readonly string[]) => (await linesIn(pieces)).map(recordIn);
+const recordIn = (line: CsvLine) => Object.fromEntries(line.names.map((name) => [name, valueIn(line, name)]));
 
 const value = fc.string({ unit: fc.constantFrom("a", '"', ",", "\n", "\r", " ", "ü", "😀") });
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { connectOrg } from "../../../lib/adapters/salesforce/connect-org.ts";
 import { sessionsOf } from "../../../lib/adapters/salesforce/sessions.ts";
 import { type Org, startOrg } from "../../../lib/local/org/start-org.ts";
+import { valueIn } from "../../../lib/model/csv-line.ts";
 import { SalesforceRefusal } from "../../../lib/model/refusal.ts";
 import { type SalesforceConnection, writersOf } from "../../../lib/model/workspace.ts";
 import type { Salesforce } from "../../../lib/sync/ports.ts";
@@ -313,9 +314,11 @@ describe("a job that saves records", () => {
   }
 
   const read = async (jobId: string) => {
-    const lines: Readonly<Record<string, unknown>>[] = [];
-    for await (const some of await salesforce.bulkSaved(jobId, "successful")) lines.push(...some);
-    return lines;
+    const records: Readonly<Record<string, string | undefined>>[] = [];
+    for await (const lines of await salesforce.bulkSaved(jobId, "successful")) {
+      for (const line of lines) records.push(Object.fromEntries(line.names.map((name) => [name, valueIn(line, name)])));
+    }
+    return records;
   };
 
   test("uploads values as they are and tells each record's id beside them, every request counted as BULK", async () => {
