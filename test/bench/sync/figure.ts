@@ -14,6 +14,7 @@ export interface Sizes {
   readonly large: number;
   readonly rounds: number;
   readonly pushed: number;
+  readonly pushRounds: number;
   readonly captured: number;
   readonly idleBeats: number;
   readonly mappings: readonly number[];
@@ -27,6 +28,7 @@ export const FULL: Sizes = {
   large: 1_000_000,
   rounds: 3,
   pushed: 10_000,
+  pushRounds: 9,
   captured: 50_000,
   idleBeats: 20,
   mappings: [1, 10, 100, 1_000],
@@ -40,6 +42,7 @@ export const QUICK: Sizes = {
   large: 60_000,
   rounds: 1,
   pushed: 2_400,
+  pushRounds: 1,
   captured: 10_000,
   idleBeats: 5,
   mappings: [1, 10, 40],

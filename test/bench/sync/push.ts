@@ -17,12 +17,12 @@ import { updateByBulk, updateBySoap } from "./plain-updates.ts";
  */
 export async function measurePush(
   server: BenchServer,
-  { pushed, rounds }: Sizes,
+  { pushed, pushRounds }: Sizes,
   say: (text: string) => void,
 ): Promise<Figure[]> {
   const few = Math.min(SOAP_ROWS, pushed);
   // Each is changed by the plain client afterwards, so each push has an object to itself.
-  const objects = (name: string) => Array.from({ length: rounds }, (_, round) => `${name}${round + 1}__c`);
+  const objects = (name: string) => Array.from({ length: pushRounds }, (_, round) => `${name}${round + 1}__c`);
   const sizes = [...objects("Many").map((name) => [name, pushed]), ...objects("Few").map((name) => [name, few])];
   const org = await startBenchOrg(Object.fromEntries(sizes) as Record<string, number>);
   const url = await server.createDatabase();
