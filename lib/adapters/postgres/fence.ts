@@ -17,7 +17,7 @@ export interface Workbench {
 export const leaseTable = (tables: Metadata, work: Lease["work"]): string =>
   work === "cycle" ? tables.state : tables.loads;
 
-export interface FencedSettings {
+interface FencedSettings {
   readonly lockMilliseconds?: number;
   /** Capture is to be silent for our own statements. */
   readonly silent?: boolean;

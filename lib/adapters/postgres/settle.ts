@@ -1,5 +1,5 @@
 import { type Lease, LeaseLost, type PushOutcome } from "../../sync/ports.ts";
-import { type FencedSettings, fenced, type Workbench } from "./fence.ts";
+import { fenced, type Workbench } from "./fence.ts";
 import { writeOwedRows } from "./owed-rows.ts";
 import { isWorthWaiting } from "./patience.ts";
 import { type Taken, takeRead } from "./read-changes.ts";
@@ -28,21 +28,23 @@ export async function settle(
   { taken, versionOf }: HowClaimed,
 ): Promise<void> {
   if (outcomes.length === 0) return;
-  const attempt = async (settings: Partial<FencedSettings>, known: HowClaimed["versionOf"]) => {
-    await fenced(bench, lease, { silent: true, anyVersion: true, changesState: true, ...settings }, async () => {
+  const attempt = (known: HowClaimed["versionOf"], lockMilliseconds: number) =>
+    fenced(bench, lease, { silent: true, anyVersion: true, changesState: true }, async () => {
+      await bench.session.script(`SET LOCAL lock_timeout = ${lockMilliseconds}`);
       if (taken) await takeRead(bench, lease, taken);
       await settleChanges(bench, lease, settledChanges(outcomes, known, bench.now()));
     });
-  };
   try {
-    await attempt({ lockMilliseconds: HELD_ROW_MILLISECONDS }, versionOf);
+    await attempt(versionOf, HELD_ROW_MILLISECONDS);
   } catch (error) {
     if (!isWorthWaiting(error)) throw error;
-    await attempt({}, () => null);
+    await attempt(() => null, FOR_EVER);
   }
 }
 
+/** How long a row that somebody holds is waited for while we hold others; as PostgreSQL's `lock_timeout`. */
 const HELD_ROW_MILLISECONDS = 10;
+const FOR_EVER = 0;
 
 async function settleChanges(bench: Workbench, lease: Lease, { count, parameters }: SettledChanges): Promise<void> {
   const { session, tables, now } = bench;

@@ -151,6 +151,25 @@ test("nobody is told anything when a change is not this fence's any more", async
   expect((await rows()).map(({ _ab_lastop }) => _ab_lastop)).toEqual(["PENDING", "PENDING"]);
 });
 
+test("the mapping's own row is waited for as long as it takes, and all rows are told at once then", async () => {
+  const statements: string[] = [];
+  const { store, lease, sent } = await changedRows([1, 2], async (statement) => void statements.push(statement));
+  const other = await customer.connect();
+  await other.query("BEGIN");
+  await other.query("SELECT FROM salesforce._bridge_state FOR UPDATE");
+  statements.length = 0;
+
+  const settling = store.settle(lease, sent.map(accepted));
+  // Longer than a held row would be waited for.
+  const waits = "SELECT FROM pg_locks WHERE NOT granted AND waitstart < clock_timestamp() - interval '50 ms'";
+  while ((await customer.sql(waits)).length === 0);
+  await other.query("COMMIT");
+  await settling;
+
+  expect(statements).toHaveLength(1);
+  expect((await rows()).map(({ _ab_lastop }) => _ab_lastop)).toEqual(["UPDATED", "UPDATED"]);
+});
+
 test("a row that a transaction holds is told once that has ended, also when it was told nothing else", async () => {
   const { store, lease, sent } = await changedRows([1, 2]);
   const user = await customer.connect();
