@@ -16,11 +16,11 @@ export function changesFrom(part: string, { shape, layout }: MappedTable): strin
     ORDER BY l.id`;
 }
 
-/** A row of the log as a claimed change. An INSERT tells no NULLs. */
+/** A row of the log, or what JSON tells of one, as a claimed change. An INSERT tells no NULLs. */
 export function changeOf(row: Row): ClaimedChange {
   const action = row["action"] as Action;
   const values = (row["values"] ?? {}) as ColumnValues;
-  const sentAt = (row["sent_at"] ?? null) as Date | null;
+  const sentAt = (row["sent_at"] ?? null) as Date | string | null;
   return {
     id: Number(row["id"]),
     action,
@@ -29,8 +29,8 @@ export function changeOf(row: Row): ClaimedChange {
     old: (row["old"] ?? {}) as ColumnValues,
     values: action === "INSERT" ? withoutNulls(values) : values,
     attempts: Number(row["attempts"]),
-    capturedAt: row["captured_at"] as Date,
-    ...(sentAt !== null && { sent: { at: sentAt, batchId: String(row["batch_id"]) } }),
+    capturedAt: new Date(row["captured_at"] as Date | string),
+    ...(sentAt !== null && { sent: { at: new Date(sentAt), batchId: String(row["batch_id"]) } }),
   };
 }
 
