@@ -135,7 +135,8 @@ async function sendBeside(cycle: Cycle, run: Run, { folded, job, changes }: Piec
   const isOver = followBeside(cycle, run, sending, job);
   isOver.catch(() => undefined); // met where its end is awaited
   run.jobs.push({ sending, isOver });
-  run.sideBySide -= 1;
+  // Where there is no Bulk API, which the first one may have found out by now, none is left.
+  run.sideBySide = Math.max(0, run.sideBySide - 1);
   if (run.sideBySide > 0) for (const key of changes.flatMap(changeKeys(cycle.shape).of)) run.taken.add(key);
   return true;
 }

@@ -18,6 +18,8 @@ interface Wanted {
   readonly besides: readonly string[];
   /** Whether many changes may be claimed by reading them. */
   readonly mayRead: boolean;
+  /** What was claimed so, and is to be sent as it was read: its rows are left alone. */
+  readonly inHand: readonly number[];
 }
 
 /** What one claim gave, and where the next one of the same lease looks. */
@@ -49,7 +51,7 @@ export type RowVersions = ReadonlyMap<number, string>;
 export async function claim(
   bench: Workbench,
   lease: Lease,
-  { limit, search, besides, mayRead }: Wanted,
+  { limit, search, besides, mayRead, inHand }: Wanted,
 ): Promise<Claimed> {
   const mapped = bench.mapped(lease);
   return await fenced(bench, lease, { silent: true }, async () => {
@@ -68,7 +70,7 @@ export async function claim(
       }
       const recordIds = [...new Set(candidates.map(({ record_id }) => record_id))];
       const read = mayRead && candidates.length > WRITTEN_CHANGES ? await readWhole(bench, mapped, recordIds) : null;
-      const locked = read ? null : await lockWhole(bench, mapped, recordIds);
+      const locked = read ? null : await lockWhole(bench, mapped, recordIds, inHand);
       const rows = read?.rows ?? (await take(bench, lease, mapped, locked?.ids ?? []));
       // What is held may hold back what was claimed with it, so all of it is looked for again.
       if (await holdExcessDeletes(bench, mapped, rows)) continue;
@@ -122,11 +124,12 @@ interface Locked {
   readonly rowVersions: RowVersions;
 }
 
-/** Locks all NEW and failed changes of these rows; a row of which somebody holds one is left out. */
+/** Locks all NEW and failed changes of these rows; a row of which somebody holds one, or the caller does, is left out. */
 async function lockWhole(
   { session, tables }: Workbench,
   { shape, layout }: MappedTable,
   recordIds: readonly number[],
+  inHand: readonly number[],
 ): Promise<Locked> {
   if (recordIds.length === 0) return { ids: [], rowVersions: new Map() };
   const key = name(layout.key);
@@ -143,14 +146,15 @@ async function lockWhole(
        SELECT id, record_id FROM ${tables.log}
        WHERE table_name = $1 AND record_id = ANY ((SELECT $2::bigint[])::bigint[]) AND state = 'FAILED' AND NOT superseded
      ), locked AS MATERIALIZED (
-       SELECT id FROM ${tables.log} WHERE id = ANY (ARRAY(SELECT id FROM whole)) FOR NO KEY UPDATE SKIP LOCKED
+       SELECT id FROM ${tables.log} WHERE id = ANY (ARRAY(SELECT id FROM whole WHERE id <> ALL ($3::bigint[])))
+       FOR NO KEY UPDATE SKIP LOCKED
      )
      SELECT (SELECT to_json(coalesce(array_agg(id), '{}')) FROM locked) AS locked,
        (SELECT coalesce(json_object_agg(t.${key}, t.xmin::text), '{}') FROM ${qualified(shape.schema, shape.table)} t
         WHERE t.${key} = ANY ((SELECT $2::bigint[])::bigint[])) AS versions,
        CASE WHEN (SELECT count(*) FROM whole) > (SELECT count(*) FROM locked)
          THEN (SELECT jsonb_agg(jsonb_build_array(id, record_id)) FROM whole) END AS whole`,
-    [shape.table, numberArray(recordIds)],
+    [shape.table, numberArray(recordIds), numberArray(inHand)],
   );
   const rowVersions = new Map(Object.entries(found?.versions ?? {}).map(([key, version]) => [Number(key), version]));
   if (!found?.whole) return { ids: found?.locked ?? [], rowVersions };

@@ -7,6 +7,8 @@ import type { Taken } from "./read-changes.ts";
 export interface Claims {
   /** What was claimed just now, without what the caller has already: changes that are only read can be found again. */
   add(claimed: Claimed): readonly ClaimedChange[];
+  /** Those that were only read, which are NEW still. */
+  onlyRead(): readonly number[];
   /** Those of these changes that were only read, with what they were read as; they count as PENDING from now on. */
   take(ids: readonly number[], batchId: string | null): Taken | null;
   /** Those of these changes that are PENDING; the caller has none of them any more. */
@@ -38,6 +40,7 @@ export function createClaims(): Claims {
       }
       return added;
     },
+    onlyRead: () => [...held].flatMap(([id, { versions }]) => (versions ? [id] : [])),
     take(ids, batchId) {
       const versions = new Set<string>();
       const taken = ids.filter((id) => {

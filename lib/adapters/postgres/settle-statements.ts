@@ -4,20 +4,24 @@ import { type Metadata, name, qualified } from "./sql.ts";
 /**
  * Writes down how changes ended that are this fence's, with everything that follows from it, and tells the rows that are
  * still what they were when all their changes were claimed; the others are owed their result, also those that are to get
- * an sfid which another row has: `untold`.
+ * an sfid which another row has, and with `skipsHeld` those that somebody's transaction holds: `untold`.
  *
  * All changes come before the first row, or whoever gives a row another key, and so its changes, could wait for us while
  * we wait for him. Where not all are this fence's, no row is touched. Parameters: those of `settledChanges`, fence, count,
  * mapping, table, object, time.
  */
-export function settleStatement(tables: Metadata, mapped: MappedTable): string {
+export function settleStatement(
+  tables: Metadata,
+  mapped: MappedTable,
+  { skipsHeld }: { readonly skipsHeld: boolean },
+): string {
   return `
     WITH told AS MATERIALIZED (
       SELECT t.id, t.sfid, t.speaks, t.version, e.*
       FROM unnest($2::bigint[], $3::int[], $4::text[], $5::boolean[], $6::xid[]) AS t (id, kind, sfid, speaks, version)
       JOIN jsonb_to_recordset($1::jsonb) AS e (kind int, state text, last_operation text, message text,
         answered_at timestamptz, due_at timestamptz, attempt int, accepted boolean) USING (kind)
-    ), ${settled(tables)}, ${counted(tables)}, ${written(mapped)}
+    ), ${settled(tables)}, ${counted(tables)}${skipsHeld ? `, ${free(mapped)}` : ""}, ${written(mapped, skipsHeld)}
     SELECT all_of_them AS settled, owed, CASE WHEN known > (SELECT count(*) FROM written) THEN (
         SELECT jsonb_agg(s.id) FROM settled s WHERE ${KNOWN} AND s.id NOT IN (SELECT id FROM written)
       ) END AS untold
@@ -52,14 +56,26 @@ function settled({ log }: Metadata): string {
     )`;
 }
 
-/** Reads `counted` first, and so settles everything before any row is written. */
-function written({ shape, layout }: MappedTable): string {
-  const table = qualified(shape.schema, shape.table);
+/** Reads `counted` first, and so settles everything before any row is locked. */
+const COMPLETE = `(SELECT all_of_them FROM counted) = $8 AND ${KNOWN}`;
+
+const isRowOf = ({ layout }: MappedTable) => `t.${name(layout.key)} = s.record_id AND t.xmin = s.version`;
+
+/** The changes whose rows nobody holds; from here on we do. */
+function free(mapped: MappedTable): string {
+  const { schema, table } = mapped.shape;
+  return `free AS MATERIALIZED (
+      SELECT s.id FROM settled s JOIN ${qualified(schema, table)} t ON ${isRowOf(mapped)} WHERE ${COMPLETE}
+      FOR UPDATE OF t SKIP LOCKED
+    )`;
+}
+
+function written(mapped: MappedTable, skipsHeld: boolean): string {
+  const table = qualified(mapped.shape.schema, mapped.shape.table);
   return `written AS (
       UPDATE ${table} t SET sfid = coalesce(s.told_sfid, t.sfid), _ab_lastop = s.last_operation, _ab_err = s.sf_message
       FROM settled s
-      WHERE (SELECT all_of_them FROM counted) = $8 AND ${KNOWN}
-        AND t.${name(layout.key)} = s.record_id AND t.xmin = s.version
+      WHERE ${COMPLETE} AND ${isRowOf(mapped)} ${skipsHeld ? "AND s.id IN (SELECT id FROM free)" : ""}
         AND (s.told_sfid IS NULL OR t.sfid IS NOT DISTINCT FROM s.told_sfid
           OR NOT EXISTS (SELECT FROM ${table} other WHERE other.sfid = s.told_sfid))
       RETURNING s.id

@@ -19,7 +19,8 @@ interface HowClaimed {
  *
  * Most rows are told by the statement that settles their changes: nobody has written them since all that waits of them was
  * claimed, so they have not changed again. The others are owed their result, and told by `writeOwedRows` in the same
- * transaction, which finds out. So are all of them where one is held: it is waited for as briefly as it may wait for us.
+ * transaction, which finds out. Most often nobody holds any of them, so none is asked: one that is held is waited for as
+ * briefly as it may wait for us, and then all are tried again without those that are.
  */
 export async function settle(
   bench: Workbench,
@@ -28,17 +29,18 @@ export async function settle(
   { taken, versionOf }: HowClaimed,
 ): Promise<void> {
   if (outcomes.length === 0) return;
-  const attempt = (known: HowClaimed["versionOf"], lockMilliseconds: number) =>
+  const changes = settledChanges(outcomes, versionOf, bench.now());
+  const attempt = (skipsHeld: boolean, lockMilliseconds: number) =>
     fenced(bench, lease, { silent: true, anyVersion: true, changesState: true }, async () => {
       await bench.session.script(`SET LOCAL lock_timeout = ${lockMilliseconds}`);
       if (taken) await takeRead(bench, lease, taken);
-      await settleChanges(bench, lease, settledChanges(outcomes, known, bench.now()));
+      await settleChanges(bench, lease, changes, skipsHeld);
     });
   try {
-    await attempt(versionOf, HELD_ROW_MILLISECONDS);
+    await attempt(false, HELD_ROW_MILLISECONDS);
   } catch (error) {
     if (!isWorthWaiting(error)) throw error;
-    await attempt(() => null, FOR_EVER);
+    await attempt(true, FOR_EVER);
   }
 }
 
@@ -46,10 +48,15 @@ export async function settle(
 const HELD_ROW_MILLISECONDS = 10;
 const FOR_EVER = 0;
 
-async function settleChanges(bench: Workbench, lease: Lease, { count, parameters }: SettledChanges): Promise<void> {
+async function settleChanges(
+  bench: Workbench,
+  lease: Lease,
+  { count, parameters }: SettledChanges,
+  skipsHeld: boolean,
+): Promise<void> {
   const { session, tables, now } = bench;
   const mapped = bench.mapped(lease);
-  const [settled] = await session.query<Settled>(settleStatement(tables, mapped), [
+  const [settled] = await session.query<Settled>(settleStatement(tables, mapped, { skipsHeld }), [
     ...parameters,
     lease.fence,
     count,

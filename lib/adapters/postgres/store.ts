@@ -115,7 +115,7 @@ export function cycleStoreOn(
     claim: (lease, limit, besides = []) =>
       inTurn(async () => {
         const search = searches.get(nameOf(lease)) ?? { kind: "all" };
-        const claimed = await claim(bench, lease, { limit, search, besides, mayRead });
+        const claimed = await claim(bench, lease, { limit, search, besides, mayRead, inHand: claims.onlyRead() });
         searches.set(nameOf(lease), claimed.next);
         return claims.add(claimed);
       }),

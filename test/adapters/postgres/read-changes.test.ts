@@ -99,6 +99,35 @@ describe("many changes", () => {
     await mark(again);
   });
 
+  test("are sent as they were read, and settled, when some of their rows change again; what is new goes after them", async () => {
+    const changes = await store.claim(lease, MANY);
+    await customer.sql("UPDATE salesforce.contact SET lastname = 'again' WHERE id <= 3");
+
+    expect(await store.claim(lease, MANY), "their rows are in hand").toEqual([]);
+    await mark(changes);
+    await store.settle(lease, accepted(changes));
+
+    const shown = "SELECT _ab_lastop, count(*)::int AS n FROM salesforce.contact GROUP BY 1 ORDER BY 1";
+    expect(await customer.sql(shown)).toEqual([
+      { _ab_lastop: "INSERTED", n: MANY - 3 },
+      { _ab_lastop: "PENDING", n: 3 },
+    ]);
+    const next = await store.claim(lease, 10_000);
+    expect(next.map(({ recordId, values }) => [recordId, values["lastname"]])).toEqual(
+      [1, 2, 3].map((id) => [id, "again"]),
+    );
+  });
+
+  test("are all NEW when they are given back after some of their rows have changed again", async () => {
+    const changes = await store.claim(lease, MANY);
+    await customer.sql("UPDATE salesforce.contact SET lastname = 'again' WHERE id <= 3");
+    await store.claim(lease, MANY);
+
+    await store.release(lease, idsOf(changes));
+
+    expect(await states()).toEqual({ NEW: MANY + 3 });
+  });
+
   test("one of which somebody holds are not waited for", async () => {
     const changes = await store.claim(lease, 10_000);
     const other = await customer.connect();

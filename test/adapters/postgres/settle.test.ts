@@ -195,6 +195,42 @@ test("a row that a transaction holds is told once that has ended, also when it w
   expect((await log()).map(({ row_owed }) => row_owed)).toEqual([false, false]);
 });
 
+test("rows that nobody holds are told at once, however many others are held", async () => {
+  // More than are told later in one pass.
+  const [all, held] = [5_600, 5_100];
+  await customer.sql(
+    "INSERT INTO salesforce.contact (lastname, sfid) SELECT 'L', 'X' || i FROM generate_series(1, $1::int) i",
+    [all],
+  );
+  const { store, lease } = await customer.cycle();
+  const sent = await store.claim(lease, all);
+  await store.markSent(
+    lease,
+    "batch",
+    sent.map(({ id }) => id),
+  );
+  const user = await customer.connect();
+  await user.query("BEGIN");
+  await user.query("SELECT FROM salesforce.contact WHERE id <= $1 FOR UPDATE", [held]);
+
+  for (const part of [sent.slice(0, all / 2), sent.slice(all / 2)]) {
+    await store.settle(
+      lease,
+      part.map((change) => accepted({ ...change, sfid: sfidOf(change.recordId) })),
+    );
+  }
+
+  expect(
+    await customer.sql("SELECT _ab_lastop, count(*)::int AS n FROM salesforce.contact GROUP BY 1 ORDER BY 1"),
+  ).toEqual([
+    { _ab_lastop: "INSERTED", n: all - held },
+    { _ab_lastop: "PENDING", n: held },
+  ]);
+  expect(await customer.sql("SELECT count(*)::int AS n FROM salesforce._trigger_log WHERE row_owed")).toEqual([
+    { n: held },
+  ]);
+}, 30_000);
+
 test("a row that was given another key while its change was sent is told under that key, and no other row is", async () => {
   const { store, lease, sent } = await changedRows([1, 2]);
   const [a] = sent as [ClaimedChange];
