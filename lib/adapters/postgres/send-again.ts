@@ -6,7 +6,8 @@ import { literal, name, qualified } from "./sql.ts";
  * Makes changes NEW again that were sent for the same rows, or records, after these saves had been claimed: the saves came
  * so late that they may have undone them. What they brought becomes what the newer changes started from, so that a pull
  * that meets it takes it for nobody's change. A delete goes again where a late upsert has made its record anew and no row
- * owns it. A change that is under way is only counted. All this between the transactions of whoever has the lease by now.
+ * owns it. A change that is under way is only counted. Rows that nobody holds say that they wait, which also tells whoever
+ * has others of their changes under way. All this between the transactions of whoever has the lease by now.
  */
 export async function sendAgain(
   { session, tables, mapped, now }: Workbench,
@@ -16,7 +17,7 @@ export async function sendAgain(
   const { shape, layout } = mapped(lease);
   const table = qualified(shape.schema, shape.table);
   const locked = `SELECT FROM ${tables.state} WHERE mapping_id = ${literal(lease.mappingId)} FOR NO KEY UPDATE`;
-  return await session.transaction({}, locked, async () => {
+  return await session.transaction({ silence: shape.table }, locked, async () => {
     const [row] = await session.query<{ again: number; under_way: number }>(
       `WITH late AS (
          SELECT s.record_id, s.last_id, s.sfid, sent.values
@@ -42,7 +43,12 @@ export async function sendAgain(
            sf_message = 'sent again, because an older save came after it', processed_at = NULL, processed_tx = NULL,
            updated_at = $3, fence = NULL, batch_id = NULL, sent_at = NULL, due_at = NULL, row_owed = false
          FROM newer n WHERE l.id = n.id AND l.state = 'SUCCESS'
-         RETURNING l.id
+         RETURNING l.record_id
+       ), free AS MATERIALIZED (
+         SELECT t.${name(layout.key)} AS key FROM again JOIN ${table} t ON t.${name(layout.key)} = again.record_id
+         FOR UPDATE OF t SKIP LOCKED
+       ), shown AS (
+         UPDATE ${table} t SET _ab_lastop = 'PENDING', _ab_err = NULL FROM free WHERE t.${name(layout.key)} = free.key
        ), totals AS (
          UPDATE ${tables.totals} t SET success = t.success - (SELECT count(*) FROM again) WHERE t.table_name = $2
        )

@@ -6,7 +6,16 @@ import {
   LeaseLost,
   type PushOutcome,
 } from "../../../lib/sync/ports.ts";
-import { type Customer, createCustomer, image, orgTime, page, sfidOf, untilSomebodyWaits } from "./customer.ts";
+import {
+  type Customer,
+  createCustomer,
+  image,
+  orgTime,
+  page,
+  pushAll,
+  sfidOf,
+  untilSomebodyWaits,
+} from "./customer.ts";
 
 let customer: Customer;
 beforeEach(async () => {
@@ -149,6 +158,33 @@ test("nobody is told anything when a change is not this fence's any more", async
 
   expect((await log()).map(({ state }) => state)).toEqual(["PENDING", "PENDING"]);
   expect((await rows()).map(({ _ab_lastop }) => _ab_lastop)).toEqual(["PENDING", "PENDING"]);
+});
+
+test("a row of which an older change was made to go again meanwhile stays PENDING", async () => {
+  const cycle = await customer.cycle();
+  const { store, lease } = cycle;
+  await store.apply(lease, page([image(1, 1, { lastname: "L" })]));
+  for (const [lastname, second] of [
+    ["A", 5],
+    ["B", 6],
+  ] as const) {
+    await customer.sql("UPDATE salesforce.contact SET lastname = $1", [lastname]);
+    await pushAll(cycle, () => null, orgTime(second));
+  }
+  await customer.sql("UPDATE salesforce.contact SET lastname = 'C'");
+  const sent = await store.claim(lease, 10);
+  const [first] = await customer.sql("SELECT id::int, record_id::int FROM salesforce._trigger_log ORDER BY id");
+  const late = { changeIds: [Number(first?.["id"])], recordId: Number(first?.["record_id"]), sfid: sfidOf(1) };
+
+  expect(await store.sendAgain(lease, [{ ...late, answeredAt: orgTime(9) }])).toEqual({ again: 1, underWay: 1 });
+  const before = await rows();
+  await store.settle(
+    lease,
+    sent.map((change) => ({ ...accepted(change), answeredAt: orgTime(10) }) as PushOutcome),
+  );
+
+  expect([before, await rows()].map(([row]) => row?.["_ab_lastop"])).toEqual(["PENDING", "PENDING"]);
+  expect((await log()).map(({ state }) => state)).toEqual(["SUCCESS", "NEW", "SUCCESS"]);
 });
 
 test("the mapping's own row is waited for as long as it takes, and all rows are told at once then", async () => {
