@@ -16,7 +16,7 @@ const LAST_LOOK_MILLISECONDS = 8_000;
 const WAITED_MILLISECONDS = 20_000;
 
 /** A job that was started, and what it is to save. */
-export interface StartedJob {
+interface StartedJob {
   readonly job: Job;
   readonly writes: readonly Write[];
   /** Epoch milliseconds. */

@@ -19,6 +19,8 @@ export const leaseTable = (tables: Metadata, work: Lease["work"]): string =>
 
 interface FencedSettings {
   readonly lockMilliseconds?: number;
+  /** The same for what is locked once the lease is. */
+  readonly laterLockMilliseconds?: number;
   /** Capture is to be silent for our own statements. */
   readonly silent?: boolean;
   /** The results of calls count whatever the configuration is by now. */
@@ -33,26 +35,37 @@ interface FencedSettings {
 export async function fenced<T>(
   { session, tables, mapped }: Workbench,
   lease: Lease,
-  { lockMilliseconds, silent = false, anyVersion = false, changesState = false, commitsLater = false }: FencedSettings,
+  settings: FencedSettings,
   work: () => Promise<T>,
 ): Promise<T> {
+  const { lockMilliseconds, laterLockMilliseconds } = settings;
+  const { silent = false, anyVersion = false, changesState = false, commitsLater = false } = settings;
   const { table } = mapped(lease).shape;
   const version = anyVersion ? "" : ` AND config_version = ${lease.configVersion}`;
   const first = [
     ...(changesState && lease.work === "load" ? [lockState(tables, lease)] : []),
-    `SELECT FROM ${leaseTable(tables, lease.work)} WHERE mapping_id = ${literal(lease.mappingId)}
-      AND fence = ${lease.fence}${version} FOR NO KEY UPDATE`,
+    thenLimit(
+      `SELECT FROM ${leaseTable(tables, lease.work)} WHERE mapping_id = ${literal(lease.mappingId)}
+        AND fence = ${lease.fence}${version} FOR NO KEY UPDATE`,
+      laterLockMilliseconds,
+    ),
   ].join(";");
-  const settings = {
+  const ofTransaction = {
     ...(silent ? { silence: table } : {}),
     commitsLater,
     ...(lockMilliseconds === undefined ? {} : { lockMilliseconds }),
   };
-  return await session.transaction(settings, first, async (rows) => {
+  return await session.transaction(ofTransaction, first, async (rows) => {
     if (rows.length === 0) throw new LeaseLost(lease);
     return await work();
   });
 }
+
+/** A SELECT of the row that this one locks; what comes after it waits no longer than that for any lock. */
+const thenLimit = (lock: string, milliseconds: number | undefined) =>
+  milliseconds === undefined
+    ? lock
+    : `WITH locked AS MATERIALIZED (${lock}) SELECT set_config('lock_timeout', '${milliseconds}', true) FROM locked`;
 
 const lockState = (tables: Metadata, lease: Lease) =>
   `SELECT FROM ${tables.state} WHERE mapping_id = ${literal(lease.mappingId)} FOR NO KEY UPDATE`;

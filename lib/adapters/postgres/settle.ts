@@ -30,23 +30,21 @@ export async function settle(
 ): Promise<void> {
   if (outcomes.length === 0) return;
   const changes = settledChanges(outcomes, versionOf, bench.now());
-  const attempt = (skipsHeld: boolean, lockMilliseconds: number) =>
-    fenced(bench, lease, { silent: true, anyVersion: true, changesState: true }, async () => {
-      await bench.session.script(`SET LOCAL lock_timeout = ${lockMilliseconds}`);
+  const attempt = (skipsHeld: boolean, limit: { readonly laterLockMilliseconds?: number } = {}) =>
+    fenced(bench, lease, { silent: true, anyVersion: true, changesState: true, ...limit }, async () => {
       if (taken) await takeRead(bench, lease, taken);
       await settleChanges(bench, lease, changes, skipsHeld);
     });
   try {
-    await attempt(false, HELD_ROW_MILLISECONDS);
+    await attempt(false, { laterLockMilliseconds: HELD_ROW_MILLISECONDS });
   } catch (error) {
     if (!isWorthWaiting(error)) throw error;
-    await attempt(true, FOR_EVER);
+    await attempt(true);
   }
 }
 
-/** How long a row that somebody holds is waited for while we hold others; as PostgreSQL's `lock_timeout`. */
+/** How long a row that somebody holds is waited for while we hold others. */
 const HELD_ROW_MILLISECONDS = 10;
-const FOR_EVER = 0;
 
 async function settleChanges(
   bench: Workbench,

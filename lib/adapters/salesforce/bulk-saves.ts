@@ -114,9 +114,7 @@ function cellOf({ id, values, parents = [] }: OutgoingRecord, name: string): str
   return parents.find(({ relationship, field }) => `${relationship}.${field}` === name)?.value;
 }
 
-const lineOf = (cells: readonly string[]) => `${cells.map(quoted).join(",")}\n`;
-
-const quoted = (cell: string) => (cell.includes('"') ? `"${cell.replaceAll('"', '""')}"` : `"${cell}"`);
+const lineOf = (cells: readonly string[]) => `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")}\n`;
 
 /** Records settled together, at least, as long as there are as many: those of a small job at once. */
 const BATCH_RECORDS = FIRST_JOB_RECORDS;
