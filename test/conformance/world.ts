@@ -31,7 +31,7 @@ interface ListedMapping {
   readonly sf_object: string;
 }
 
-/** Starts it all: bundles, cloud, org, database; imports two mappings and waits for their tables. */
+/** Starts it all: cloud, org, database, functions; imports two mappings and waits for their tables. */
 export async function startContractWorld(settings: { readonly controls?: boolean } = {}): Promise<ContractWorld> {
   const bridge = await startRunningBridge(settings);
   const workspace = await bridge.createWorkspace();

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "../../lib/infra/build.ts";
-import { synthesize } from "../../lib/infra/synthesize.ts";
+import { assemble } from "../../lib/local/assemble.ts";
 import { type Clock, systemClock } from "../../lib/local/clock.ts";
 import { type Host, type HostSettings, startHost } from "../../lib/local/cloud/lambda/start-host.ts";
 import { type Cloud, startCloud } from "../../lib/local/cloud/start-cloud.ts";
@@ -20,12 +19,10 @@ interface Settings extends Pick<HostSettings, "log"> {
   readonly clock?: Clock;
 }
 
-/** Builds, synthesizes and runs all of it over a folder of its own. */
+/** Runs the deployment of the present sources over a folder of its own. */
 export async function startHostedBridge({ clock = systemClock, ...settings }: Settings = {}): Promise<HostedBridge> {
   const folder = mkdtempSync(join(tmpdir(), "bridge-hosted-"));
-  const bundles = join(folder, "functions");
-  await build({ out: bundles });
-  const assembly = synthesize({ bundles, outdir: join(folder, "cdk.out") });
+  const assembly = await assemble();
   const cloud = await startCloud({ dataDir: join(folder, "cloud"), clock, sweepsExpiredItems: false });
   const host = await startHost({ cloud, assembly, clock, ...settings });
   Reflect.set(globalThis, Symbol.for("bridge.now"), () => clock.now());

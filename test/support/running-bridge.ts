@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "../../lib/infra/build.ts";
-import { synthesize } from "../../lib/infra/synthesize.ts";
+import { assemble } from "../../lib/local/assemble.ts";
 import { type Log, type LogLine, logToStderr } from "../../lib/local/cloud/lambda/log.ts";
 import { type Host, startHost } from "../../lib/local/cloud/lambda/start-host.ts";
 import { type Cloud, startCloud } from "../../lib/local/cloud/start-cloud.ts";
@@ -58,14 +57,12 @@ export async function startRunningBridge({
   controls = false,
 }: Settings = {}): Promise<RunningBridge> {
   const folder = mkdtempSync(join(tmpdir(), "bridge-running-"));
-  const bundles = join(folder, "bundles");
-  const [cloud, org, database] = await Promise.all([
+  const [cloud, org, database, assembly] = await Promise.all([
     startCloud({ dataDir: join(folder, "cloud") }),
     startConnectedOrg({ things, controls }),
     createTestDatabase(),
-    build({ out: bundles }),
+    assemble(),
   ]);
-  const assembly = synthesize({ bundles, outdir: join(folder, "assembly") });
   const environment = { RATE_LIMIT_PER_MINUTE: String(requestsPerMinute) };
   const said: LogLine[] = [];
   const log: Log = (line) => {
