@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    globalSetup: ["test/support/memory-for-files.ts", "test/support/shared-postgres.ts"],
+    globalSetup: ["memory-for-files", "shared-folder", "shared-postgres"].map((name) => `test/support/${name}.ts`),
     setupFiles: ["test/support/watch-output.ts"],
     testTimeout: 60_000,
     hookTimeout: 120_000,

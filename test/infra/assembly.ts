@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "../../lib/infra/build.ts";
 import { synthesize } from "../../lib/infra/synthesize.ts";
+import { madeOnce } from "../support/made-once.ts";
 import { writeFunctions } from "./fixture-functions.ts";
 
 /** One resource of a template, by its logical id. */
@@ -29,19 +29,16 @@ export interface Assembly {
   readonly before: Record<string, readonly string[]>;
 }
 
-/** Builds fixture functions and synthesizes them. */
+/** Fixture functions, synthesized with this context. */
 export async function synthesizeFixtures(context: Record<string, unknown> = {}): Promise<Assembly> {
-  const root = mkdtempSync(join(tmpdir(), "bridge-"));
-  try {
-    const bundles = join(root, "dist/functions");
-    await build({ functions: writeFunctions(join(root, "functions")), out: bundles });
-    return readAssembly(
-      synthesize({ bundles, outdir: join(root, "cdk.out"), context }),
-      String(context["stage"] ?? "dev"),
-    );
-  } finally {
-    rmSync(root, { recursive: true });
-  }
+  const fixtures = await madeOnce("bundles of fixtures", async (folder) => {
+    await build({ functions: writeFunctions(join(folder, "functions")), out: join(folder, "dist/functions") });
+  });
+  const bundles = join(fixtures, "dist/functions");
+  const assembly = await madeOnce(`fixtures with ${JSON.stringify(context)}`, (outdir) =>
+    synthesize({ bundles, outdir, context }),
+  );
+  return readAssembly(assembly, String(context["stage"] ?? "dev"));
 }
 
 /** The stacks in the order in which they can be deployed. */

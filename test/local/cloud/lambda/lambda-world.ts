@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
 import { ROUTES, type Route } from "../../../../lib/http/routes.ts";
 import { build } from "../../../../lib/infra/build.ts";
 import { synthesize } from "../../../../lib/infra/synthesize.ts";
@@ -13,6 +10,7 @@ import { type Host, type HostSettings, startHost } from "../../../../lib/local/c
 import { WORKERS } from "../../../../lib/model/resources.ts";
 import { type Sources, writeFunctions } from "../../../infra/fixture-functions.ts";
 import { startTestCloud, TEST_START, type TestCloud } from "../../../support/cloud.ts";
+import { madeOnce } from "../../../support/made-once.ts";
 
 /** What a test lets a function do. */
 type Behaviour = (event: Json, context: LambdaContext) => unknown;
@@ -75,28 +73,15 @@ export async function startLambdaWorld({ sources, ...settings }: WorldSettings =
   };
 }
 
-/** Builds and synthesizes fixture functions, the same ones once; gives the assembly's folder. */
-function synthesized(sources: Sources): Promise<string> {
-  const key = JSON.stringify(sources);
-  const assembly = assemblies.get(key) ?? synthesizedAnew(sources);
-  assemblies.set(key, assembly);
-  return assembly;
+/** Builds and synthesizes fixture functions; gives the assembly's folder. */
+async function synthesized(sources: Sources): Promise<string> {
+  const made = await madeOnce(`assembly of ${JSON.stringify(sources)}`, async (folder) => {
+    const bundles = join(folder, "dist/functions");
+    await build({ functions: writeFunctions(join(folder, "functions"), sources), out: bundles });
+    synthesize({ bundles, outdir: join(folder, "cdk.out") });
+  });
+  return join(made, "cdk.out");
 }
-
-const assemblies = new Map<string, Promise<string>>();
-const folders: string[] = [];
-
-async function synthesizedAnew(sources: Sources): Promise<string> {
-  const root = mkdtempSync(join(tmpdir(), "bridge-lambda-"));
-  folders.push(root);
-  const bundles = join(root, "dist/functions");
-  await build({ functions: writeFunctions(join(root, "functions"), sources), out: bundles });
-  return synthesize({ bundles, outdir: join(root, "cdk.out") });
-}
-
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true });
-});
 
 /** Functions that do what the test says; until it says anything, endpoints answer 200 and workers succeed. */
 function behavingSources(): Sources {
