@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
-import { inject } from "vitest";
+import { afterAll, inject } from "vitest";
 import { keepSecret, keptSecrets, passwordIn, SQL_FORMS } from "./secrets.ts";
 
 /** A database of its own on the PostgreSQL that the test run shares. */
@@ -10,51 +10,75 @@ export interface TestDatabase {
   close(): Promise<void>;
 }
 
-/** Makes an empty database in some milliseconds; the first call of a test run starts the server. */
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const answer = await fetch(inject("postgresDesk"));
-  const serverUrl = await answer.text();
-  if (!answer.ok) throw new Error(`the shared PostgreSQL did not start: ${serverUrl}`);
+/** The shared server, and this test file's own connection to it. */
+interface Server {
+  readonly url: string;
+  readonly client: Client;
+}
+
+/**
+ * Makes a database in some milliseconds, empty or as a copy of another that nobody is connected to; the first call of a
+ * test run starts the server.
+ */
+export async function createTestDatabase({ like }: { readonly like?: TestDatabase } = {}): Promise<TestDatabase> {
+  server ??= openServer();
+  const { url: serverUrl, client } = await server;
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  await onServer(serverUrl, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE template0`));
+  const template = like ? nameOf(like) : "template0";
+  // Copying files takes half as long as logging each of their pages, which is what is done by default.
+  await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  keepSecret(passwordIn(serverUrl));
   return {
     url: url.href,
     close: async () => {
-      await onServer(serverUrl, (client) => client.query(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS true`));
-      const found = await onServer(url.href, tablesWithSecrets);
-      await onServer(serverUrl, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`));
+      await client.query(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS true`);
+      const found = await tablesWithSecrets(url.href);
+      await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
       if (found.length > 0) throw new Error(`these tables hold secrets in plaintext: ${found.join(", ")}`);
     },
   };
 }
 
-async function onServer<Answer>(connectionString: string, work: (client: Client) => Promise<Answer>): Promise<Answer> {
+let server: Promise<Server> | undefined;
+
+afterAll(async () => {
+  await (await server?.catch(() => undefined))?.client.end();
+});
+
+async function openServer(): Promise<Server> {
+  const answer = await fetch(inject("postgresDesk"));
+  const url = await answer.text();
+  if (!answer.ok) throw new Error(`the shared PostgreSQL did not start: ${url}`);
+  keepSecret(passwordIn(url));
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  return { url, client };
+}
+
+const nameOf = ({ url }: TestDatabase): string => new URL(url).pathname.slice(1);
+
+/** The tables in which a secret can be read, with their schemas. */
+async function tablesWithSecrets(connectionString: string): Promise<readonly string[]> {
   const client = new Client({ connectionString });
   await client.connect();
   try {
-    return await work(client);
+    const { rows: tables } = await client.query<{ name: string }>(
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+       WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+    );
+    const found: string[] = [];
+    for (const { name } of tables) {
+      // OFFSET 0 has each row written out once, not once for each secret.
+      const { rows } = await client.query<{ found: boolean }>(
+        `SELECT EXISTS (SELECT FROM (SELECT t::text AS line FROM ${name} t OFFSET 0) AS lines WHERE line ~ ANY ($1::text[])
+           OR EXISTS (SELECT FROM unnest($2::text[]) AS s (secret) WHERE strpos(line, s.secret) > 0)) AS found`,
+        [SQL_FORMS, keptSecrets()],
+      );
+      if (rows[0]?.found) found.push(name);
+    }
+    return found;
   } finally {
     await client.end();
   }
-}
-
-/** The tables in which a secret can be read, with their schemas. */
-async function tablesWithSecrets(client: Client): Promise<readonly string[]> {
-  const { rows: tables } = await client.query<{ name: string }>(
-    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-     WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
-  );
-  const found: string[] = [];
-  for (const { name } of tables) {
-    const { rows } = await client.query<{ found: boolean }>(
-      `SELECT EXISTS (SELECT FROM ${name} t WHERE t::text ~ ANY ($1::text[])
-         OR EXISTS (SELECT FROM unnest($2::text[]) AS s (secret) WHERE strpos(t::text, s.secret) > 0)) AS found`,
-      [SQL_FORMS, keptSecrets()],
-    );
-    if (rows[0]?.found) found.push(name);
-  }
-  return found;
 }

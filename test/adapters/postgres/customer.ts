@@ -1,4 +1,5 @@
 import { Client } from "pg";
+import { afterAll } from "vitest";
 import { createProvisioner } from "../../../lib/adapters/postgres/provision.ts";
 import { openSession, type Session } from "../../../lib/adapters/postgres/session.ts";
 import { cycleStoreOn } from "../../../lib/adapters/postgres/store.ts";
@@ -6,7 +7,7 @@ import type { Mapping } from "../../../lib/model/mapping.ts";
 import type { Image } from "../../../lib/model/record.ts";
 import type { TableShape } from "../../../lib/model/shape.ts";
 import type { Begun, ClaimedChange, CycleStore, Lease, Page, Provisioner } from "../../../lib/sync/ports.ts";
-import { createTestDatabase } from "../../support/postgres.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/postgres.ts";
 import { contactShape } from "../../support/shapes.ts";
 
 export type Held = Extract<Begun, { held: true }>;
@@ -48,7 +49,7 @@ export async function untilSomebodyWaits(observer: Client): Promise<void> {
   }
 }
 
-/** Makes the database; the table is provisioned unless told otherwise. */
+/** Makes the database; its table is there unless told otherwise. */
 export async function createCustomer({
   shape = contactShape(),
   provisioned = true,
@@ -56,7 +57,7 @@ export async function createCustomer({
   readonly shape?: TableShape;
   readonly provisioned?: boolean;
 } = {}): Promise<Customer> {
-  const database = await createTestDatabase();
+  const database = await createTestDatabase(provisioned ? { like: await provisionedOnce(shape) } : {});
   const clients: Client[] = [];
   const stores: CycleStore[] = [];
   const connection = { url: database.url, schema: shape.schema };
@@ -76,7 +77,7 @@ export async function createCustomer({
     url: database.url,
     shape,
     application,
-    now: new Date("2026-11-20T12:00:00Z"),
+    now: new Date(START),
     connect,
     sql: async (text, values = []) => (await application.query<Row>(text, [...values])).rows,
     async store(before = async () => undefined) {
@@ -121,9 +122,32 @@ export async function createCustomer({
       await database.close();
     },
   };
-  if (provisioned) await customer.provision();
   return customer;
 }
+
+/** The service's time when a customer's table is made. */
+const START = new Date("2026-11-20T12:00:00Z");
+
+/** Databases to copy by the shape of their table: making a table takes three times as long as copying it. */
+const made = new Map<string, Promise<TestDatabase>>();
+
+function provisionedOnce(shape: TableShape): Promise<TestDatabase> {
+  const key = JSON.stringify(shape);
+  const database = made.get(key) ?? provisionedAnew(shape);
+  made.set(key, database);
+  return database;
+}
+
+async function provisionedAnew(shape: TableShape): Promise<TestDatabase> {
+  const database = await createTestDatabase();
+  const connection = { url: database.url, schema: shape.schema };
+  await createProvisioner(connection, () => START).provision(mappingOf(shape), shape);
+  return database;
+}
+
+afterAll(async () => {
+  for (const database of made.values()) await (await database).close();
+});
 
 export function mappingOf(shape: TableShape, workspaceId = "w_1"): Mapping {
   return {
