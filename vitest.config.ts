@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/longest-first.ts";
 
 export default defineConfig({
   test: {
@@ -8,6 +9,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: "forks",
+    sequence: { sequencer: LongestFirst },
     // Much of the suite waits for real seconds, so two files at a time fill two cores and no more.
     maxWorkers: 2,
   },
