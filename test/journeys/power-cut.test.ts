@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { NEXT, STATES } from "../../lib/model/change.ts";
 import { RunningInstance } from "../support/instance.ts";
 
@@ -8,7 +8,8 @@ const bridge = new RunningInstance();
 beforeAll(() => bridge.start());
 afterAll(() => bridge.destroy());
 
-test("killed in the middle of 1,000 inserts and started again, all arrive and none twice", async () => {
+// Each has an instance of its own, and waits long for what the other does not need.
+test.concurrent("killed in the middle of 1,000 inserts and started again, all arrive and none twice", async () => {
   await watchStates();
   await bridge.sql(
     "INSERT INTO salesforce.contact (lastname, email) SELECT 'Row ' || n, 'row' || n || '@example.com' FROM generate_series(1, 1000) n",
@@ -31,7 +32,9 @@ test("killed in the middle of 1,000 inserts and started again, all arrive and no
   expect((await statesTaken()).filter((step) => !ALLOWED.has(step))).toEqual([]);
 });
 
-test("a first start that is cut off while it makes the demo's tables is ended by the next", async () => {
+test.concurrent("a first start that is cut off while it makes the demo's tables is ended by the next", async ({
+  onTestFinished,
+}) => {
   const other = new RunningInstance();
   onTestFinished(() => other.destroy());
 
