@@ -34,6 +34,7 @@ export async function createTestDatabase({ like }: { readonly like?: TestDatabas
     close: async () => {
       await client.query(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS true`);
       const found = await tablesWithSecrets(url.href);
+      await endConnections(client, name);
       await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
       if (found.length > 0) throw new Error(`these tables hold secrets in plaintext: ${found.join(", ")}`);
     },
@@ -54,6 +55,13 @@ async function openServer(): Promise<Server> {
   const client = new Client({ connectionString: url });
   await client.connect();
   return { url, client };
+}
+
+/** Whoever drops a database with connections looks only every 100 ms whether they have ended. */
+async function endConnections(client: Client, database: string): Promise<void> {
+  const theirs = "FROM pg_stat_activity WHERE datname = $1";
+  let { rowCount } = await client.query(`SELECT pg_terminate_backend(pid) ${theirs}`, [database]);
+  while (rowCount) ({ rowCount } = await client.query(`SELECT ${theirs}`, [database]));
 }
 
 const nameOf = ({ url }: TestDatabase): string => new URL(url).pathname.slice(1);
