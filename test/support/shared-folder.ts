@@ -10,9 +10,13 @@ declare module "vitest" {
   }
 }
 
-/** Makes the folder that all test files share, and removes it after the last. */
+/**
+ * Makes the folder that all test files share, and removes it after the last. Each file has a process of its own, and
+ * most load the same packages: Node keeps there what it has compiled of them.
+ */
 export default function setup(project: TestProject): () => void {
   const folder = mkdtempSync(join(tmpdir(), "bridge-shared-"));
   project.provide("sharedFolder", folder);
+  process.env["NODE_COMPILE_CACHE"] ??= join(folder, "compiled");
   return () => rmSync(folder, { recursive: true, force: true });
 }
