@@ -1,6 +1,7 @@
 import type { TableShape } from "../../model/shape.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
 import { wholeRow } from "./capture.ts";
+import { hasFailed } from "./in-hand.ts";
 import type { Layout } from "./layout.ts";
 import type { Ask } from "./row-desk.ts";
 import { openSession } from "./session.ts";
@@ -37,7 +38,7 @@ function captureStatement(log: string, shape: TableShape, layout: Layout, limit:
     FROM ${qualified(shape.schema, shape.table)} t
     WHERE t.sfid IS NULL AND NOT EXISTS (
       SELECT FROM ${log} l WHERE l.table_name = ${literal(shape.table)} AND l.record_id = ${key}
-        AND (l.processed_at IS NULL OR l.state = 'FAILED'))
+        AND (l.processed_at IS NULL OR ${hasFailed("l")}))
     ORDER BY ${key} LIMIT ${limit}
     RETURNING id`;
 }

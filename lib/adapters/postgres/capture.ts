@@ -135,7 +135,7 @@ function rekeyFunction({ shape, layout }: MappedTable): string {
     UPDATE ${log} SET record_id = NEW.${key}
       WHERE table_name = ${literal(shape.table)} AND record_id = OLD.${key} AND processed_at IS NULL;
     UPDATE ${log} SET record_id = NEW.${key}
-      WHERE table_name = ${literal(shape.table)} AND record_id = OLD.${key} AND state = 'FAILED';
+      WHERE table_name = ${literal(shape.table)} AND record_id = OLD.${key} AND last_operation = 'FAILED';
     UPDATE ${log} SET record_id = NEW.${key}
       WHERE table_name = ${literal(shape.table)} AND record_id = OLD.${key} AND row_owed;
     INSERT INTO ${log} (action, table_name, record_id, sfid, old, "values")

@@ -1,3 +1,4 @@
+import { isPending } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
 import { literal, type Metadata } from "./sql.ts";
 
@@ -31,16 +32,20 @@ function whereToLook(search: Search): string {
 
 /**
  * The rows of changes that are under way, wait or are held, and those that were not told their last result; and the
- * first such change of each sfid and upsert value. The second line repeats the condition of the index.
+ * first such change of each sfid and upsert value. The last line repeats the condition of the index.
  */
-function blocking({ log }: Metadata, mapped: MappedTable): string {
+function blocking(tables: Metadata, mapped: MappedTable): string {
+  const { log } = tables;
   return `
       SELECT coalesce(jsonb_object_agg(key, id), '{}') AS first_by_key FROM (
         SELECT key, min(id) AS id FROM (
           SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key
-          WHERE b.table_name = $1 AND b.processed_at IS NULL AND (b.state = 'PENDING' OR b.due_at > $2 OR b.held)
-            AND (b.state = 'PENDING' OR b.due_at IS NOT NULL OR b.held)
+          WHERE b.table_name = $1 AND ${isPending(tables, "b", "table_name = $1 AND id <> ALL ($4::text[])")}
             AND NOT coalesce(b.batch_id = ANY ($4::text[]), false)
+          UNION ALL
+          SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key
+          WHERE b.table_name = $1 AND b.processed_at IS NULL AND (b.due_at > $2 OR b.held)
+            AND (b.due_at IS NOT NULL OR b.held)
           UNION ALL
           SELECT 'row ' || o.record_id, o.id FROM ${log} o WHERE o.table_name = $1 AND o.row_owed
         ) AS keys GROUP BY key) AS firsts`;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { ClaimedChange } from "../../model/change.ts";
 import { type Lease, LeaseLost } from "../../sync/ports.ts";
 import { candidatesStatement, type Search } from "./claim-candidates.ts";
@@ -5,6 +6,7 @@ import { changeOf, changesFrom } from "./claimed-changes.ts";
 import { endedInDoubt } from "./doubtful-inserts.ts";
 import { fenced, leaseTable, type Workbench } from "./fence.ts";
 import { holdExcessDeletes } from "./held-changes.ts";
+import { hasFailed, nameInHand } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
 import { writeOwedRows } from "./owed-rows.ts";
 import { readWhole } from "./read-changes.ts";
@@ -19,12 +21,14 @@ interface Wanted {
   /** Whether many changes may be claimed by reading them. */
   readonly mayRead: boolean;
   /** What was claimed so, and is to be sent as it was read: its rows are left alone. */
-  readonly inHand: readonly number[];
+  readonly onlyRead: readonly number[];
 }
 
 /** What one claim gave, and where the next one of the same lease looks. */
 export interface Claimed {
   readonly changes: readonly ClaimedChange[];
+  /** The row of `_bridge_in_hand` that names them where they are PENDING. */
+  readonly claimId: string;
   readonly next: Search;
   /** What the changes were read as; null: they are PENDING. */
   readonly versions: readonly string[] | null;
@@ -51,9 +55,10 @@ export type RowVersions = ReadonlyMap<number, string>;
 export async function claim(
   bench: Workbench,
   lease: Lease,
-  { limit, search, besides, mayRead, inHand }: Wanted,
+  { limit, search, besides, mayRead, onlyRead }: Wanted,
 ): Promise<Claimed> {
   const mapped = bench.mapped(lease);
+  const claimId = randomUUID();
   return await fenced(bench, lease, { silent: true }, async () => {
     await writeOwedRows(bench, mapped);
     for (let from = search; ; ) {
@@ -70,12 +75,13 @@ export async function claim(
       }
       const recordIds = [...new Set(candidates.map(({ record_id }) => record_id))];
       const read = mayRead && candidates.length > WRITTEN_CHANGES ? await readWhole(bench, mapped, recordIds) : null;
-      const locked = read ? null : await lockWhole(bench, mapped, recordIds, inHand);
-      const rows = read?.rows ?? (await take(bench, lease, mapped, locked?.ids ?? []));
+      const locked = read ? null : await lockWhole(bench, mapped, recordIds, onlyRead);
+      const rows = read?.rows ?? (await take(bench, lease, mapped, claimId, locked?.ids ?? []));
       // What is held may hold back what was claimed with it, so all of it is looked for again.
-      if (await holdExcessDeletes(bench, mapped, rows)) continue;
+      if (await holdExcessDeletes(bench, mapped, claimId, rows)) continue;
       return {
         changes: rows.map(changeOf),
+        claimId,
         next: nextSearch(candidates, candidates.length < found.length || found.length === limit),
         versions: read?.versions ?? null,
         rowVersions: locked?.rowVersions ?? versionsIn(rows),
@@ -129,7 +135,7 @@ async function lockWhole(
   { session, tables }: Workbench,
   { shape, layout }: MappedTable,
   recordIds: readonly number[],
-  inHand: readonly number[],
+  onlyRead: readonly number[],
 ): Promise<Locked> {
   if (recordIds.length === 0) return { ids: [], rowVersions: new Map() };
   const key = name(layout.key);
@@ -143,8 +149,8 @@ async function lockWhole(
        SELECT id, record_id FROM ${tables.log}
        WHERE table_name = $1 AND record_id = ANY ((SELECT $2::bigint[])::bigint[]) AND processed_at IS NULL AND state = 'NEW'
        UNION ALL
-       SELECT id, record_id FROM ${tables.log}
-       WHERE table_name = $1 AND record_id = ANY ((SELECT $2::bigint[])::bigint[]) AND state = 'FAILED' AND NOT superseded
+       SELECT id, record_id FROM ${tables.log} f
+       WHERE table_name = $1 AND record_id = ANY ((SELECT $2::bigint[])::bigint[]) AND ${hasFailed("f")} AND NOT superseded
      ), locked AS MATERIALIZED (
        SELECT id FROM ${tables.log} WHERE id = ANY (ARRAY(SELECT id FROM whole WHERE id <> ALL ($3::bigint[])))
        FOR NO KEY UPDATE SKIP LOCKED
@@ -154,7 +160,7 @@ async function lockWhole(
         WHERE t.${key} = ANY ((SELECT $2::bigint[])::bigint[])) AS versions,
        CASE WHEN (SELECT count(*) FROM whole) > (SELECT count(*) FROM locked)
          THEN (SELECT jsonb_agg(jsonb_build_array(id, record_id)) FROM whole) END AS whole`,
-    [shape.table, numberArray(recordIds), numberArray(inHand)],
+    [shape.table, numberArray(recordIds), numberArray(onlyRead)],
   );
   const rowVersions = new Map(Object.entries(found?.versions ?? {}).map(([key, version]) => [Number(key), version]));
   if (!found?.whole) return { ids: found?.locked ?? [], rowVersions };
@@ -167,6 +173,7 @@ async function take(
   { session, tables, now }: Workbench,
   lease: Lease,
   mapped: MappedTable,
+  claimId: string,
   ids: readonly number[],
 ): Promise<readonly Row[]> {
   if (ids.length === 0) return [];
@@ -175,6 +182,8 @@ async function take(
        UPDATE ${tables.totals} t SET failed = t.failed - again.changes
        FROM (SELECT count(*) AS changes FROM ${tables.log} WHERE id = ANY ($4::bigint[]) AND state = 'FAILED') AS again
        WHERE t.table_name = $1 AND again.changes > 0
+     ), named AS (
+       ${nameInHand(tables, { id: "$5", table: "$1", ids: "$4::bigint[]" })}
      ), claimed AS (
        UPDATE ${tables.log} l SET state = 'PENDING', fence = $2, updated_at = $3,
          batch_id = CASE WHEN ${endedInDoubt("l")} THEN l.batch_id END, sent_at = CASE WHEN ${endedInDoubt("l")} THEN l.sent_at END,
@@ -184,7 +193,7 @@ async function take(
        RETURNING l.*
      )
      ${changesFrom("claimed", mapped)}`,
-    [mapped.shape.table, lease.fence, now(), numberArray(ids)],
+    [mapped.shape.table, lease.fence, now(), numberArray(ids), claimId],
   );
 }
 
@@ -204,13 +213,24 @@ export async function markSent(bench: Workbench, lease: Lease, batchId: string, 
   if (row?.marked !== ids.length) throw new LeaseLost(lease);
 }
 
-/** Makes claimed changes NEW again that were not sent, as long as nobody else has the lease; one round trip. */
-export async function release(bench: Workbench, lease: Lease, ids: readonly number[]): Promise<void> {
+/**
+ * Makes claimed changes NEW again that were not sent, as long as nobody else has the lease; one round trip. `handled`: the
+ * rows of `_bridge_in_hand` that name none but these.
+ */
+export async function release(
+  bench: Workbench,
+  lease: Lease,
+  ids: readonly number[],
+  handled: readonly string[],
+): Promise<void> {
   await bench.session.query(
     `WITH lease AS (
-       SELECT FROM ${leaseTable(bench.tables, lease.work)} WHERE mapping_id = $4 AND fence = $2 FOR NO KEY UPDATE)
+       SELECT FROM ${leaseTable(bench.tables, lease.work)} WHERE mapping_id = $4 AND fence = $2 FOR NO KEY UPDATE
+     ), handled AS (
+       DELETE FROM ${bench.tables.inHand} WHERE id = ANY ($5::text[]) AND EXISTS (SELECT FROM lease)
+     )
      UPDATE ${bench.tables.log} SET state = 'NEW', fence = NULL, batch_id = NULL, sent_at = NULL, updated_at = $3
      WHERE id = ANY ($1::bigint[]) AND state = 'PENDING' AND fence = $2 AND EXISTS (SELECT FROM lease)`,
-    [ids, lease.fence, bench.now(), lease.mappingId],
+    [ids, lease.fence, bench.now(), lease.mappingId, handled],
   );
 }

@@ -11,6 +11,8 @@ export interface Claims {
   onlyRead(): readonly number[];
   /** Those of these changes that were only read, with what they were read as; they count as PENDING from now on. */
   take(ids: readonly number[], batchId: string | null): Taken | null;
+  /** The claims and batches all of whose changes are among these, or were given back before. */
+  handledWith(ids: readonly number[]): readonly string[];
   /** Those of these changes that are PENDING; the caller has none of them any more. */
   giveBack(ids: readonly number[]): readonly number[];
   /**
@@ -23,20 +25,35 @@ export interface Claims {
 interface Hold {
   /** Null: the change is PENDING. */
   versions: readonly string[] | null;
+  /** The claim or batch that names it as PENDING. */
+  namedBy: string | null;
   readonly row: { readonly version: string | null; changes: number };
 }
 
 export function createClaims(): Claims {
   const held = new Map<number, Hold>();
+  /** How many changes claims and batches name that are held. */
+  const named = new Map<string, number>();
+  const name = (hold: Hold, by: string | null) => {
+    for (const [id, more] of [
+      [hold.namedBy, -1],
+      [by, 1],
+    ] as const) {
+      if (id !== null) named.set(id, (named.get(id) ?? 0) + more);
+    }
+    hold.namedBy = by;
+  };
   return {
-    add({ changes, versions, rowVersions }) {
+    add({ changes, claimId, versions, rowVersions }) {
       const added = changes.filter(({ id }) => !held.get(id)?.versions);
       const rows = new Map<number, Hold["row"]>();
       for (const { id, recordId } of added) {
         const row = rows.get(recordId) ?? { version: rowVersions.get(recordId) ?? null, changes: 0 };
         row.changes += 1;
         rows.set(recordId, row);
-        held.set(id, { versions, row });
+        const hold: Hold = { versions, namedBy: held.get(id)?.namedBy ?? null, row };
+        name(hold, versions ? null : claimId);
+        held.set(id, hold);
       }
       return added;
     },
@@ -48,15 +65,25 @@ export function createClaims(): Claims {
         if (!hold?.versions) return false;
         for (const version of hold.versions) versions.add(version);
         hold.versions = null;
+        name(hold, batchId);
         return true;
       });
       return taken.length === 0 ? null : { ids: taken, versions: [...versions], batchId };
     },
+    handledWith(ids) {
+      const among = new Map<string, number>();
+      for (const id of ids) {
+        const by = held.get(id)?.namedBy;
+        if (by) among.set(by, (among.get(by) ?? 0) + 1);
+      }
+      return [...among].flatMap(([by, count]) => (count === named.get(by) ? [by] : []));
+    },
     giveBack: (ids) =>
       ids.filter((id) => {
-        const isPending = !held.get(id)?.versions;
+        const hold = held.get(id);
+        if (hold) name(hold, null);
         held.delete(id);
-        return isPending;
+        return !hold?.versions;
       }),
     rowVersion({ changeIds }) {
       const rows = new Set(changeIds.map((id) => held.get(id)?.row));

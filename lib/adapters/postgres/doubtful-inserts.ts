@@ -4,6 +4,7 @@ import type { Image } from "../../model/record.ts";
 import type { ColumnValues } from "../../model/shape.ts";
 import type { Applied, Page } from "../../sync/ports.ts";
 import type { Workbench } from "./fence.ts";
+import { hasFailed, isPending } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
 import { type LockedRow, readSides } from "./page-rows.ts";
 import { idArray, literal, name, qualified } from "./sql.ts";
@@ -17,7 +18,7 @@ export interface HeldImages {
 
 /** A change that ended FAILED because nobody could tell what came of its insert, as an SQL condition. */
 export const endedInDoubt = (alias: string): string =>
-  `(${alias}.state = 'FAILED' AND ${alias}.sent_at IS NOT NULL AND starts_with(${alias}.sf_message, ${literal(IN_DOUBT)}))`;
+  `(${hasFailed(alias)} AND ${alias}.sent_at IS NOT NULL AND starts_with(${alias}.sf_message, ${literal(IN_DOUBT)}))`;
 
 /**
  * Which of a page's records without a row may be inserts of ours. One that we sent with an upsert value, or that another
@@ -158,7 +159,7 @@ async function readSent(
 ): Promise<{ readonly open: readonly Sent[]; readonly ended: readonly Sent[]; readonly held: ReadonlySet<string> }> {
   const changes = await session.query<SentRow>(
     `SELECT id, record_id, "values", sent_at, batch_id, true AS is_open FROM ${tables.log} l
-     WHERE table_name = $1 AND processed_at IS NULL AND state = 'PENDING' AND sent_at IS NOT NULL AND action <> 'DELETE'
+     WHERE table_name = $1 AND ${isPending(tables, "l", "table_name = $1")} AND sent_at IS NOT NULL AND action <> 'DELETE'
        AND EXISTS (SELECT FROM ${tables.log} i WHERE i.table_name = $1 AND i.record_id = l.record_id
          AND i.processed_at IS NULL AND i.state = 'PENDING' AND i.action = 'INSERT')
      UNION ALL

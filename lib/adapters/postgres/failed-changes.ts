@@ -1,5 +1,6 @@
 import { IN_DOUBT } from "../../model/in-doubt.ts";
 import type { FailedChanges, FoundFailed } from "../../settings/row-ports.ts";
+import { hasFailed } from "./in-hand.ts";
 import type { Ask } from "./row-desk.ts";
 import { literal, type Metadata } from "./sql.ts";
 
@@ -22,7 +23,7 @@ const PATTERN = `regexp_replace(regexp_replace(regexp_replace(regexp_replace(coa
 const FINGERPRINT = `left(md5(concat_ws('|', l.table_name, l.action, ${PATTERN})), 16)`;
 
 /** A failed change that could be tried again: no newer state of its row has overruled it. */
-const OPEN = "l.state = 'FAILED' AND l.processed_at IS NOT NULL AND NOT l.superseded";
+const OPEN = `${hasFailed("l")} AND NOT l.superseded`;
 
 /** Failed changes by kind. Parameter: the table, or NULL. */
 export function failureKinds({ log }: Metadata): string {

@@ -1,5 +1,6 @@
 import { allowedDeletes } from "../../model/delete-breaker.ts";
 import type { Workbench } from "./fence.ts";
+import { isPending } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
 import type { Row } from "./session.ts";
 import { qualified } from "./sql.ts";
@@ -11,6 +12,7 @@ import { qualified } from "./sql.ts";
 export async function holdExcessDeletes(
   bench: Workbench,
   mapped: MappedTable,
+  claimId: string,
   claimed: readonly Row[],
 ): Promise<boolean> {
   const deletes = claimed.filter((row) => row["action"] === "DELETE" && row["sfid"] !== null && !row["confirmed"]);
@@ -18,9 +20,10 @@ export async function holdExcessDeletes(
   const allowance = await allowanceOfDeletes(bench, mapped, false, deletes.length);
   if (deletes.length <= allowance) return false;
   await bench.session.query(
-    `UPDATE ${bench.tables.log} SET state = 'NEW', fence = NULL, updated_at = $3, held = id = ANY ($2::bigint[])
+    `WITH handled AS (DELETE FROM ${bench.tables.inHand} WHERE id = $4)
+     UPDATE ${bench.tables.log} SET state = 'NEW', fence = NULL, updated_at = $3, held = id = ANY ($2::bigint[])
      WHERE id = ANY ($1::bigint[])`,
-    [claimed.map((row) => row["id"]), deletes.slice(allowance).map((row) => row["id"]), bench.now()],
+    [claimed.map((row) => row["id"]), deletes.slice(allowance).map((row) => row["id"]), bench.now(), claimId],
   );
   return true;
 }
@@ -38,8 +41,8 @@ export async function allowanceOfDeletes(
   const [row] = await session.query<{ recent: number | string }>(
     `SELECT (SELECT count(*) FROM ${tables.tombstones}
          WHERE mapping_id = $1 AND by_salesforce = $2 AND deleted_at > $3::timestamptz - interval '1 hour')
-       + (SELECT count(*) FROM ${tables.log} WHERE NOT $2 AND table_name = $4 AND processed_at IS NULL
-         AND state = 'PENDING' AND action = 'DELETE' AND sent_at IS NOT NULL AND NOT confirmed) AS recent`,
+       + (SELECT count(*) FROM ${tables.log} l WHERE NOT $2 AND table_name = $4 AND ${isPending(tables, "l", "table_name = $4")}
+         AND action = 'DELETE' AND sent_at IS NOT NULL AND NOT confirmed) AS recent`,
     [shape.mappingId, bySalesforce, now(), shape.table],
   );
   // What is under way, in a job of the Bulk API most likely, passes too.

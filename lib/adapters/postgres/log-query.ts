@@ -1,4 +1,5 @@
 import type { State } from "../../model/change.ts";
+import { hasSucceeded, isPending } from "./in-hand.ts";
 import type { Metadata } from "./sql.ts";
 
 /** Which rows of the trigger log; null does not filter. The table is the parameter $3 of a page and $1 of a total. */
@@ -75,7 +76,7 @@ const waitingTotal = (tables: Metadata, filter: LogFilter): string =>
   `(SELECT count(*) FROM ${tables.log} WHERE ${waiting(filter)})`;
 
 const pendingTotal = (tables: Metadata, filter: LogFilter): string =>
-  `(SELECT count(*) FROM ${tables.log} WHERE ${pending(filter)})`;
+  `(SELECT count(*) FROM ${tables.log} l WHERE ${pending(tables, filter)})`;
 
 type Order = "ASC" | "DESC";
 
@@ -94,13 +95,13 @@ function pageOf(tables: Metadata, filter: LogFilter, columns: string, order: Ord
 function pageOfIds(tables: Metadata, filter: LogFilter, order: Order): string {
   const cut = (rows: string) => `SELECT id FROM ${rows} ORDER BY id ${order} LIMIT $1::bigint OFFSET $2::bigint`;
   const { state } = filter;
-  if (state === "SUCCESS" || state === "FAILED") return cut(`${tables.log} WHERE ${settled(state, filter)}`);
+  if (state === "SUCCESS" || state === "FAILED") return cut(`${tables.log} l WHERE ${settled(state, filter)}`);
   if (state !== null) return cut(`(${waitingIds(tables, filter)}) AS waiting`);
 
   const reach = (rows: string) => `(SELECT id FROM ${rows} ORDER BY id ${order} LIMIT $1::bigint + $2::bigint)`;
   const branches = [
-    reach(`${tables.log} WHERE ${settled("SUCCESS", filter)}`),
-    reach(`${tables.log} WHERE ${settled("FAILED", filter)}`),
+    reach(`${tables.log} l WHERE ${settled("SUCCESS", filter)}`),
+    reach(`${tables.log} l WHERE ${settled("FAILED", filter)}`),
     reach(`(${waitingIds(tables, filter)}) AS waiting`),
   ];
   return cut(`(${branches.join(" UNION ALL ")}) AS branches`);
@@ -111,7 +112,7 @@ function pageOfIds(tables: Metadata, filter: LogFilter, order: Order): string {
  * whole log in the order of the page instead.
  */
 function waitingIds(tables: Metadata, filter: LogFilter): string {
-  const pendingIds = `SELECT id FROM ${tables.log} WHERE ${pending(filter)} OFFSET 0`;
+  const pendingIds = `SELECT id FROM ${tables.log} l WHERE ${pending(tables, filter)} OFFSET 0`;
   if (filter.state === "PENDING") return pendingIds;
   const notPending = filter.state === "NEW" ? ` AND id NOT IN (${pendingIds})` : "";
   return `SELECT id FROM ${tables.log} WHERE ${waiting(filter)}${notPending} OFFSET 0`;
@@ -120,8 +121,9 @@ function waitingIds(tables: Metadata, filter: LogFilter): string {
 const ofTable = ({ table }: LogFilter): string => (table === null ? "" : " AND table_name = $3");
 
 const settled = (state: "SUCCESS" | "FAILED", filter: LogFilter): string =>
-  `processed_at IS NOT NULL AND state = '${state}'${ofTable(filter)}`;
+  `${state === "SUCCESS" ? hasSucceeded("l") : "last_operation = 'FAILED'"}${ofTable(filter)}`;
 
 const waiting = (filter: LogFilter): string => `processed_at IS NULL${ofTable(filter)}`;
 
-const pending = (filter: LogFilter): string => `processed_at IS NULL AND state = 'PENDING'${ofTable(filter)}`;
+const pending = (tables: Metadata, filter: LogFilter): string =>
+  `${isPending(tables, "l", filter.table === null ? "true" : "table_name = $3")}${ofTable(filter)}`;

@@ -5,7 +5,11 @@ import { literal, type Metadata } from "./sql.ts";
  * written so that cycles of the version before go on working while it runs. It reaches every schema within a day of its
  * deployment, by the daily look at each mapping, so cycles may rely on it from the version after.
  */
-export const MIGRATIONS: readonly ((schema: string, tables: Metadata) => string)[] = [firstVersion, countsCycles];
+export const MIGRATIONS: readonly ((schema: string, tables: Metadata) => string)[] = [
+  firstVersion,
+  countsCycles,
+  claimsInPlace,
+];
 
 function firstVersion(schema: string, tables: Metadata): string {
   return `
@@ -185,6 +189,45 @@ function countsCycles(_: string, tables: Metadata): string {
       PRIMARY KEY (mapping_id, slot)
     ) WITH (fillfactor = 80);
     COMMENT ON TABLE ${tables.cycles} IS 'How cycles ended and what they moved, by minute (since 1970), over a day.';
+  `;
+}
+
+/**
+ * A change that is claimed, marked as sent or given back is written in place: its page has room for it, and no index tells
+ * NEW from PENDING, so none has to be written. What is PENDING is told by `_bridge_in_hand` instead, a row for each claim
+ * or batch. Whether a change has failed is told to indexes by `last_operation`, which nothing writes before it is settled.
+ */
+function claimsInPlace(schema: string, tables: Metadata): string {
+  const failed = "last_operation = 'FAILED'";
+  const succeeded = "processed_at IS NOT NULL AND last_operation IS DISTINCT FROM 'FAILED'";
+  const drop = ["blocked", "failed", "settled", "settled_by_state"].map(
+    (index) => `DROP INDEX IF EXISTS ${schema}._bridge_log_${index};`,
+  );
+  return `
+    CREATE TABLE IF NOT EXISTS ${tables.inHand} (
+      id text PRIMARY KEY,
+      table_name varchar(128) COLLATE "C" NOT NULL,
+      ids bigint[] NOT NULL
+    );
+    CREATE INDEX IF NOT EXISTS _bridge_in_hand_table ON ${tables.inHand} (table_name);
+    COMMENT ON TABLE ${tables.inHand} IS 'Changes that were claimed: every one that is PENDING is named here.';
+
+    ALTER TABLE ${tables.log} SET (fillfactor = 50);
+    ${drop.join("\n    ")}
+    CREATE INDEX IF NOT EXISTS _bridge_log_blocked ON ${tables.log} (table_name, id)
+      WHERE processed_at IS NULL AND (due_at IS NOT NULL OR held);
+    CREATE INDEX IF NOT EXISTS _bridge_log_failed ON ${tables.log} (table_name, record_id) WHERE ${failed};
+    CREATE INDEX IF NOT EXISTS _bridge_log_failures ON ${tables.log} (table_name, id) WHERE ${failed};
+    CREATE INDEX IF NOT EXISTS _bridge_log_all_failures ON ${tables.log} (id) WHERE ${failed};
+    CREATE INDEX IF NOT EXISTS _bridge_log_successes ON ${tables.log} (table_name, id) WHERE ${succeeded};
+    CREATE INDEX IF NOT EXISTS _bridge_log_all_successes ON ${tables.log} (id) WHERE ${succeeded};
+    ALTER TABLE ${tables.log} DROP CONSTRAINT IF EXISTS _bridge_log_failed_check;
+    ALTER TABLE ${tables.log} ADD CONSTRAINT _bridge_log_failed_check
+      CHECK ((state = 'FAILED') = (last_operation IS NOT DISTINCT FROM 'FAILED')) NOT VALID;
+
+    INSERT INTO ${tables.inHand} (id, table_name, ids)
+    SELECT gen_random_uuid()::text, table_name, array_agg(id) FROM ${tables.log}
+    WHERE processed_at IS NULL AND state = 'PENDING' GROUP BY table_name;
   `;
 }
 

@@ -38,7 +38,7 @@ async function confirmDeletes(session: Session, tables: Metadata, mappingId: str
        UPDATE ${tables.log} l SET held = false, confirmed = true
        FROM ${tables.state} s
        WHERE s.mapping_id = $1 AND l.table_name = s.table_name AND l.processed_at IS NULL AND l.held
-         AND (l.state = 'PENDING' OR l.due_at IS NOT NULL OR l.held)
+         AND (l.due_at IS NOT NULL OR l.held)
        RETURNING 1
      )
      SELECT (SELECT count(*) FROM rows) + (SELECT count(*) FROM records) AS confirmed`,

@@ -4,6 +4,7 @@ import type { ColumnValues } from "../../model/shape.ts";
 import type { Page } from "../../sync/ports.ts";
 import { changeOf } from "./claimed-changes.ts";
 import type { Workbench } from "./fence.ts";
+import { isPending } from "./in-hand.ts";
 import { heldText, type MappedTable, textOf, typed } from "./layout.ts";
 import type { Row } from "./session.ts";
 import { idArray, type Metadata, name, qualified } from "./sql.ts";
@@ -144,7 +145,8 @@ export async function readAround(
          WHERE e.mapping_id = $4 AND e.sfid = ANY (${ASKED_SFIDS})) AS errors,
        (SELECT coalesce(jsonb_agg(h.sfid), '[]') FROM ${tables.heldDeletes} h
          WHERE h.mapping_id = $4 AND h.sfid = ANY (${ASKED_SFIDS})) AS held,
-       EXISTS (SELECT FROM ${log} AND l.state = 'PENDING' AND l.action = 'INSERT' AND l.sent_at IS NOT NULL) AS sent_inserts`,
+       EXISTS (SELECT FROM ${log} AND ${isPending(tables, "l", "table_name = $1")} AND l.action = 'INSERT'
+         AND l.sent_at IS NOT NULL) AS sent_inserts`,
     [shape.table, keys, idArray(page.images.map(({ sfid }) => sfid)), shape.mappingId, page.readAt],
   );
   if (!row) throw new Error("a SELECT without FROM gave no row");

@@ -1,5 +1,6 @@
 import { ChangedMeanwhile, type Lease, LeaseLost } from "../../sync/ports.ts";
 import { leaseTable, type Workbench } from "./fence.ts";
+import { hasFailed, nameInHand } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
 import type { Row } from "./session.ts";
 import { literal, name, numberArray, qualified } from "./sql.ts";
@@ -21,7 +22,7 @@ export async function readWhole(
   recordIds: readonly number[],
 ): Promise<ReadChanges | null> {
   const ofRows = "table_name = $1 AND record_id = ANY ((SELECT $2::bigint[])::bigint[])";
-  const hasFailed = `EXISTS (SELECT FROM ${tables.log} WHERE ${ofRows} AND state = 'FAILED' AND NOT superseded)`;
+  const anyFailed = `EXISTS (SELECT FROM ${tables.log} f WHERE ${ofRows} AND ${hasFailed("f")} AND NOT superseded)`;
   const { shape, layout } = mapped;
   const rows = await session.query(
     `WITH whole AS MATERIALIZED (
@@ -31,7 +32,7 @@ export async function readWhole(
      SELECT l.id, l.action, l.record_id, l.old, l."values", l.attempts, l.created_at AS captured_at, l.version,
        coalesce(t.sfid, l.sfid) AS sfid, t.xmin::text AS row_version
      FROM whole l LEFT JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = l.record_id
-     WHERE NOT ${hasFailed}
+     WHERE NOT ${anyFailed}
      ORDER BY l.id`,
     [shape.table, numberArray(recordIds)],
   );
@@ -53,12 +54,14 @@ export interface Taken {
   readonly batchId: string | null;
 }
 
+const BATCH = { id: "$7", table: "$9", ids: "$4::bigint[]", where: "EXISTS (SELECT FROM taken)" };
+
 /**
  * Makes changes PENDING that were read before, if every one is still as it was read and held by nobody; else
  * `ChangedMeanwhile`, and nothing has happened. One round trip.
  */
 export async function takeRead(
-  { session, tables, now }: Workbench,
+  { session, tables, mapped, now }: Workbench,
   lease: Lease,
   { ids, versions, batchId }: Taken,
 ): Promise<void> {
@@ -75,7 +78,7 @@ export async function takeRead(
          sent_at = CASE WHEN $7::text IS NOT NULL THEN $6::timestamptz END, last_operation = NULL, due_at = NULL
        WHERE id = ANY (ARRAY(SELECT id FROM unchanged)) AND (SELECT count(*) FROM unchanged) = $8
        RETURNING id
-     )
+     )${batchId === null ? "" : `, named AS (${nameInHand(tables, BATCH)})`}
      SELECT (SELECT count(*) FROM taken) AS taken, EXISTS (SELECT FROM lease) AS is_held`,
     [
       lease.mappingId,
@@ -86,6 +89,7 @@ export async function takeRead(
       now(),
       batchId,
       ids.length,
+      ...(batchId === null ? [] : [mapped(lease).shape.table]),
     ],
   );
   if (!row?.is_held) throw new LeaseLost(lease);

@@ -3,9 +3,11 @@ import type { Doubt, Lease, Recovered } from "../../sync/ports.ts";
 import { changeOf, changesFrom } from "./claimed-changes.ts";
 import { applyConfirmedDeletes } from "./confirmed-deletes.ts";
 import { fenced, iso, type Workbench } from "./fence.ts";
+import { forgetHandled, isPending } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
 import { writeOwedRows } from "./owed-rows.ts";
 import type { Row } from "./session.ts";
+import type { Metadata } from "./sql.ts";
 
 /**
  * What cycles before this one left behind. PENDING changes that were never marked sent are NEW again; the others become
@@ -21,26 +23,29 @@ export async function recover(bench: Workbench, lease: Lease): Promise<Recovered
     const rows = await session.query(
       `WITH unsent AS (
          UPDATE ${tables.log} l SET state = 'NEW', fence = NULL, updated_at = $3
-         WHERE l.table_name = $1 AND l.processed_at IS NULL AND l.state = 'PENDING' AND l.fence <> $2 AND l.sent_at IS NULL
+         WHERE l.table_name = $1 AND ${ofTable(tables, "l")} AND l.fence <> $2 AND l.sent_at IS NULL
        ), doubtful AS (
          UPDATE ${tables.log} l SET fence = $2
-         WHERE l.table_name = $1 AND l.processed_at IS NULL AND l.state = 'PENDING' AND l.sent_at IS NOT NULL
+         WHERE l.table_name = $1 AND ${ofTable(tables, "l")} AND l.sent_at IS NOT NULL
            AND NOT starts_with(coalesce(l.batch_id, ''), $4)
          RETURNING l.*
        )
        ${changesFrom("doubtful", mapped)}`,
       [mapped.shape.table, lease.fence, now(), BULK_PREFIX],
     );
+    await session.query(forgetHandled(tables), [mapped.shape.table]);
     return { rows, jobs: await jobsAtWork(bench, mapped) };
   });
   await applyConfirmedDeletes(bench, lease);
   return { doubts: doubtsOf(rows), jobs };
 }
 
+const ofTable = (tables: Metadata, alias: string): string => isPending(tables, alias, "table_name = $1");
+
 async function jobsAtWork({ session, tables }: Workbench, { shape }: MappedTable): Promise<Recovered["jobs"]> {
   const rows = await session.query(
-    `SELECT batch_id, ${iso("min(sent_at)")} AS sent_at, ${iso("max(updated_at)")} AS looked_at FROM ${tables.log}
-     WHERE table_name = $1 AND processed_at IS NULL AND state = 'PENDING' AND starts_with(batch_id, $2)
+    `SELECT batch_id, ${iso("min(sent_at)")} AS sent_at, ${iso("max(updated_at)")} AS looked_at FROM ${tables.log} l
+     WHERE table_name = $1 AND ${ofTable(tables, "l")} AND starts_with(batch_id, $2)
      GROUP BY batch_id ORDER BY min(sent_at)`,
     [shape.table, BULK_PREFIX],
   );
@@ -58,7 +63,7 @@ export async function doubtsIn(bench: Workbench, lease: Lease, batchId: string):
     bench.session.query(
       `WITH doubtful AS (
          UPDATE ${bench.tables.log} l SET fence = $2
-         WHERE l.table_name = $1 AND l.processed_at IS NULL AND l.state = 'PENDING' AND l.batch_id = $3
+         WHERE l.table_name = $1 AND ${ofTable(bench.tables, "l")} AND l.batch_id = $3
          RETURNING l.*
        )
        ${changesFrom("doubtful", mapped)}`,
@@ -71,8 +76,8 @@ export async function doubtsIn(bench: Workbench, lease: Lease, batchId: string):
 /** The first change of a batch remembers when its job was last looked after. */
 export async function noteLook({ session, tables, mapped, now }: Workbench, lease: Lease, batchId: string) {
   await session.query(
-    `UPDATE ${tables.log} SET updated_at = $3 WHERE id = (SELECT min(id) FROM ${tables.log}
-       WHERE table_name = $1 AND processed_at IS NULL AND state = 'PENDING' AND batch_id = $2)`,
+    `UPDATE ${tables.log} SET updated_at = $3 WHERE id = (SELECT min(id) FROM ${tables.log} l
+       WHERE table_name = $1 AND ${ofTable(tables, "l")} AND batch_id = $2)`,
     [mapped(lease).shape.table, batchId, now()],
   );
 }

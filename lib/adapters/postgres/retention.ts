@@ -1,3 +1,4 @@
+import { hasFailed, hasSucceeded } from "./in-hand.ts";
 import type { Metadata } from "./sql.ts";
 
 /** Settled rows, tombstones and conflicts stay this long (design section 6, retention). */
@@ -12,12 +13,12 @@ const ROWS_AT_ONCE = 500;
  * of what else is kept for a time. `$1` is the mapping, `ended` names the part that tells the table; `now` is the parameter with the time.
  */
 export function pruneSettled(tables: Metadata, ended: string, now: string): string {
-  const oldest = (state: string) => `(
+  const oldest = (of: string) => `(
       SELECT l.id, l.processed_at, l.row_owed FROM ${tables.log} l
-      WHERE l.table_name = (SELECT table_name FROM ${ended}) AND l.state = '${state}' AND l.processed_at IS NOT NULL
+      WHERE l.table_name = (SELECT table_name FROM ${ended}) AND ${of}
       ORDER BY l.id LIMIT ${ROWS_AT_ONCE})`;
   return `, oldest AS (
-      SELECT id FROM (SELECT * FROM ${oldest("SUCCESS")} AS s UNION ALL SELECT * FROM ${oldest("FAILED")} AS f) AS both_states
+      SELECT id FROM (SELECT * FROM ${oldest(hasSucceeded("l"))} AS s UNION ALL SELECT * FROM ${oldest(hasFailed("l"))} AS f) AS both_states
       WHERE NOT row_owed AND processed_at < ${now}::timestamptz - interval '${LOG_DAYS} days'
     ), pruned AS (
       DELETE FROM ${tables.log} l WHERE l.id = ANY (ARRAY(SELECT id FROM oldest))

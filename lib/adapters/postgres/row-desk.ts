@@ -5,6 +5,7 @@ import { captureExisting } from "./capture-existing.ts";
 import { readChange, readThroughput } from "./change-history.ts";
 import { failureKinds, findFailed } from "./failed-changes.ts";
 import { instant, iso } from "./fence.ts";
+import { hasSucceeded } from "./in-hand.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "./kept-sessions.ts";
 import { unlessUnprovisioned } from "./lease.ts";
 import { createOperations } from "./operate.ts";
@@ -102,7 +103,7 @@ const progressOf = (tables: Metadata): string => `
   ) AS waiting`;
 
 /** A change that the breaker holds back, told so that the index of blocked changes knows it. */
-const HELD = "l.processed_at IS NULL AND l.held AND (l.state = 'PENDING' OR l.due_at IS NOT NULL OR l.held)";
+const HELD = "l.processed_at IS NULL AND l.held AND (l.due_at IS NOT NULL OR l.held)";
 
 /** Rows whose records were deleted, and records whose rows were. */
 function heldDeletesOf({ heldDeletes, log, state }: Metadata): string {
@@ -142,7 +143,7 @@ const lagOf = (tables: Metadata): string => `
   FROM (
     SELECT extract(epoch FROM l.processed_at - l.created_at)::float8 AS seconds FROM ${tables.log} l
     WHERE l.table_name = (SELECT table_name FROM ${tables.state} WHERE mapping_id = $1)
-      AND l.state = 'SUCCESS' AND l.processed_at IS NOT NULL
+      AND ${hasSucceeded("l")}
     ORDER BY l.id DESC LIMIT 1000
   ) AS latest`;
 

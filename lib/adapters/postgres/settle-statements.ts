@@ -8,7 +8,7 @@ import { type Metadata, name, qualified } from "./sql.ts";
  *
  * All changes come before the first row, or whoever gives a row another key, and so its changes, could wait for us while
  * we wait for him. Where not all are this fence's, no row is touched. Parameters: those of `settledChanges`, fence, count,
- * mapping, table, object, time.
+ * mapping, table, object, time, claims and batches that name no others.
  */
 export function settleStatement(
   tables: Metadata,
@@ -88,6 +88,8 @@ function counted(tables: Metadata): string {
         count(*) FILTER (WHERE state = 'FAILED') AS failed, count(*) FILTER (WHERE accepted) AS accepted,
         count(*) FILTER (WHERE row_owed) AS owed, count(*) FILTER (WHERE ${KNOWN}) AS known
       FROM settled s
+    ), handled AS (
+      DELETE FROM ${tables.inHand} WHERE id = ANY ($13::text[])
     ), totals AS (
       INSERT INTO ${tables.totals} AS t (table_name, success, failed) SELECT $10, success, failed FROM counted
       ON CONFLICT (table_name) DO UPDATE SET success = t.success + excluded.success, failed = t.failed + excluded.failed

@@ -9,6 +9,8 @@ import { type SettledChanges, settledChanges } from "./settled-changes.ts";
 interface HowClaimed {
   /** Those of the changes that were only read so far. */
   readonly taken: Taken | null;
+  /** The claims and batches whose last changes these are. */
+  readonly handled: readonly string[];
   /** By what an outcome's row is known again, if that change and no other waits of it. */
   readonly versionOf: (outcome: PushOutcome) => string | null;
 }
@@ -26,14 +28,14 @@ export async function settle(
   bench: Workbench,
   lease: Lease,
   outcomes: readonly PushOutcome[],
-  { taken, versionOf }: HowClaimed,
+  { taken, handled, versionOf }: HowClaimed,
 ): Promise<void> {
   if (outcomes.length === 0) return;
   const changes = settledChanges(outcomes, versionOf, bench.now());
   const attempt = (skipsHeld: boolean, limit: { readonly laterLockMilliseconds?: number } = {}) =>
     fenced(bench, lease, { silent: true, anyVersion: true, changesState: true, ...limit }, async () => {
       if (taken) await takeRead(bench, lease, taken);
-      await settleChanges(bench, lease, changes, skipsHeld);
+      await settleChanges(bench, lease, changes, handled, skipsHeld);
     });
   try {
     await attempt(false, { laterLockMilliseconds: HELD_ROW_MILLISECONDS });
@@ -50,6 +52,7 @@ async function settleChanges(
   bench: Workbench,
   lease: Lease,
   { count, parameters }: SettledChanges,
+  handled: readonly string[],
   skipsHeld: boolean,
 ): Promise<void> {
   const { session, tables, now } = bench;
@@ -62,6 +65,7 @@ async function settleChanges(
     mapped.shape.table,
     mapped.shape.sfObject,
     now(),
+    handled,
   ]);
   if (settled?.settled !== count) throw new LeaseLost(lease);
   const { untold } = settled;

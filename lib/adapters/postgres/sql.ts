@@ -30,6 +30,7 @@ export const metadata = (schema: string) => ({
   pushed: qualified(schema, "_bridge_pushed"),
   inboundErrors: qualified(schema, "_bridge_inbound_errors"),
   tombstones: qualified(schema, "_bridge_tombstones"),
+  inHand: qualified(schema, "_bridge_in_hand"),
   heldDeletes: qualified(schema, "_bridge_held_deletes"),
   conflicts: qualified(schema, "_bridge_conflicts"),
   cycles: qualified(schema, "_bridge_cycles"),

@@ -115,7 +115,7 @@ export function cycleStoreOn(
     claim: (lease, limit, besides = []) =>
       inTurn(async () => {
         const search = searches.get(nameOf(lease)) ?? { kind: "all" };
-        const claimed = await claim(bench, lease, { limit, search, besides, mayRead, inHand: claims.onlyRead() });
+        const claimed = await claim(bench, lease, { limit, search, besides, mayRead, onlyRead: claims.onlyRead() });
         searches.set(nameOf(lease), claimed.next);
         return claims.add(claimed);
       }),
@@ -128,14 +128,17 @@ export function cycleStoreOn(
       inTurn(async () => {
         const ids = outcomes.flatMap(({ changeIds }) => changeIds);
         const taken = claims.take(ids, null);
-        await unlessChanged(() => settle(bench, lease, outcomes, { taken, versionOf: claims.rowVersion }));
+        await unlessChanged(() =>
+          settle(bench, lease, outcomes, { taken, handled: claims.handledWith(ids), versionOf: claims.rowVersion }),
+        );
         claims.giveBack(ids);
       }),
     sendAgain: (lease, saves) => inTurn(() => sendAgain(bench, lease, saves)),
     release: (lease, changeIds) =>
       inTurn(async () => {
+        const handled = claims.handledWith(changeIds);
         const pending = claims.giveBack(changeIds);
-        if (pending.length > 0) await release(bench, lease, pending);
+        if (pending.length > 0) await release(bench, lease, pending, handled);
         searches.delete(nameOf(lease));
       }),
     apply: (lease, page) => inTurn(() => apply(bench, lease, page)),

@@ -81,7 +81,7 @@ const later = (from: string) =>
 /** One statement, so that what is taken and what is marked are the same. An update of nothing that is mapped is ignored. */
 function takeStatement(mapped: MappedTable, read: ReadHstore): string {
   const { schema, table } = mapped.shape;
-  const { log, totals, theirLog, theirArchive } = metadata(schema);
+  const { log, inHand, totals, theirLog, theirArchive } = metadata(schema);
   const place = { log: theirLog, archive: theirArchive, table: qualified(schema, table), key: mapped.layout.key };
   return `
     WITH open AS MATERIALIZED (${stillToDo({ ...place, rowsSay: "_hc_lastop" in mapped.layout.types })}
@@ -101,7 +101,10 @@ function takeStatement(mapped: MappedTable, read: ReadHstore): string {
         CASE WHEN state = 'FAILED' THEN 'FAILED' END, CASE WHEN state = 'PENDING' THEN 0 END,
         CASE WHEN state = 'PENDING' THEN $2::text END, CASE WHEN state = 'PENDING' THEN $3::timestamptz END
       FROM meant WHERE action <> 'UPDATE' OR becomes <> '{}' ORDER BY id
-      RETURNING state
+      RETURNING id, state
+    ), in_hand AS (
+      INSERT INTO ${inHand} (id, table_name, ids)
+      SELECT gen_random_uuid()::text, $1::varchar, array_agg(id) FROM taken WHERE state = 'PENDING' HAVING count(*) > 0
     ), marked AS (
       UPDATE ${theirLog} l SET state = CASE WHEN m.action = 'UPDATE' AND m.becomes = '{}' THEN 'IGNORED' ELSE 'REQUEUED' END,
         processed_at = $3
@@ -129,7 +132,7 @@ function markStatement({ shape, layout }: MappedTable): string {
   return `
     WITH last AS (
       SELECT record_id, bool_or(processed_at IS NULL) AS waits, (array_agg(sf_message ORDER BY id DESC))[1] AS message
-      FROM ${log} WHERE table_name = $1 AND (processed_at IS NULL OR state = 'FAILED') GROUP BY record_id
+      FROM ${log} WHERE table_name = $1 AND (processed_at IS NULL OR last_operation = 'FAILED') GROUP BY record_id
     )
     UPDATE ${qualified(shape.schema, shape.table)} t
     SET _ab_lastop = CASE WHEN last.waits THEN 'PENDING' ELSE 'FAILED' END, _ab_err = CASE WHEN NOT last.waits THEN last.message END

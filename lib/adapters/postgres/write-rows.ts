@@ -2,6 +2,7 @@ import type { Image } from "../../model/record.ts";
 import type { ColumnValues } from "../../model/shape.ts";
 import { copyRows } from "./copy-rows.ts";
 import type { Workbench } from "./fence.ts";
+import { hasFailed } from "./in-hand.ts";
 import { comparable, type MappedTable, typed } from "./layout.ts";
 import { name, qualified } from "./sql.ts";
 
@@ -71,7 +72,7 @@ function updateStatement(log: string, mapped: MappedTable, columns: readonly str
     ), superseded AS (
       -- What failed of a row that Salesforce has overwritten since is not to be tried again.
       UPDATE ${log} l SET superseded = true
-      FROM judged j WHERE j.differs AND j.sure AND l.table_name = $1 AND l.record_id = j.key AND l.state = 'FAILED'
+      FROM judged j WHERE j.differs AND j.sure AND l.table_name = $1 AND l.record_id = j.key AND ${hasFailed("l")}
         AND NOT l.superseded
     )
     SELECT key FROM judged WHERE differs`;

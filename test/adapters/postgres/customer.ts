@@ -117,6 +117,7 @@ export async function createCustomer({
     provision: (more = {}) => provisioner.provision(mappingOf({ ...shape, ...more }), { ...shape, ...more }),
     retire: () => provisioner.retire(mappingOf(shape)),
     async close() {
+      await expectPendingNamed((text) => customer.sql(text));
       await Promise.all(stores.map((store) => store.close().catch(() => undefined)));
       await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
       await database.close();
@@ -148,6 +149,16 @@ async function provisionedAnew(shape: TableShape): Promise<TestDatabase> {
 afterAll(async () => {
   for (const database of made.values()) await (await database).close();
 });
+
+/** Whatever a test has done, no change is PENDING that `_bridge_in_hand` does not name: nobody would ever find it. */
+export async function expectPendingNamed(ask: (text: string) => Promise<readonly Row[]>): Promise<void> {
+  const [made] = await ask("SELECT to_regclass('salesforce._bridge_in_hand') IS NOT NULL AS made");
+  if (made?.["made"] !== true) return;
+  const lost = await ask(`
+    SELECT id, table_name FROM salesforce._trigger_log
+    WHERE state = 'PENDING' AND id NOT IN (SELECT unnest(ids) FROM salesforce._bridge_in_hand)`);
+  if (lost.length > 0) throw new Error(`PENDING changes that nothing names: ${JSON.stringify(lost)}`);
+}
 
 export function mappingOf(shape: TableShape, workspaceId = "w_1"): Mapping {
   return {

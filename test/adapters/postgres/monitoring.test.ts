@@ -37,6 +37,9 @@ describe("the trigger log", () => {
       INSERT INTO salesforce._bridge_totals (table_name, success, failed)
       SELECT table_name, count(*) FILTER (WHERE state = 'SUCCESS'), count(*) FILTER (WHERE state = 'FAILED')
       FROM salesforce._trigger_log GROUP BY table_name`);
+    await customer.sql(`
+      INSERT INTO salesforce._bridge_in_hand (id, table_name, ids)
+      SELECT table_name, table_name, array_agg(id) FROM salesforce._trigger_log WHERE state = 'PENDING' GROUP BY table_name`);
   });
   afterAll(() => customer.close());
 
@@ -82,8 +85,8 @@ describe("the trigger log", () => {
     const message = `"quoted" \\ / \b\f\n\r\t\u0001\u001f\u007f é ☃ 😀 \u2028 "created_at":"2024-02-29T00:00:00"`;
     await customer.sql(`
       BEGIN;
-      INSERT INTO salesforce._trigger_log (state, action, table_name, record_id, sf_message, created_at, processed_at)
-      VALUES ('FAILED', 'INSERT', 'odd "table"', 1, ${escapeLiteral(message)}, '2024-02-29 23:59:59.999999+01', now());
+      INSERT INTO salesforce._trigger_log (state, action, table_name, record_id, last_operation, sf_message, created_at, processed_at)
+      VALUES ('FAILED', 'INSERT', 'odd "table"', 1, 'FAILED', ${escapeLiteral(message)}, '2024-02-29 23:59:59.999999+01', now());
       COMMIT`);
     const asked = { table: 'odd "table"', limit: 10, offset: 0 };
 
@@ -137,8 +140,8 @@ describe("a long trigger log", () => {
   beforeAll(async () => {
     customer = await createCustomer();
     await customer.sql(`
-      INSERT INTO salesforce._trigger_log (state, action, table_name, record_id, processed_at)
-      SELECT (ARRAY['NEW', 'SUCCESS', 'FAILED'])[1 + n % 3], 'UPDATE', CASE WHEN n % 2 = 0 THEN 'account' ELSE 'contact' END,
+      INSERT INTO salesforce._trigger_log (state, last_operation, action, table_name, record_id, processed_at)
+      SELECT (ARRAY['NEW', 'SUCCESS', 'FAILED'])[1 + n % 3], (ARRAY[NULL, 'UPDATED', 'FAILED'])[1 + n % 3], 'UPDATE', CASE WHEN n % 2 = 0 THEN 'account' ELSE 'contact' END,
         n, CASE WHEN n % 3 > 0 THEN now() END
       FROM generate_series(1, 60000) AS n ORDER BY n`);
     await customer.sql(`

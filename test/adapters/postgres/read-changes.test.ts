@@ -154,7 +154,10 @@ describe("many changes", () => {
 
   test.each([
     ["deletes its row", "DELETE FROM salesforce.contact WHERE id = 7"],
-    ["has failed before", "UPDATE salesforce._trigger_log SET state = 'FAILED', processed_at = now() WHERE id = 7"],
+    [
+      "has failed before",
+      "UPDATE salesforce._trigger_log SET state = 'FAILED', last_operation = 'FAILED', processed_at = now() WHERE id = 7",
+    ],
   ])("one of which %s are PENDING at once", async (_, statement) => {
     await customer.sql(statement);
     await customer.sql("UPDATE salesforce.contact SET email = 'a@example.com' WHERE id = 7");

@@ -1,0 +1,35 @@
+import type { Metadata } from "./sql.ts";
+
+/**
+ * Which changes are PENDING. No index of the log tells, so that claiming and marking changes writes none
+ * (`migrations.ts`): each claim, and each batch of changes that were only read, names its changes in one row here, in the
+ * transaction that makes them PENDING. The row goes with the last of them; what a lost cycle left of it, the next one
+ * takes away once it has recovered (`recover.ts`). So every PENDING change is named, and a named one need not be PENDING.
+ */
+export const nameInHand = ({ inHand }: Metadata, { id, table, ids, where = "true" }: Named): string =>
+  `INSERT INTO ${inHand} (id, table_name, ids) SELECT ${id}, ${table}, ${ids} WHERE ${where}
+       ON CONFLICT (id) DO UPDATE SET ids = excluded.ids`;
+
+/** Expressions: the claim or batch, the table of its changes, and their ids. */
+interface Named {
+  readonly id: string;
+  readonly table: string;
+  readonly ids: string;
+  readonly where?: string;
+}
+
+/** A condition of PENDING changes: those that are named in the rows which meet `where`. */
+export const isPending = ({ inHand }: Metadata, alias: string, where: string): string =>
+  `${alias}.id = ANY (ARRAY(SELECT unnest(ids) FROM ${inHand} WHERE ${where})) AND ${alias}.state = 'PENDING'`;
+
+/** Takes away the rows of a table, `$1`, that name no PENDING change any more. */
+export const forgetHandled = ({ inHand, log }: Metadata): string =>
+  `DELETE FROM ${inHand} h WHERE h.table_name = $1
+     AND NOT EXISTS (SELECT FROM ${log} l WHERE l.id = ANY (h.ids) AND l.state = 'PENDING')`;
+
+/** A condition by which indexes know a failed change. */
+export const hasFailed = (alias: string): string => `${alias}.state = 'FAILED' AND ${alias}.last_operation = 'FAILED'`;
+
+/** The same of one that has succeeded; without `state`, which no index holds. */
+export const hasSucceeded = (alias: string): string =>
+  `${alias}.processed_at IS NOT NULL AND ${alias}.last_operation IS DISTINCT FROM 'FAILED'`;
