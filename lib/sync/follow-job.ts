@@ -39,7 +39,6 @@ export async function followJob(cycle: Cycle, sending: Sending, { batchId, sentA
 /** A start that is refused means mostly that somebody else's came first, which the next look shows. */
 async function startNow({ hold, salesforce, tally }: Cycle, jobId: string, age: number): Promise<void> {
   await hold.maySave();
-  await hold.stillMaySave();
   try {
     const act = age < GIVEN_UP_MILLISECONDS ? salesforce.startBulkSave : salesforce.abortBulkSave;
     await hold.during(() => act(jobId));

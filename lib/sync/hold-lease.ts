@@ -1,5 +1,5 @@
 import type { Clock } from "./clock.ts";
-import { type CycleStore, type Lease, LeaseLost } from "./ports.ts";
+import { type CycleStore, type Lease, LeaseLost, type Renewal } from "./ports.ts";
 
 /**
  * A lease that is not renewed ends after this long, also when its holder is dead: nobody can know that sooner, because a
@@ -56,10 +56,11 @@ export async function untilItEnds(work: () => Promise<void>): Promise<End> {
 export interface Hold {
   /** Between pages: goes on, or throws `CycleStopped`. */
   mayRead(): Promise<void>;
-  /** Before a batch is marked sent: the lease is ours as of now, nobody asked to stop, and there is time for a save. */
-  maySave(): Promise<void>;
-  /** The last act before the save: the lease was renewed within the last five seconds. */
-  stillMaySave(): Promise<void>;
+  /**
+   * The last act before a save: the lease is ours as of now, nobody asked to stop, and there is time for the save.
+   * `mark` renews the lease by so many seconds and marks what is to be saved; what it did is less than five seconds old.
+   */
+  maySave(mark?: (leaseSeconds: number) => Promise<Renewal>): Promise<void>;
   /** Renews the lease while a call is under way. */
   during<Answer>(call: () => Promise<Answer>): Promise<Answer>;
 }
@@ -68,27 +69,31 @@ export interface Hold {
 export function holdLease(store: CycleStore, lease: Lease, clock: Clock, deadline: number): Hold {
   let renewedAt = clock.now();
 
-  const renew = async () => {
+  const renew = async (ask = (leaseSeconds: number) => store.renew(lease, leaseSeconds)) => {
     const askedAt = clock.now();
-    const answer = await store.renew(lease, LEASE_SECONDS);
+    const answer = await ask(LEASE_SECONDS);
     if (answer !== "held") throw new CycleStopped(answer);
-    renewedAt = askedAt;
+    renewedAt = Math.max(renewedAt, askedAt);
   };
 
-  const proceed = async (neededMilliseconds: number, goodForMilliseconds: number) => {
+  const untilDeadline = (neededMilliseconds: number) => {
     if (deadline - clock.now() < neededMilliseconds) throw new CycleStopped("out of time");
-    if (clock.now() - renewedAt >= goodForMilliseconds) await renew();
   };
 
   return {
-    mayRead: () => proceed(READ_MILLISECONDS, RECENT_MILLISECONDS),
-    maySave: () => proceed(SAVE_MILLISECONDS, 0),
-    stillMaySave: async () => {
-      await proceed(0, FRESH_MILLISECONDS);
+    mayRead: async () => {
+      untilDeadline(READ_MILLISECONDS);
+      if (clock.now() - renewedAt >= RECENT_MILLISECONDS) await renew();
+    },
+    maySave: async (mark) => {
+      untilDeadline(SAVE_MILLISECONDS);
+      await renew(mark);
+      untilDeadline(0);
+      if (clock.now() - renewedAt >= FRESH_MILLISECONDS) await renew();
       if (clock.now() - renewedAt > FRESH_MILLISECONDS) throw new CycleStopped("lost");
     },
     during: async (call) => {
-      const stop = every(clock, RENEW_EVERY_MILLISECONDS, renew);
+      const stop = every(clock, RENEW_EVERY_MILLISECONDS, () => renew());
       try {
         return await call();
       } finally {

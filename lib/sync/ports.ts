@@ -177,6 +177,9 @@ export interface Totals {
   readonly oldestWaitingSeconds: number;
 }
 
+/** `lost`: another cycle holds it or the config changed; `aborted`: somebody asked this cycle to stop. */
+export type Renewal = "held" | "lost" | "aborted";
+
 /** What the end of a cycle finds. */
 export interface Finished extends Totals {
   /** Events of rows wait to be told, whatever made them. */
@@ -198,8 +201,7 @@ export interface OutboxEvent {
 export interface CycleStore {
   /** Takes the lease; one round trip. */
   begin(request: BeginRequest): Promise<Begun>;
-  /** `lost`: another cycle holds it or the config changed; `aborted`: somebody asked this cycle to stop. */
-  renew(lease: Lease, leaseSeconds: number): Promise<"held" | "lost" | "aborted">;
+  renew(lease: Lease, leaseSeconds: number): Promise<Renewal>;
   /** PENDING changes of other fences: those never marked sent go back to NEW, the others are told. */
   recover(lease: Lease): Promise<Recovered>;
   /** What is still in doubt of one batch, from now on this lease's to settle. */
@@ -213,8 +215,11 @@ export interface CycleStore {
    * which the caller keeps apart what he is given.
    */
   claim(lease: Lease, limit: number, besides?: readonly string[]): Promise<readonly ClaimedChange[]>;
-  /** Before the call: from here on these changes are in doubt until settled. */
-  markSent(lease: Lease, batchId: string, changeIds: readonly number[]): Promise<void>;
+  /**
+   * Before the call: from here on these changes are in doubt until settled. With `leaseSeconds` the same round trip
+   * renews the lease, and nothing is marked where that does not answer `held`.
+   */
+  markSent(lease: Lease, batchId: string, changeIds: readonly number[], leaseSeconds?: number): Promise<Renewal>;
   /** States, sfids, `_ab_lastop`, `_ab_err`, totals and outbox events of a batch, in one transaction. */
   settle(lease: Lease, outcomes: readonly PushOutcome[]): Promise<void>;
   /**

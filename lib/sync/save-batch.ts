@@ -9,11 +9,9 @@ import type { Sending } from "./sending.ts";
 /** The records of one call. */
 export type Saved = Pick<Batch, "operation" | "writes">;
 
-/** From here on a batch is in doubt until it is settled; the lease is looked at before and after. */
-export async function mark(cycle: Cycle, { writes }: Saved, batchId: string = randomUUID()): Promise<void> {
-  await cycle.hold.maySave();
-  await cycle.store.markSent(cycle.lease, batchId, idsOf(writes));
-  await cycle.hold.stillMaySave();
+/** From here on a batch is in doubt until it is settled; the lease is renewed with it, and looked at afterwards. */
+export async function mark({ hold, store, lease }: Cycle, { writes }: Saved, batchId: string = randomUUID()) {
+  await hold.maySave((leaseSeconds) => store.markSent(lease, batchId, idsOf(writes), leaseSeconds));
 }
 
 /** One call for a batch that is marked. */

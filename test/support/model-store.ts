@@ -154,7 +154,7 @@ export class ModelStore {
       renew: (lease) => statement("renew", () => this.#renew(lease)),
       recover: (lease) => statement("recover", () => this.#recover(lease)),
       claim: (lease) => statement("claim", () => this.#claim(lease)),
-      markSent: (lease, batchId, ids) => statement("mark", () => this.#mark(lease, batchId, ids)),
+      markSent: (lease, batchId, ids) => statement("mark", () => this.#renewAndMark(lease, batchId, ids)),
       settle: (lease, outcomes) => statement("settle", () => this.#settle(lease, outcomes)),
       sendAgain: (_, saves) => statement("send again", () => this.#sendAgain(saves)),
       release: (lease, ids) => statement("release", () => this.#release(lease, ids)),
@@ -256,6 +256,12 @@ export class ModelStore {
   #claimed({ id, action, recordId, values, attempts, capturedAt, sfid }: Change): ClaimedChange {
     const now = action === "DELETE" ? sfid : (this.rows.get(recordId)?.sfid ?? sfid);
     return { id, action, recordId, sfid: now, old: {}, values, attempts, capturedAt };
+  }
+
+  #renewAndMark(lease: Lease, batchId: string, ids: readonly number[]): "held" | "lost" {
+    const answer = this.#renew(lease);
+    if (answer === "held") this.#mark(lease, batchId, ids);
+    return answer;
   }
 
   #mark(lease: Lease, batchId: string, ids: readonly number[]): void {

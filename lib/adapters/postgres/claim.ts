@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { ClaimedChange } from "../../model/change.ts";
-import { type Lease, LeaseLost } from "../../sync/ports.ts";
+import { type Lease, LeaseLost, type Renewal } from "../../sync/ports.ts";
 import { candidatesStatement, type Search } from "./claim-candidates.ts";
 import { changeOf, changesFrom } from "./claimed-changes.ts";
 import { endedInDoubt } from "./doubtful-inserts.ts";
-import { fenced, leaseTable, type Workbench } from "./fence.ts";
+import { fenced, leaseTable, renewal, type Workbench } from "./fence.ts";
 import { holdExcessDeletes } from "./held-changes.ts";
 import { hasFailed, nameInHand } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
@@ -197,20 +197,31 @@ async function take(
   );
 }
 
+interface Marked {
+  readonly batchId: string;
+  readonly ids: readonly number[];
+  /** Null: the lease is not renewed. */
+  readonly leaseSeconds: number | null;
+}
+
 /** Marks claimed changes as sent, just before the call; one round trip. */
-export async function markSent(bench: Workbench, lease: Lease, batchId: string, ids: readonly number[]): Promise<void> {
-  const [row] = await bench.session.query<{ marked: number }>(
-    `WITH lease AS (
-       SELECT FROM ${leaseTable(bench.tables, lease.work)} WHERE mapping_id = $1 AND fence = $2 AND config_version = $3
-       FOR NO KEY UPDATE
-     ), marked AS (
-       UPDATE ${bench.tables.log} SET batch_id = $5, sent_at = $6
-       WHERE id = ANY ($4::bigint[]) AND state = 'PENDING' AND fence = $2 AND EXISTS (SELECT FROM lease)
+export async function markSent(
+  { session, tables, now }: Workbench,
+  lease: Lease,
+  { batchId, ids, leaseSeconds }: Marked,
+): Promise<Renewal> {
+  const [row] = await session.query<{ marked: number; is_aborted: boolean | null }>(
+    `WITH lease AS (${renewal(tables, lease, "$7")}), marked AS (
+       UPDATE ${tables.log} SET batch_id = $5, sent_at = $6
+       WHERE id = ANY ($4::bigint[]) AND state = 'PENDING' AND fence = $2
+         AND EXISTS (SELECT FROM lease WHERE NOT is_aborted)
        RETURNING id)
-     SELECT count(*) AS marked FROM marked`,
-    [lease.mappingId, lease.fence, lease.configVersion, numberArray(ids), batchId, bench.now()],
+     SELECT (SELECT count(*) FROM marked) AS marked, (SELECT is_aborted FROM lease) AS is_aborted`,
+    [lease.mappingId, lease.fence, lease.configVersion, numberArray(ids), batchId, now(), leaseSeconds],
   );
+  if (row?.is_aborted) return "aborted";
   if (row?.marked !== ids.length) throw new LeaseLost(lease);
+  return "held";
 }
 
 /**

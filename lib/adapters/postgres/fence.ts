@@ -17,6 +17,18 @@ export interface Workbench {
 export const leaseTable = (tables: Metadata, work: Lease["work"]): string =>
   work === "cycle" ? tables.state : tables.loads;
 
+/**
+ * Prolongs a lease that is still ours; one that ran out is ours as long as nobody took it. No row: it is lost. Parameters:
+ * mapping, fence, config version; `seconds` gives how long, and where it is NULL the lease is only locked, and nobody asked
+ * whether to stop.
+ */
+export const renewal = (tables: Metadata, { work }: Lease, seconds: string): string => `
+       UPDATE ${leaseTable(tables, work)}
+       SET lease_until = coalesce(clock_timestamp() + make_interval(secs => ${seconds}::int), lease_until)
+       WHERE mapping_id = $1 AND fence = $2 AND config_version = $3
+       RETURNING ${work === "cycle"} AND ${seconds}::int IS NOT NULL
+         AND EXISTS (SELECT FROM ${tables.aborts} a WHERE a.mapping_id = $1 AND a.fence = $2) AS is_aborted`;
+
 interface FencedSettings {
   readonly lockMilliseconds?: number;
   /** The same for what is locked once the lease is. */

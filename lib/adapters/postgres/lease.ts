@@ -7,10 +7,11 @@ import {
   type Finished,
   type Lease,
   LeaseLost,
+  type Renewal,
 } from "../../sync/ports.ts";
 import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "./backlog.ts";
 import { addCount, hasCounts } from "./cycle-counts.ts";
-import { instant, iso, leaseTable, type Workbench } from "./fence.ts";
+import { instant, iso, leaseTable, renewal, type Workbench } from "./fence.ts";
 import type { Layout, MappedTable } from "./layout.ts";
 import { loadMark, pullMarksToSet } from "./marks.ts";
 import { sqlState } from "./patience.ts";
@@ -124,16 +125,16 @@ function spike(tables: Metadata, locked: string, condition = "true"): string {
     FROM ${locked} WHERE running_failed >= ${FAILURE_SPIKE_ROWS} AND ${condition}`;
 }
 
-/** Prolongs a lease that is still ours. One that ran out is ours as long as nobody took it. */
-export async function renew({ session, tables }: Bench, lease: Lease, leaseSeconds: number) {
-  const [row] = await session.query<{ aborted: boolean }>(
-    `UPDATE ${leaseTable(tables, lease.work)} SET lease_until = clock_timestamp() + make_interval(secs => $4)
-     WHERE mapping_id = $1 AND fence = $2 AND config_version = $3
-     RETURNING ${lease.work === "cycle"} AND EXISTS (SELECT FROM ${tables.aborts} a WHERE a.mapping_id = $1 AND a.fence = $2) AS aborted`,
-    [lease.mappingId, lease.fence, lease.configVersion, leaseSeconds],
-  );
+/** Prolongs a lease that is still ours. */
+export async function renew({ session, tables }: Bench, lease: Lease, leaseSeconds: number): Promise<Renewal> {
+  const [row] = await session.query<{ is_aborted: boolean }>(renewal(tables, lease, "$4"), [
+    lease.mappingId,
+    lease.fence,
+    lease.configVersion,
+    leaseSeconds,
+  ]);
   if (!row) return "lost";
-  return row.aborted ? "aborted" : "held";
+  return row.is_aborted ? "aborted" : "held";
 }
 
 /** Ends the cycle: marks, calls, spike, a little retention, and the lease is free; one round trip. */

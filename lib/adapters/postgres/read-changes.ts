@@ -1,5 +1,5 @@
-import { ChangedMeanwhile, type Lease, LeaseLost } from "../../sync/ports.ts";
-import { leaseTable, type Workbench } from "./fence.ts";
+import { ChangedMeanwhile, type Lease, LeaseLost, type Renewal } from "../../sync/ports.ts";
+import { renewal, type Workbench } from "./fence.ts";
 import { hasFailed, nameInHand } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
 import type { Row } from "./session.ts";
@@ -54,24 +54,23 @@ export interface Taken {
   readonly batchId: string | null;
 }
 
-const BATCH = { id: "$7", table: "$9", ids: "$4::bigint[]", where: "EXISTS (SELECT FROM taken)" };
+const BATCH = { id: "$7", table: "$10", ids: "$4::bigint[]", where: "EXISTS (SELECT FROM taken)" };
 
 /**
  * Makes changes PENDING that were read before, if every one is still as it was read and held by nobody; else
- * `ChangedMeanwhile`, and nothing has happened. One round trip.
+ * `ChangedMeanwhile`, and nothing has happened. One round trip, which renews the lease where it is told for how long.
  */
 export async function takeRead(
   { session, tables, mapped, now }: Workbench,
   lease: Lease,
   { ids, versions, batchId }: Taken,
-): Promise<void> {
-  const [row] = await session.query<{ taken: number; is_held: boolean }>(
-    `WITH lease AS (
-       SELECT FROM ${leaseTable(tables, lease.work)} WHERE mapping_id = $1 AND fence = $2 AND config_version = $3
-       FOR NO KEY UPDATE
-     ), unchanged AS MATERIALIZED (
+  leaseSeconds: number | null = null,
+): Promise<Renewal> {
+  const [row] = await session.query<{ taken: number; is_aborted: boolean | null }>(
+    `WITH lease AS (${renewal(tables, lease, "$9")}), unchanged AS MATERIALIZED (
        SELECT id FROM ${tables.log} WHERE id = ANY ((SELECT $4::bigint[])::bigint[])
-         AND CASE WHEN state = 'NEW' THEN xmin = ANY ($5::xid[]) ELSE false END AND EXISTS (SELECT FROM lease)
+         AND CASE WHEN state = 'NEW' THEN xmin = ANY ($5::xid[]) ELSE false END
+         AND EXISTS (SELECT FROM lease WHERE NOT is_aborted)
        FOR NO KEY UPDATE SKIP LOCKED
      ), taken AS (
        UPDATE ${tables.log} SET state = 'PENDING', fence = $2, updated_at = $6, batch_id = $7,
@@ -79,7 +78,7 @@ export async function takeRead(
        WHERE id = ANY (ARRAY(SELECT id FROM unchanged)) AND (SELECT count(*) FROM unchanged) = $8
        RETURNING id
      )${batchId === null ? "" : `, named AS (${nameInHand(tables, BATCH)})`}
-     SELECT (SELECT count(*) FROM taken) AS taken, EXISTS (SELECT FROM lease) AS is_held`,
+     SELECT (SELECT count(*) FROM taken) AS taken, (SELECT is_aborted FROM lease) AS is_aborted`,
     [
       lease.mappingId,
       lease.fence,
@@ -89,9 +88,12 @@ export async function takeRead(
       now(),
       batchId,
       ids.length,
+      leaseSeconds,
       ...(batchId === null ? [] : [mapped(lease).shape.table]),
     ],
   );
-  if (!row?.is_held) throw new LeaseLost(lease);
+  if (row?.is_aborted) return "aborted";
+  if (typeof row?.is_aborted !== "boolean") throw new LeaseLost(lease);
   if (row.taken !== ids.length) throw new ChangedMeanwhile(lease);
+  return "held";
 }

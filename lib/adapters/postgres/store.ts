@@ -119,10 +119,12 @@ export function cycleStoreOn(
         searches.set(nameOf(lease), claimed.next);
         return claims.add(claimed);
       }),
-    markSent: (lease, batchId, changeIds) =>
+    markSent: (lease, batchId, changeIds, leaseSeconds) =>
       inTurn(() => {
         const taken = claims.take(changeIds, batchId);
-        return taken ? unlessChanged(() => takeRead(bench, lease, taken)) : markSent(bench, lease, batchId, changeIds);
+        return taken
+          ? unlessChanged(() => takeRead(bench, lease, taken, leaseSeconds ?? null))
+          : markSent(bench, lease, { batchId, ids: changeIds, leaseSeconds: leaseSeconds ?? null });
       }, true),
     settle: (lease, outcomes) =>
       inTurn(async () => {
