@@ -42,7 +42,7 @@ const ORPHANS_AT_ONCE = 20_000;
  * restored. `now` is the parameter with the time.
  */
 export function pruneOrphans(tables: Metadata, now: string): string {
-  const { log, totals, state } = tables;
+  const { log, inHand, totals, state } = tables;
   const old = (column: string, condition: string) => `(
       SELECT id FROM ${log} WHERE table_name = ANY (ARRAY(SELECT table_name FROM orphans))
         AND processed_at IS ${condition} AND ${column} < ${now}::timestamptz - interval '${LOG_DAYS} days'
@@ -59,6 +59,9 @@ export function pruneOrphans(tables: Metadata, now: string): string {
       FROM (SELECT table_name, count(*) FILTER (WHERE state = 'SUCCESS') AS success,
               count(*) FILTER (WHERE state = 'FAILED') AS failed FROM left_behind GROUP BY table_name) AS gone
       WHERE t.table_name = gone.table_name)
+    , orphaned_claims AS (
+      DELETE FROM ${inHand} h WHERE h.table_name IN (SELECT table_name FROM orphans)
+        AND NOT EXISTS (SELECT FROM ${log} l WHERE l.id = ANY (h.ids) AND l.state = 'PENDING'))
     , ${orphaned("pushes", tables.pushed, "answered_at", state, now)}
     , ${orphaned("tombstones", tables.tombstones, "deleted_at", state, now)}
     , ${orphaned("conflicts", tables.conflicts, "at", state, now)}

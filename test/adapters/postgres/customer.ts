@@ -151,7 +151,7 @@ afterAll(async () => {
 });
 
 /** Whatever a test has done, no change is PENDING that `_bridge_in_hand` does not name: nobody would ever find it. */
-export async function expectPendingNamed(ask: (text: string) => Promise<readonly Row[]>): Promise<void> {
+async function expectPendingNamed(ask: (text: string) => Promise<readonly Row[]>): Promise<void> {
   const [made] = await ask("SELECT to_regclass('salesforce._bridge_in_hand') IS NOT NULL AS made");
   if (made?.["made"] !== true) return;
   const lost = await ask(`

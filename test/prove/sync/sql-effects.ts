@@ -20,19 +20,21 @@ export function pointOf(effects: readonly string[], isTransaction: boolean): str
 /** Statements and transactions by what they write. What a page changes beside its rows differs from page to page. */
 const POINTS: readonly (readonly [RegExp, string])[] = [
   [/^commit .*INSERT _bridge_pushed/, "commit of results"],
-  [/^commit UPDATE _bridge_totals, UPDATE _trigger_log$/, "commit of a claim"],
+  [/^commit (DELETE _bridge_in_hand, )?INSERT _bridge_in_hand, /, "commit of a claim"],
   [/^commit .*CREATE _bridge_meta/, "commit of metadata tables"],
   [/^commit .*CREATE _bridge_insert/, "commit of table and triggers"],
   [/^commit .*UPDATE _bridge_loads/, "commit of a load's page"],
-  [/^commit UPDATE _trigger_log$/, "commit of a recovery"],
+  [/^commit DELETE _bridge_in_hand, UPDATE _trigger_log$/, "commit of a recovery"],
   [/^commit /, "commit of a page"],
   [/^DELETE _bridge_outbox/, "forget told events"],
   [/^DELETE _bridge_conflicts.*UPDATE _bridge_loads/, "end of a load"],
   [/^DELETE _bridge_conflicts/, "end of a cycle"],
   [/^INSERT _bridge_outbox, UPDATE _bridge_state/, "lease of a cycle"],
   [/^UPDATE _bridge_loads/, "lease of a load"],
+  [/^(INSERT _bridge_in_hand, )?UPDATE _bridge_state, UPDATE _trigger_log$/, "mark as sent"],
   [/^UPDATE _bridge_state/, "renewal, or what the probe saw"],
-  [/^UPDATE _trigger_log/, "mark as sent, or release"],
+  [/^DELETE _bridge_in_hand, UPDATE _trigger_log$/, "release"],
+  [/^UPDATE _trigger_log/, "look at a job"],
 ];
 
 const WRITES =
