@@ -27,6 +27,7 @@ import { tokens as tokensIn } from "../lib/adapters/dynamodb/tokens.ts";
 import { turns as turnsIn } from "../lib/adapters/dynamodb/turns.ts";
 import { webhooks as webhooksIn } from "../lib/adapters/dynamodb/webhooks.ts";
 import { workspaces as workspacesIn } from "../lib/adapters/dynamodb/workspaces.ts";
+import { hostedRateLimits } from "../lib/adapters/hosted-rate-limits.ts";
 import { postgresMonitoring } from "../lib/adapters/postgres/monitoring.ts";
 import { rowDesks as rowDesksIn } from "../lib/adapters/postgres/row-desk.ts";
 import { guardConnections } from "../lib/adapters/reach.ts";
@@ -50,7 +51,7 @@ import type { Baselines, ImportPlans, Mappings, ProvisioningQueue } from "../lib
 import type { EngineReports, OrgReach } from "../lib/health/ports.ts";
 import type { Counters } from "../lib/metrics/ports.ts";
 import { type AddressPolicy, DEVELOPMENT, PRODUCTION } from "../lib/model/address.ts";
-import { queueVariable, type TableName, tableVariable } from "../lib/model/resources.ts";
+import { queueVariable, tableVariable } from "../lib/model/resources.ts";
 import { SLOW_ATTEMPTS } from "../lib/model/webhook.ts";
 import type { CycleQueue } from "../lib/monitoring/poll-now.ts";
 import type { Monitoring } from "../lib/monitoring/ports.ts";
@@ -99,9 +100,7 @@ export function setting(name: string): string {
 
 export { now };
 
-const tableName = (name: TableName): string => setting(tableVariable(name));
-
-export const database = (): Database => once("database", () => openDatabase(tableName));
+export const database = (): Database => once("database", () => openDatabase((name) => setting(tableVariable(name))));
 
 export const queues = (): Queues => once("queues", () => openQueues((name) => setting(queueVariable(name))));
 
@@ -116,12 +115,8 @@ export const rememberedWorkspaces = (): Pick<Workspaces, "find"> =>
 
 export const tokens = (): Tokens => once("tokens", () => rememberTokens(tokensIn(database()), now));
 
-/** A single machine counts in a database of its own, in memory (`local/cloud/dynamodb/count-in-memory.ts`). */
-export const rateLimits = (): RateLimits =>
-  once("rateLimits", () => {
-    const { RATE_LIMITS_ENDPOINT } = process.env;
-    return rateLimitsIn(RATE_LIMITS_ENDPOINT ? openDatabase(tableName, RATE_LIMITS_ENDPOINT) : database());
-  });
+/** A single machine counts in memory, where all its functions are one process. */
+export const rateLimits = (): RateLimits => once("rateLimits", () => hostedRateLimits() ?? rateLimitsIn(database()));
 
 export const repeats = (): Repeats => once("repeats", () => repeatsIn(database(), vault()));
 

@@ -1,12 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { inspect } from "node:util";
-import { tableVariable } from "../model/resources.ts";
 import { assemble } from "./assemble.ts";
 import { cannotListen } from "./cannot-listen.ts";
-import { type CountsInMemory, countInMemory } from "./cloud/dynamodb/count-in-memory.ts";
 import { startHost } from "./cloud/lambda/start-host.ts";
-import { type Cloud, startCloud } from "./cloud/start-cloud.ts";
+import { startCloud } from "./cloud/start-cloud.ts";
 import { type Demo, knownDemo, openDemo } from "./demo.ts";
 import { unwritable } from "./folder-lock.ts";
 import { type FunctionLog, openFunctionLog } from "./function-log.ts";
@@ -111,9 +108,6 @@ async function startParts(
   postgres.exited.then(() => lose("the embedded PostgreSQL", postgres.logFile));
   cloud.dynamodb.lost.then(() => lose("the embedded DynamoDB", join(dataDir, "cloud/dynamodb.log")));
   const environment = operatorEnvironment(cloud.environment);
-  const counts = options.isolate ? null : await countRequests(cloud, dataDir, environment, log);
-  if (counts) closers.push(counts.close);
-  counts?.lost.then(() => lose("the embedded DynamoDB of rate limits", join(dataDir, "cloud/rate-limits.log")));
   const host = await keep(
     "functions",
     startHost({
@@ -122,11 +116,8 @@ async function startParts(
       port: options.port,
       address: options.host,
       isolate: options.isolate,
-      environment: {
-        ...DEVELOPMENT,
-        ...chosenRateLimit(),
-        ...(counts && { RATE_LIMITS_ENDPOINT: counts.endpoint }),
-      },
+      countsRequests: !options.isolate,
+      environment: { ...DEVELOPMENT, ...chosenRateLimit() },
       log: (line) => log.write(JSON.stringify({ part: "lambda host", ...line })),
     }).catch((error: unknown) => {
       throw cannotListen(error, "the service", "choose another with --port (0 picks a free one) or --host");
@@ -147,22 +138,6 @@ async function startParts(
     ? await openDemo({ environment, postgres, org, before, ...options, baseUrl: host.baseUrl, onBegun })
     : knownDemo(before);
   return fileWith(demo);
-}
-
-/** The functions of one process count in memory; isolated ones, whose every call the guard looks at, where they are sent. */
-function countRequests(
-  { clock }: Cloud,
-  dataDir: string,
-  environment: Readonly<Record<string, string>>,
-  log: FunctionLog,
-): Promise<CountsInMemory> {
-  return countInMemory({
-    folder: join(dataDir, "cloud"),
-    tableName: environment[tableVariable("rateLimits")] ?? "",
-    environment,
-    clock,
-    onFault: (fault) => log.write(JSON.stringify({ level: "error", event: "rate limits", message: inspect(fault) })),
-  });
 }
 
 /** The contract's 300 a minute unless this process was told another figure, as load tests do. */

@@ -14,9 +14,9 @@ export interface Database {
 /** What the SDK does for each request that nobody here reads: its own log, its name, Lambda's trace of recursions. */
 const UNUSED = ["loggerMiddleware", "getUserAgentMiddleware", "recursionDetectionMiddleware"];
 
-/** The database that the environment names; region, credentials and, unless it is given, the endpoint are the SDK's to find. */
-export function openDatabase(table: (name: TableName) => string, endpoint?: string): Database {
-  const client = new DynamoDBClient({ ...ASKING, sha256: Sha256, ...(endpoint !== undefined && { endpoint }) });
+/** The database that the environment names; region, endpoint and credentials are the SDK's to find. */
+export function openDatabase(table: (name: TableName) => string): Database {
+  const client = new DynamoDBClient({ ...ASKING, sha256: Sha256 });
   for (const name of UNUSED) client.middlewareStack.remove(name);
   const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   readTogether(documents);

@@ -8,7 +8,6 @@ import { keepDynamoDb } from "./dynamodb/keep-dynamodb.ts";
 import { sweepExpired } from "./dynamodb/sweep-expired.ts";
 import { listen } from "./http-listener.ts";
 import { type Kms, openKms } from "./kms/kms.ts";
-import { repeatHourly } from "./repeat-hourly.ts";
 import type { Jitter } from "./scheduler/jitter.ts";
 import { openScheduler, type Scheduler } from "./scheduler/scheduler.ts";
 import { openSqs, type Sqs } from "./sqs/sqs.ts";
@@ -51,6 +50,8 @@ export interface Cloud {
 const REGION = "eu-local-1";
 const ACCOUNT_ID = "000000000000";
 const CREDENTIALS = { accessKeyId: "AKIALOCALBRIDGE00000", secretAccessKey: "local" };
+/** AWS takes days to delete what has expired; a sweep reads every item. */
+const SWEEP_EVERY_MILLISECONDS = 60 * 60_000;
 
 /** Starts DynamoDB, SQS, EventBridge Scheduler and KMS on 127.0.0.1 over one data folder. Throws when another process owns the folder. */
 export async function startCloud(settings: CloudSettings): Promise<Cloud> {
@@ -84,16 +85,12 @@ export async function startCloud(settings: CloudSettings): Promise<Cloud> {
     });
     address = `http://127.0.0.1:${listener.port}`;
     closers.push(listener.close);
-    const server = await keepDynamoDb({
-      place: { folder: dataDir, name: "dynamodb" },
-      wantedPort: ports.dynamodb,
-      onFault,
-    });
+    const server = await keepDynamoDb(dataDir, ports.dynamodb, onFault);
     closers.push(server.close);
     const client = new DynamoDBClient({ endpoint: server.endpoint, region: REGION, credentials: CREDENTIALS });
     closers.push(() => client.destroy());
     const sweep = () => sweepExpired(client, new Date(clock.now()));
-    if (settings.sweepsExpiredItems ?? true) closers.push(repeatHourly(clock, sweep, onFault));
+    if (settings.sweepsExpiredItems ?? true) closers.push(everyHour(clock, sweep, onFault));
 
     const endpoints = { dynamodb: server.endpoint, sqs: address, scheduler: address, kms: address };
     return {
@@ -131,5 +128,21 @@ function environmentFor(endpoints: Readonly<Record<string, string>>): Record<str
     AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
     AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
     ...Object.fromEntries(urls),
+  };
+}
+
+/** Repeats the work each hour of the clock, an hour after it began. */
+function everyHour(clock: Clock, work: () => Promise<unknown>, onFault: (fault: unknown) => void): () => Promise<void> {
+  let running: Promise<unknown> = Promise.resolve();
+  const book = () =>
+    clock.at(clock.now() + SWEEP_EVERY_MILLISECONDS, () => {
+      running = work().catch(onFault);
+      cancel = book();
+      return running;
+    });
+  let cancel = book();
+  return async () => {
+    cancel();
+    await running;
   };
 }
