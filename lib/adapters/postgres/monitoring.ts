@@ -6,6 +6,7 @@ import { type KeptSession, type KeptSessions, keepSessions } from "./kept-sessio
 import { unlessUnprovisioned } from "./lease.ts";
 import {
   ACTIVITY_COLUMNS,
+  deepLogPage,
   ERROR_COLUMNS,
   type LogFilter,
   logPage,
@@ -80,8 +81,10 @@ async function readPage(
   { filter, columns, limit, offset }: AskedPage,
 ): Promise<WrittenPage> {
   const table = filter.table === null ? [] : [filter.table];
-  if (offset < DEEP) {
-    const [page] = await ask(logPage(tables, filter, columns), [limit, offset, ...table]);
+  const isWhole = filter.state === null && filter.table === null;
+  if (offset < DEEP || isWhole) {
+    const text = offset < DEEP ? logPage(tables, filter, columns) : deepLogPage(tables, columns);
+    const [page] = await ask(text, [limit, offset, ...table]);
     return { total: Number(page?.["total"] ?? 0), rows: rowsOf(page) };
   }
   const [counted] = await ask(logTotal(tables, filter), table);
