@@ -107,6 +107,14 @@ test("nothing that runs imports a test", () => {
   expect(IMPORTS.filter(({ from, to }) => to.startsWith("test/") && !isOfTests(from))).toEqual([]);
 });
 
+test("benches and proofs, which Node runs by itself, need no Vitest", () => {
+  const begin = IMPORTS.map(({ from }) => from).filter((from) => /^test\/(bench|prove)\/[\w-]+\.ts$/.test(from));
+  const reached = reachedFrom(begin.filter((from) => !from.endsWith(".test.ts")));
+
+  expect(reached.size).toBeGreaterThan(10);
+  expect(IMPORTS.filter(({ from, to, isType }) => reached.has(from) && to === "vitest" && !isType)).toEqual([]);
+});
+
 test("zod comes in its small form wherever it is bundled", () => {
   expect(deployed().filter(({ to, specifier }) => to === "zod" && specifier !== "zod/mini")).toEqual([]);
 });
@@ -131,6 +139,16 @@ function inLib(folder = "lib/"): Import[] {
 }
 
 /** Imports of what becomes part of a bundle. */
+/** These files and all that they load. */
+function reachedFrom(files: readonly string[]): ReadonlySet<string> {
+  const reached = new Set(files);
+  // What is added while a set is walked is walked, too.
+  for (const file of reached) {
+    for (const { from, to, isType } of IMPORTS) if (from === file && !isType) reached.add(to);
+  }
+  return reached;
+}
+
 function deployed(): Import[] {
   return IMPORTS.filter(
     ({ from }) => /^(functions|lib)\//.test(from) && !/^lib\/(local|infra|cli|console)\//.test(from),

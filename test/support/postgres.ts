@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { Socket } from "node:net";
 import { Client } from "pg";
-import { afterAll, inject } from "vitest";
+import { inject } from "vitest";
 import { keepSecret, keptSecrets, passwordIn, SQL_FORMS } from "./secrets.ts";
 
 /** A database of its own on the PostgreSQL that the test run shares. */
@@ -43,10 +44,6 @@ export async function createTestDatabase({ like }: { readonly like?: TestDatabas
 
 let server: Promise<Server> | undefined;
 
-afterAll(async () => {
-  await (await server?.catch(() => undefined))?.client.end();
-});
-
 async function openServer(): Promise<Server> {
   const answer = await fetch(inject("postgresDesk"));
   const url = await answer.text();
@@ -54,6 +51,9 @@ async function openServer(): Promise<Server> {
   keepSecret(passwordIn(url));
   const client = new Client({ connectionString: url });
   await client.connect();
+  // It ends with the test file's process, which it does not keep from ending.
+  const { stream } = client.connection;
+  if (stream instanceof Socket) stream.unref();
   return { url, client };
 }
 

@@ -1,3 +1,4 @@
+import type { Mapping } from "../../lib/model/mapping.ts";
 import type { Column, TableShape } from "../../lib/model/shape.ts";
 
 /** A mapped field, a writable text of 80 characters unless it says otherwise. */
@@ -37,5 +38,29 @@ export function contactShape(more: Partial<TableShape> = {}): TableShape {
     filter: null,
     softDeletes: true,
     ...more,
+  };
+}
+
+/** The mapping that a table of this shape belongs to. */
+export function mappingOf(shape: TableShape, workspaceId = "w_1"): Mapping {
+  return {
+    id: shape.mappingId,
+    workspaceId,
+    sfObject: shape.sfObject,
+    pgTable: shape.table,
+    syncDirection: shape.direction,
+    active: true,
+    fields: shape.columns.map(({ field }) => field),
+    upsertField: shape.upsertField,
+    pollingSeconds: 10,
+    notifyEnabled: false,
+    conflictPolicy: shape.conflictPolicy,
+    filter: null,
+    foreign: {},
+    configVersion: shape.configVersion,
+    provisioning: { state: "pending" },
+    createdAt: new Date(0),
+    updatedAt: new Date(0),
+    deletedAt: null,
   };
 }

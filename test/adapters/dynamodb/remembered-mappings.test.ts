@@ -6,7 +6,7 @@ import type { Mapping } from "../../../lib/model/mapping.ts";
 import type { TableShape } from "../../../lib/model/shape.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../support/bridge-cloud.ts";
 import { countCalls } from "../../support/count-writes.ts";
-import { mappingOf } from "../postgres/customer.ts";
+import { mappingOf } from "../../support/shapes.ts";
 
 let cloud: BridgeCloud;
 beforeAll(async () => {

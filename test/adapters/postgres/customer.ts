@@ -3,12 +3,11 @@ import { afterAll } from "vitest";
 import { createProvisioner } from "../../../lib/adapters/postgres/provision.ts";
 import { openSession, type Session } from "../../../lib/adapters/postgres/session.ts";
 import { cycleStoreOn } from "../../../lib/adapters/postgres/store.ts";
-import type { Mapping } from "../../../lib/model/mapping.ts";
 import type { Image } from "../../../lib/model/record.ts";
 import type { TableShape } from "../../../lib/model/shape.ts";
 import type { Begun, ClaimedChange, CycleStore, Lease, Page, Provisioner } from "../../../lib/sync/ports.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/postgres.ts";
-import { contactShape } from "../../support/shapes.ts";
+import { contactShape, mappingOf } from "../../support/shapes.ts";
 
 export type Held = Extract<Begun, { held: true }>;
 
@@ -158,29 +157,6 @@ async function expectPendingNamed(ask: (text: string) => Promise<readonly Row[]>
     SELECT id, table_name FROM salesforce._trigger_log
     WHERE state = 'PENDING' AND id NOT IN (SELECT unnest(ids) FROM salesforce._bridge_in_hand)`);
   if (lost.length > 0) throw new Error(`PENDING changes that nothing names: ${JSON.stringify(lost)}`);
-}
-
-export function mappingOf(shape: TableShape, workspaceId = "w_1"): Mapping {
-  return {
-    id: shape.mappingId,
-    workspaceId,
-    sfObject: shape.sfObject,
-    pgTable: shape.table,
-    syncDirection: shape.direction,
-    active: true,
-    fields: shape.columns.map(({ field }) => field),
-    upsertField: shape.upsertField,
-    pollingSeconds: 10,
-    notifyEnabled: false,
-    conflictPolicy: shape.conflictPolicy,
-    filter: null,
-    foreign: {},
-    configVersion: shape.configVersion,
-    provisioning: { state: "pending" },
-    createdAt: new Date(0),
-    updatedAt: new Date(0),
-    deletedAt: null,
-  };
 }
 
 /** `003000000000001AAA` for 1. */

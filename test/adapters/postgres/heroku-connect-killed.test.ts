@@ -6,8 +6,8 @@ import { migrate } from "../../../lib/adapters/postgres/migrate.ts";
 import { openSession } from "../../../lib/adapters/postgres/session.ts";
 import { startBreakingRelay } from "../../support/breaking-relay.ts";
 import { herokuConnectSchema } from "../../support/heroku-connect.ts";
-import { column, contactShape } from "../../support/shapes.ts";
-import { type Customer, createCustomer, mappingOf } from "./customer.ts";
+import { column, contactShape, mappingOf } from "../../support/shapes.ts";
+import { type Customer, createCustomer } from "./customer.ts";
 
 const SHAPE = contactShape({ columns: [column("Email"), column("LastName")] });
 const MORE_THAN_ENOUGH = 100;

@@ -3,7 +3,8 @@ import { migrate } from "../../../lib/adapters/postgres/migrate.ts";
 import { MIGRATIONS } from "../../../lib/adapters/postgres/migrations.ts";
 import { createProvisioner } from "../../../lib/adapters/postgres/provision.ts";
 import { openSession } from "../../../lib/adapters/postgres/session.ts";
-import { type Customer, createCustomer, mappingOf } from "./customer.ts";
+import { mappingOf } from "../../support/shapes.ts";
+import { type Customer, createCustomer } from "./customer.ts";
 
 let customer: Customer;
 beforeEach(async () => {

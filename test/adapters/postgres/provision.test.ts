@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { createProvisioner } from "../../../lib/adapters/postgres/provision.ts";
-import { column, contactShape } from "../../support/shapes.ts";
-import { type Customer, createCustomer, image, mappingOf, orgTime, page, sfidOf } from "./customer.ts";
+import { column, contactShape, mappingOf } from "../../support/shapes.ts";
+import { type Customer, createCustomer, image, orgTime, page, sfidOf } from "./customer.ts";
 
 let customer: Customer;
 afterEach(() => customer.close());
