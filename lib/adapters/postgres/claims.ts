@@ -13,8 +13,10 @@ export interface Claims {
   take(ids: readonly number[], batchId: string | null): Taken | null;
   /** The claims and batches all of whose changes are among these, or were given back before. */
   handledWith(ids: readonly number[]): readonly string[];
-  /** Those of these changes that are PENDING; the caller has none of them any more. */
-  giveBack(ids: readonly number[]): readonly number[];
+  /** Those of these changes that are PENDING. */
+  pendingAmong(ids: readonly number[]): readonly number[];
+  /** The caller has none of these any more: what they ended as is committed. */
+  giveBack(ids: readonly number[]): void;
   /**
    * By what the row of an outcome is known again that nobody has written since all that waits of it was claimed; null:
    * more of it was claimed than the outcome ends, or nobody knows.
@@ -78,13 +80,14 @@ export function createClaims(): Claims {
       }
       return [...among].flatMap(([by, count]) => (count === named.get(by) ? [by] : []));
     },
-    giveBack: (ids) =>
-      ids.filter((id) => {
+    pendingAmong: (ids) => ids.filter((id) => !held.get(id)?.versions),
+    giveBack(ids) {
+      for (const id of ids) {
         const hold = held.get(id);
         if (hold) name(hold, null);
         held.delete(id);
-        return !hold?.versions;
-      }),
+      }
+    },
     rowVersion({ changeIds }) {
       const rows = new Set(changeIds.map((id) => held.get(id)?.row));
       const [row] = rows;

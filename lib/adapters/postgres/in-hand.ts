@@ -7,8 +7,8 @@ import type { Metadata } from "./sql.ts";
  * takes away once it has recovered (`recover.ts`). So every PENDING change is named, and a named one need not be PENDING.
  */
 export const nameInHand = ({ inHand }: Metadata, { id, table, ids, where = "true" }: Named): string =>
-  `INSERT INTO ${inHand} (id, table_name, ids) SELECT ${id}, ${table}, ${ids} WHERE ${where}
-       ON CONFLICT (id) DO UPDATE SET ids = excluded.ids`;
+  `INSERT INTO ${inHand} AS h (id, table_name, ids) SELECT ${id}, ${table}, ${ids} WHERE ${where}
+       ON CONFLICT (id) DO UPDATE SET ids = h.ids || excluded.ids`;
 
 /** Expressions: the claim or batch, the table of its changes, and their ids. */
 interface Named {
@@ -26,6 +26,16 @@ export const isPending = ({ inHand }: Metadata, alias: string, where: string): s
 export const forgetHandled = ({ inHand, log }: Metadata): string =>
   `DELETE FROM ${inHand} h WHERE h.table_name = $1
      AND NOT EXISTS (SELECT FROM ${log} l WHERE l.id = ANY (h.ids) AND l.state = 'PENDING')`;
+
+/**
+ * Names what is PENDING and is not named: a version that knew nothing of it claimed it, or somebody by hand. Nothing else
+ * would ever find such a change.
+ */
+export const nameUnnamed = ({ inHand, log }: Metadata): string =>
+  `INSERT INTO ${inHand} (id, table_name, ids)
+   SELECT gen_random_uuid()::text, table_name, array_agg(id) FROM ${log}
+   WHERE processed_at IS NULL AND state = 'PENDING' AND id <> ALL (ARRAY(SELECT unnest(ids) FROM ${inHand}))
+   GROUP BY table_name`;
 
 /** A condition by which indexes know a failed change. */
 export const hasFailed = (alias: string): string => `${alias}.state = 'FAILED' AND ${alias}.last_operation = 'FAILED'`;

@@ -1,4 +1,5 @@
 import { Failure } from "../../model/failure.ts";
+import { nameUnnamed } from "./in-hand.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { moveLogAside } from "./move-log-aside.ts";
 import { isWorthWaiting, patiently } from "./patience.ts";
@@ -59,6 +60,7 @@ export async function migrate(
 async function moveOn(session: Session, schema: string, version: number, migrations: typeof MIGRATIONS): Promise<void> {
   const tables = metadata(schema);
   for (const migration of migrations.slice(version)) await session.script(migration(name(schema), tables));
+  if (Math.max(version, migrations.length) >= MIGRATIONS.length) await session.query(nameUnnamed(tables));
   if (version >= migrations.length) return;
   await session.query(`UPDATE ${tables.meta} SET schema_version = $1`, [migrations.length]);
 }

@@ -1,5 +1,6 @@
 import { IN_DOUBT } from "../../model/in-doubt.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
+import { hasFailed } from "./in-hand.ts";
 import type { Layout } from "./layout.ts";
 import { openSession, type Session } from "./session.ts";
 import { literal, type Metadata, metadata, name, qualified } from "./sql.ts";
@@ -63,11 +64,11 @@ async function retryFailed(
       `WITH retried AS (
          UPDATE ${tables.log} l SET state = 'NEW', processed_at = NULL, processed_tx = NULL, last_operation = NULL,
            attempts = 0, due_at = NULL, superseded = false, row_owed = false
-         WHERE l.table_name = $1 AND l.state = 'FAILED' AND (l.id = ANY ($2::bigint[])
+         WHERE l.table_name = $1 AND ${hasFailed("l")} AND (l.id = ANY ($2::bigint[])
            -- What ended in doubt with it goes with it.
            OR starts_with(l.sf_message, $3) AND NOT l.superseded AND l.record_id IN (
              SELECT a.record_id FROM ${tables.log} a
-             WHERE a.table_name = $1 AND a.id = ANY ($2::bigint[]) AND a.state = 'FAILED' AND starts_with(a.sf_message, $3)))
+             WHERE a.table_name = $1 AND a.id = ANY ($2::bigint[]) AND ${hasFailed("a")} AND starts_with(a.sf_message, $3)))
          RETURNING l.record_id
        ), totals AS (
          UPDATE ${tables.totals} SET failed = failed - (SELECT count(*) FROM retried) WHERE table_name = $1

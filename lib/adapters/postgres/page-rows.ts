@@ -145,7 +145,7 @@ export async function readAround(
          WHERE e.mapping_id = $4 AND e.sfid = ANY (${ASKED_SFIDS})) AS errors,
        (SELECT coalesce(jsonb_agg(h.sfid), '[]') FROM ${tables.heldDeletes} h
          WHERE h.mapping_id = $4 AND h.sfid = ANY (${ASKED_SFIDS})) AS held,
-       EXISTS (SELECT FROM ${log} AND ${isPending(tables, "l", "table_name = $1")} AND l.action = 'INSERT'
+       EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name = $1 AND ${isPending(tables, "l", "table_name = $1")} AND l.action = 'INSERT'
          AND l.sent_at IS NOT NULL) AS sent_inserts`,
     [shape.table, keys, idArray(page.images.map(({ sfid }) => sfid)), shape.mappingId, page.readAt],
   );

@@ -138,9 +138,9 @@ export function cycleStoreOn(
     sendAgain: (lease, saves) => inTurn(() => sendAgain(bench, lease, saves)),
     release: (lease, changeIds) =>
       inTurn(async () => {
-        const handled = claims.handledWith(changeIds);
-        const pending = claims.giveBack(changeIds);
-        if (pending.length > 0) await release(bench, lease, pending, handled);
+        const pending = claims.pendingAmong(changeIds);
+        if (pending.length > 0) await release(bench, lease, pending, claims.handledWith(changeIds));
+        claims.giveBack(changeIds);
         searches.delete(nameOf(lease));
       }),
     apply: (lease, page) => inTurn(() => apply(bench, lease, page)),
