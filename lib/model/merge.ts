@@ -83,6 +83,18 @@ export function merge({ policy, image, stamp, row, waiting }: Meeting): Merged {
   return { write, dropped: droppedFrom(waiting, lost), collisions };
 }
 
+/**
+ * Whether Salesforce shows news of a field that is under way. They may be newer than the answer, a job's above all, and then
+ * no further image comes of itself: the record is to be read again once it is answered.
+ */
+export function awaitsAnswer({ image, row, waiting }: Pick<Meeting, "image" | "row" | "waiting">): boolean {
+  return Object.entries(image).some(([column, salesforce]) => {
+    const touching = waiting.filter((change) => column in change.values);
+    const isUnderWay = salesforce !== (row[column] ?? null) && touching.some(({ isSent }) => isSent);
+    return isUnderWay && isNews(column, salesforce, touching);
+  });
+}
+
 /** False when Salesforce shows what the row held before its changes, or what one of the changes made of it. */
 function isNews(column: string, salesforce: string | null, touching: readonly WaitingChange[]): boolean {
   const [first] = touching;

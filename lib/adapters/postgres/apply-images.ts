@@ -110,15 +110,16 @@ async function applyAll(
     });
 
   const doubtful = await inDoubt(bench, mapped, judged, around, page);
-  const applied = await carryOut(bench, lease, mapped, judged, { doubtful, page, makesRoom });
+  const { awaiting, ...applied } = await carryOut(bench, lease, mapped, judged, { doubtful, page, makesRoom });
   await dropHolds(bench, lease, around.heldDeletes, judged);
   await writeInboundErrors(bench, lease, [
     ...[...busy].map((sfid) => busyRow(bench, sfid)),
     ...applied.reread.map((sfid) => outdatedRow(bench, sfid)),
+    ...awaiting.map((sfid) => awaitingRow(bench, sfid)),
     ...(doubtful.suspects?.sfids ?? []).map((sfid) => suspectRow(bench, sfid)),
     ...(page.lane === "reread" ? [...linked] : []).map((sfid) => suspectRow(bench, sfid)),
   ]);
-  const stays = new Set([...busy, ...linked, ...applied.reread, ...doubtful.sfids]);
+  const stays = new Set([...busy, ...linked, ...applied.reread, ...awaiting, ...doubtful.sfids]);
   await clearInboundErrors(
     bench,
     lease,
@@ -181,6 +182,14 @@ const outdatedRow = (bench: Workbench, sfid: string) => ({
   retryAt: bench.now(),
 });
 
+/** The position moves on, and the answer may tell of a save that came before what was read. */
+const awaitingRow = (bench: Workbench, sfid: string) => ({
+  sfid,
+  error: "a change of its row is under way; the record is read again until that is answered",
+  sqlState: null,
+  retryAt: busyUntil(bench),
+});
+
 /** Seen as well by whoever looks for a record that has no row. */
 const suspectRow = (bench: Workbench, sfid: string) => ({
   sfid,
@@ -195,7 +204,7 @@ async function carryOut(
   mapped: MappedTable,
   judged: readonly Judged[],
   { doubtful, page, makesRoom }: Pick<Patience, "makesRoom"> & { readonly doubtful: HeldImages; readonly page: Page },
-): Promise<Applied> {
+): Promise<Applied & { readonly awaiting: readonly string[] }> {
   const reread = judged.filter(({ verdict }) => verdict.kind === "reread").map(({ image }) => image.sfid);
   const deletions = judged.flatMap(({ image, verdict }) => (verdict.kind === "delete" ? [{ ...verdict, image }] : []));
   const { deleted, held } = await deleteRows(bench, lease, mapped, deletions, page);
@@ -231,5 +240,6 @@ async function carryOut(
     conflicts: merged.conflicts.length,
     heldDeletes: held,
     suspects: doubtful.suspects,
+    awaiting: merged.awaiting,
   };
 }

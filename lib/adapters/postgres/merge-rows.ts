@@ -1,5 +1,5 @@
 import type { Verdict } from "../../model/judge-image.ts";
-import { type Collision, comesBack, merge } from "../../model/merge.ts";
+import { awaitsAnswer, type Collision, comesBack, merge } from "../../model/merge.ts";
 import type { Image } from "../../model/record.ts";
 import type { Conflict } from "./conflicts.ts";
 import type { Workbench } from "./fence.ts";
@@ -23,6 +23,7 @@ export async function mergeRows(bench: Workbench, mapped: MappedTable, judged: r
   const dropped: { readonly changeId: number; readonly columns: readonly string[] }[] = [];
   const refused: RefusedChange[] = [];
   const conflicts: Conflict[] = [];
+  const awaiting: string[] = [];
 
   for (const [index, { key, image, waiting }] of meetings.entries()) {
     const side = sides[index];
@@ -30,13 +31,14 @@ export async function mergeRows(bench: Workbench, mapped: MappedTable, judged: r
     const shown = Object.fromEntries(Object.entries(side.image).filter(([column]) => column in image.values));
     const { conflictPolicy: policy } = mapped.shape;
     const result = merge({ policy, image: shown, stamp: image.systemModstamp, row: side.row, waiting });
+    if (awaitsAnswer({ image: shown, row: side.row, waiting })) awaiting.push(image.sfid);
     const spent = result.dropped.filter(({ isSpent }) => isSpent);
     dropped.push(...result.dropped.filter(({ isSpent }) => !isSpent));
     refused.push(...spent.map(({ changeId }) => ({ id: changeId, reason: overruled(result.collisions) })));
     conflicts.push(...result.collisions.map((collision) => ({ ...collision, sfid: image.sfid, recordId: key })));
     rows.push(rowOf(image, { key, values: result.write, waits: spent.length < waiting.length }));
   }
-  return { rows, dropped, refused, conflicts };
+  return { rows, dropped, refused, conflicts, awaiting };
 }
 
 const overruled = (collisions: readonly Collision[]) =>

@@ -189,6 +189,30 @@ test("an image of our own write that arrives before its answer is no conflict", 
   expect(await rows()).toMatchObject([{ email: "two@example.com" }]);
 });
 
+test("news of a field that is under way reach its row although the answer tells of an older save", async () => {
+  const { store, lease } = await known("salesforce_wins");
+  await customer.sql("UPDATE salesforce.contact SET email = 'sent@example.com'");
+  const [sent] = await store.claim(lease, 10);
+  const changeIds = [Number(sent?.id)];
+  await store.markSent(lease, "a job", changeIds);
+
+  const news = image(1, 9, { email: "news@example.com" });
+  await store.apply(lease, page([news]));
+  const underWay = await rows();
+  const answered = { sfid: sfidOf(1), answeredAt: orgTime(2) };
+  await store.settle(lease, [{ kind: "accepted", changeIds, recordId: 1, action: "UPDATE", ...answered }]);
+  await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+  customer.now = new Date(customer.now.getTime() + 11_000);
+  const next = await customer.cycle();
+  await next.store.apply(next.lease, page([news], { lane: "reread" }));
+  await next.store.finish(next.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+
+  expect(underWay).toMatchObject([{ email: "sent@example.com" }]);
+  expect(next.begun.rereads).toEqual([sfidOf(1)]);
+  expect(await rows()).toMatchObject([{ email: "news@example.com" }]);
+  expect((await customer.cycle()).begun.rereads).toEqual([]);
+});
+
 test("a row without a waiting change follows Salesforce whatever the policy", async () => {
   const { store, lease } = await known("postgres_wins");
   await customer.sql("UPDATE salesforce.contact SET email = 'pg@example.com'");
