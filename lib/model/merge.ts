@@ -89,9 +89,12 @@ export function merge({ policy, image, stamp, row, waiting }: Meeting): Merged {
  */
 export function awaitsAnswer({ image, row, waiting }: Pick<Meeting, "image" | "row" | "waiting">): boolean {
   return Object.entries(image).some(([column, salesforce]) => {
+    const postgres = row[column] ?? null;
     const touching = waiting.filter((change) => column in change.values);
-    const isUnderWay = salesforce !== (row[column] ?? null) && touching.some(({ isSent }) => isSent);
-    return isUnderWay && isNews(column, salesforce, touching);
+    if (salesforce === postgres || touching.every(({ isSent }) => !isSent)) return false;
+    // What an INSERT leaves to Salesforce is taken at once.
+    if (postgres === null && touching.some(({ action }) => action === "INSERT")) return false;
+    return isNews(column, salesforce, touching);
   });
 }
 

@@ -36,13 +36,12 @@ export function createClaims(): Claims {
   const held = new Map<number, Hold>();
   /** How many changes claims and batches name that are held. */
   const named = new Map<string, number>();
+  const count = (by: string | null, more: number) => {
+    if (by !== null) named.set(by, (named.get(by) ?? 0) + more);
+  };
   const name = (hold: Hold, by: string | null) => {
-    for (const [id, more] of [
-      [hold.namedBy, -1],
-      [by, 1],
-    ] as const) {
-      if (id !== null) named.set(id, (named.get(id) ?? 0) + more);
-    }
+    count(hold.namedBy, -1);
+    count(by, 1);
     hold.namedBy = by;
   };
   return {
