@@ -32,12 +32,17 @@ export interface Claimed {
   readonly next: Search;
   /** What the changes were read as; null: they are PENDING. */
   readonly versions: readonly string[] | null;
-  /** By what their rows, as they were when all that waits of them was claimed, are known again. */
-  readonly rowVersions: RowVersions;
+  /** Their rows, by key. */
+  readonly knownRows: ReadonlyMap<number, KnownRow>;
 }
 
-/** The transactions that had last written rows, by key. */
-export type RowVersions = ReadonlyMap<number, string>;
+/** A row as it was when all that waits of it was claimed. */
+export interface KnownRow {
+  /** The transaction that had last written it, by which it is known again. */
+  readonly version: string;
+  /** The sfid that it and all these changes have; null: they don't have one. */
+  readonly sfid: string | null;
+}
 
 /**
  * NEW changes that are due, in log order, as PENDING, and with them what failed before on the same rows, since a newer
@@ -84,7 +89,7 @@ export async function claim(
         claimId,
         next: nextSearch(candidates, candidates.length < found.length || found.length === limit),
         versions: read?.versions ?? null,
-        rowVersions: locked?.rowVersions ?? versionsIn(rows),
+        knownRows: knownRows(rows, locked?.versions ?? null),
       };
     }
   });
@@ -118,16 +123,24 @@ function nextSearch(candidates: readonly Candidate[], isFilled: boolean): Search
   return last && isFilled ? { kind: "backlog", after: last.id } : { kind: "all" };
 }
 
-const versionsIn = (rows: readonly Row[]): RowVersions =>
-  new Map(
-    rows.flatMap(({ record_id, row_version }) =>
-      row_version === null ? [] : [[Number(record_id), String(row_version)]],
-    ),
-  );
+function knownRows(rows: readonly Row[], versions: RowVersions | null): ReadonlyMap<number, KnownRow> {
+  const known = new Map<number, KnownRow>();
+  for (const { record_id, row_version, sfid, has_sfid } of rows) {
+    const key = Number(record_id);
+    const version = versions ? versions[key] : row_version;
+    if (typeof version !== "string") continue;
+    const isShared = has_sfid === true && known.get(key)?.sfid !== null;
+    known.set(key, { version, sfid: isShared ? String(sfid) : null });
+  }
+  return known;
+}
+
+/** By key of the row; what is not told is not there. */
+type RowVersions = Readonly<Record<string, string>>;
 
 interface Locked {
   readonly ids: readonly number[];
-  readonly rowVersions: RowVersions;
+  readonly versions: RowVersions;
 }
 
 /** Locks all NEW and failed changes of these rows; a row of which somebody holds one, or the caller does, is left out. */
@@ -137,13 +150,13 @@ async function lockWhole(
   recordIds: readonly number[],
   onlyRead: readonly number[],
 ): Promise<Locked> {
-  if (recordIds.length === 0) return { ids: [], rowVersions: new Map() };
+  if (recordIds.length === 0) return { ids: [], versions: {} };
   const key = name(layout.key);
   // From a subquery, or the planner would weigh each of some thousand keys against what is most common among them.
   const [found] = await session.query<{
     whole: [number, number][] | null;
     locked: number[];
-    versions: Readonly<Record<string, string>>;
+    versions: RowVersions;
   }>(
     `WITH whole AS MATERIALIZED (
        SELECT id, record_id FROM ${tables.log}
@@ -162,11 +175,11 @@ async function lockWhole(
          THEN (SELECT jsonb_agg(jsonb_build_array(id, record_id)) FROM whole) END AS whole`,
     [shape.table, numberArray(recordIds), numberArray(onlyRead)],
   );
-  const rowVersions = new Map(Object.entries(found?.versions ?? {}).map(([key, version]) => [Number(key), version]));
-  if (!found?.whole) return { ids: found?.locked ?? [], rowVersions };
+  const versions = found?.versions ?? {};
+  if (!found?.whole) return { ids: found?.locked ?? [], versions };
   const locked = new Set(found.locked);
   const torn = new Set(found.whole.filter(([id]) => !locked.has(id)).map(([, recordId]) => recordId));
-  return { ids: found.whole.filter(([, recordId]) => !torn.has(recordId)).map(([id]) => id), rowVersions };
+  return { ids: found.whole.filter(([, recordId]) => !torn.has(recordId)).map(([id]) => id), versions };
 }
 
 async function take(

@@ -11,7 +11,8 @@ import { name, qualified } from "./sql.ts";
 export function changesFrom(part: string, { shape, layout }: MappedTable): string {
   return `SELECT l.id, l.action, l.record_id, l.old, l."values", l.attempts, l.batch_id, l.confirmed,
       l.created_at AS captured_at, l.sent_at,
-      CASE WHEN l.action = 'DELETE' THEN l.sfid ELSE coalesce(t.sfid, l.sfid) END AS sfid
+      CASE WHEN l.action = 'DELETE' THEN l.sfid ELSE coalesce(t.sfid, l.sfid) END AS sfid,
+      t.sfid = l.sfid AS has_sfid
     FROM ${part} l LEFT JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = l.record_id
     ORDER BY l.id`;
 }

@@ -1,6 +1,6 @@
 import type { ClaimedChange } from "../../model/change.ts";
 import type { PushOutcome } from "../../sync/ports.ts";
-import type { Claimed } from "./claim.ts";
+import type { Claimed, KnownRow } from "./claim.ts";
 import type { Taken } from "./read-changes.ts";
 
 /** The changes that a store's caller has in his hands: how they were claimed, and of which rows, as they were then. */
@@ -17,11 +17,8 @@ export interface Claims {
   pendingAmong(ids: readonly number[]): readonly number[];
   /** The caller has none of these any more: what they ended as is committed. */
   giveBack(ids: readonly number[]): void;
-  /**
-   * By what the row of an outcome is known again that nobody has written since all that waits of it was claimed; null:
-   * more of it was claimed than the outcome ends, or nobody knows.
-   */
-  rowVersion(outcome: PushOutcome): string | null;
+  /** The row of an outcome, as it was when all that waits of it was claimed; null: the outcome ends less, or nobody knows. */
+  rowOf(outcome: PushOutcome): KnownRow | null;
 }
 
 interface Hold {
@@ -29,7 +26,7 @@ interface Hold {
   versions: readonly string[] | null;
   /** The claim or batch that names it as PENDING. */
   namedBy: string | null;
-  readonly row: { readonly version: string | null; changes: number };
+  readonly row: { readonly known: KnownRow | null; changes: number };
 }
 
 export function createClaims(): Claims {
@@ -45,11 +42,11 @@ export function createClaims(): Claims {
     hold.namedBy = by;
   };
   return {
-    add({ changes, claimId, versions, rowVersions }) {
+    add({ changes, claimId, versions, knownRows }) {
       const added = changes.filter(({ id }) => !held.get(id)?.versions);
       const rows = new Map<number, Hold["row"]>();
       for (const { id, recordId } of added) {
-        const row = rows.get(recordId) ?? { version: rowVersions.get(recordId) ?? null, changes: 0 };
+        const row = rows.get(recordId) ?? { known: knownRows.get(recordId) ?? null, changes: 0 };
         row.changes += 1;
         rows.set(recordId, row);
         const hold: Hold = { versions, namedBy: held.get(id)?.namedBy ?? null, row };
@@ -87,10 +84,9 @@ export function createClaims(): Claims {
         held.delete(id);
       }
     },
-    rowVersion({ changeIds }) {
-      const rows = new Set(changeIds.map((id) => held.get(id)?.row));
-      const [row] = rows;
-      return rows.size === 1 && row?.changes === changeIds.length ? row.version : null;
+    rowOf({ changeIds }) {
+      const [row, ...others] = changeIds.map((id) => held.get(id)?.row);
+      return row?.changes === changeIds.length && others.every((other) => other === row) ? row.known : null;
     },
   };
 }

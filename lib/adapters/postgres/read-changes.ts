@@ -30,7 +30,7 @@ export async function readWhole(
        FROM ${tables.log} WHERE ${ofRows} AND processed_at IS NULL AND state = 'NEW'
      )
      SELECT l.id, l.action, l.record_id, l.old, l."values", l.attempts, l.created_at AS captured_at, l.version,
-       coalesce(t.sfid, l.sfid) AS sfid, t.xmin::text AS row_version
+       coalesce(t.sfid, l.sfid) AS sfid, t.xmin::text AS row_version, t.sfid = l.sfid AS has_sfid
      FROM whole l LEFT JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = l.record_id
      WHERE NOT ${anyFailed}
      ORDER BY l.id`,

@@ -1,8 +1,10 @@
 import { type Lease, LeaseLost, type PushOutcome } from "../../sync/ports.ts";
+import type { KnownRow } from "./claim.ts";
 import { fenced, type Workbench } from "./fence.ts";
 import { writeOwedRows } from "./owed-rows.ts";
 import { isWorthWaiting } from "./patience.ts";
 import { type Taken, takeRead } from "./read-changes.ts";
+import { type SavedAlike, savedAlike, settleAlikeStatement } from "./saved-alike.ts";
 import { oweStatement, settleStatement } from "./settle-statements.ts";
 import { type SettledChanges, settledChanges } from "./settled-changes.ts";
 
@@ -11,8 +13,8 @@ interface HowClaimed {
   readonly taken: Taken | null;
   /** The claims and batches whose last changes these are. */
   readonly handled: readonly string[];
-  /** By what an outcome's row is known again, if that change and no other waits of it. */
-  readonly versionOf: (outcome: PushOutcome) => string | null;
+  /** An outcome's row as it was when it was claimed, if those changes and no others waited of it. */
+  readonly rowOf: (outcome: PushOutcome) => KnownRow | null;
 }
 
 /**
@@ -28,20 +30,24 @@ export async function settle(
   bench: Workbench,
   lease: Lease,
   outcomes: readonly PushOutcome[],
-  { taken, handled, versionOf }: HowClaimed,
+  { taken, handled, rowOf }: HowClaimed,
 ): Promise<void> {
   if (outcomes.length === 0) return;
-  const changes = settledChanges(outcomes, versionOf, bench.now());
-  const attempt = (skipsHeld: boolean, limit: { readonly laterLockMilliseconds?: number } = {}) =>
+  const alike = savedAlike(outcomes, rowOf);
+  const settleAll = (skipsHeld: boolean) =>
+    settleChanges(bench, lease, settledChanges(outcomes, rowOf, bench.now()), handled, skipsHeld);
+  const attempt = (work: () => Promise<void>, limit: { readonly laterLockMilliseconds?: number } = {}) =>
     fenced(bench, lease, { silent: true, anyVersion: true, changesState: true, ...limit }, async () => {
       if (taken) await takeRead(bench, lease, taken);
-      await settleChanges(bench, lease, changes, handled, skipsHeld);
+      await work();
     });
   try {
-    await attempt(false, { laterLockMilliseconds: HELD_ROW_MILLISECONDS });
+    await attempt(() => (alike ? settleAlike(bench, lease, alike, handled) : settleAll(false)), {
+      laterLockMilliseconds: HELD_ROW_MILLISECONDS,
+    });
   } catch (error) {
     if (!isWorthWaiting(error)) throw error;
-    await attempt(true);
+    await attempt(() => settleAll(true));
   }
 }
 
@@ -67,10 +73,36 @@ async function settleChanges(
     now(),
     handled,
   ]);
+  await tellLater(bench, lease, count, settled);
+}
+
+/** The same, faster, for what most of a push comes to. */
+async function settleAlike(
+  bench: Workbench,
+  lease: Lease,
+  { count, parameters }: SavedAlike,
+  handled: readonly string[],
+): Promise<void> {
+  const { session, tables, now } = bench;
+  const mapped = bench.mapped(lease);
+  const [settled] = await session.query<Settled>(settleAlikeStatement(tables, mapped), [
+    ...parameters,
+    lease.fence,
+    count,
+    lease.mappingId,
+    mapped.shape.table,
+    now(),
+    handled,
+  ]);
+  await tellLater(bench, lease, count, settled);
+}
+
+/** Tells the rows that the statement did not tell, which has settled everything if this lease is still ours. */
+async function tellLater(bench: Workbench, lease: Lease, count: number, settled: Settled | undefined): Promise<void> {
   if (settled?.settled !== count) throw new LeaseLost(lease);
-  const { untold } = settled;
-  if (untold !== null) await session.query(oweStatement(tables), [untold]);
-  if (settled.owed > 0 || untold !== null) await writeOwedRows(bench, mapped);
+  const { owed, untold } = settled;
+  if (untold !== null) await bench.session.query(oweStatement(bench.tables), [untold]);
+  if (owed > 0 || untold !== null) await writeOwedRows(bench, bench.mapped(lease));
 }
 
 interface Settled {

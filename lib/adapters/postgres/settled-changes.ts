@@ -1,5 +1,6 @@
 import type { Action, LastOperation, State } from "../../model/change.ts";
 import type { PushOutcome } from "../../sync/ports.ts";
+import type { KnownRow } from "./claim.ts";
 import { idArray, numberArray } from "./sql.ts";
 
 /** What becomes of a change; names are those of the statement that settles. Thousands of changes share a few of them. */
@@ -15,7 +16,12 @@ interface Ending {
 
 const NOTHING = { last_operation: null, message: null, answered_at: null, due_at: null, attempt: 0, accepted: false };
 
-const DONE: Readonly<Record<Action, LastOperation>> = { INSERT: "INSERTED", UPDATE: "UPDATED", DELETE: "DELETED" };
+/** What a change that Salesforce accepted has done. */
+export const DONE: Readonly<Record<Action, LastOperation>> = {
+  INSERT: "INSERTED",
+  UPDATE: "UPDATED",
+  DELETE: "DELETED",
+};
 
 /**
  * Outcomes as parameters: the endings that there are, and for each change its id, its ending, its sfid, whether it speaks,
@@ -36,7 +42,7 @@ export interface SettledChanges {
 /** The last change of a write speaks for the others on the row. */
 export function settledChanges(
   outcomes: readonly PushOutcome[],
-  versionOf: (outcome: PushOutcome) => string | null,
+  rowOf: (outcome: PushOutcome) => KnownRow | null,
   now: Date,
 ): SettledChanges {
   const endings = new Map<string, Ending & { readonly kind: number }>();
@@ -50,7 +56,7 @@ export function settledChanges(
       kinds.push(kind);
       sfids.push(outcome.kind === "accepted" ? outcome.sfid : null);
       speaks.push(id === last);
-      versions.push((id === last && versionOf(outcome)) || "NULL");
+      versions.push((id === last && rowOf(outcome)?.version) || "NULL");
     }
   }
   const parameters = [

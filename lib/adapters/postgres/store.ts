@@ -131,7 +131,7 @@ export function cycleStoreOn(
         const ids = outcomes.flatMap(({ changeIds }) => changeIds);
         const taken = claims.take(ids, null);
         await unlessChanged(() =>
-          settle(bench, lease, outcomes, { taken, handled: claims.handledWith(ids), versionOf: claims.rowVersion }),
+          settle(bench, lease, outcomes, { taken, handled: claims.handledWith(ids), rowOf: claims.rowOf }),
         );
         claims.giveBack(ids);
       }),

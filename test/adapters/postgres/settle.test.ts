@@ -70,6 +70,56 @@ test("rows are told with the change that is settled, each what became of its own
   ]);
 });
 
+describe("saves that ended alike", () => {
+  test("leave what they would leave among others, by a statement that decides nothing for each", async () => {
+    const statements: string[] = [];
+    const { store, lease, sent } = await changedRows([1, 2, 3, 4], async (statement) => {
+      statements.push(statement);
+    });
+    const [a, b, c, d] = sent as [ClaimedChange, ClaimedChange, ClaimedChange, ClaimedChange];
+    const decided = () => statements.filter((statement) => statement.includes("jsonb_to_recordset")).length;
+
+    await store.settle(lease, [accepted(a), accepted(b)]);
+    expect(decided()).toBe(0);
+    await store.settle(lease, [
+      accepted(c),
+      { ...d, kind: "refused", changeIds: [d.id], action: "UPDATE", error: "X" },
+    ]);
+    expect(decided()).toBe(1);
+
+    const [first, second, third] = await customer.sql(
+      `SELECT to_jsonb(l) - '{id,txid,created_at,updated_at,record_id,sfid,old,processed_at,processed_tx}'::text[] AS left,
+         processed_at IS NOT NULL AND processed_tx IS NOT NULL AND updated_at = processed_at AS is_settled
+       FROM salesforce._trigger_log l ORDER BY id`,
+    );
+    expect(first).toMatchObject({ left: { state: "SUCCESS", last_operation: "UPDATED" }, is_settled: true });
+    expect([second, third]).toEqual([first, first]);
+    expect((await rows()).map(({ _ab_lastop }) => _ab_lastop)).toEqual(["UPDATED", "UPDATED", "UPDATED", "FAILED"]);
+    const counted = `SELECT success::int, failed::int, rows_synced::int, rows_failed::int
+      FROM salesforce._bridge_totals JOIN salesforce._bridge_state USING (table_name)`;
+    expect(await customer.sql(counted)).toEqual([{ success: 3, failed: 1, rows_synced: 3, rows_failed: 1 }]);
+    const pushed =
+      "SELECT sfids FROM salesforce._bridge_pushed WHERE answered_at = $1 ORDER BY cardinality(sfids) DESC";
+    expect(await customer.sql(pushed, [orgTime(5)])).toEqual([
+      { sfids: [sfidOf(1), sfidOf(2)] },
+      { sfids: [sfidOf(3)] },
+    ]);
+  });
+
+  test("tell a change its sfid that was captured before its row had one", async () => {
+    const first = await changedRows([1]);
+    await first.store.release(first.lease, [first.sent[0]?.id ?? 0]);
+    await customer.sql("UPDATE salesforce._trigger_log SET sfid = NULL");
+    const sent = await first.store.claim(first.lease, 10);
+
+    await first.store.settle(first.lease, sent.map(accepted));
+
+    expect(await customer.sql("SELECT sfid, state FROM salesforce._trigger_log")).toEqual([
+      { sfid: sfidOf(1), state: "SUCCESS" },
+    ]);
+  });
+});
+
 test("of two results for one row the later one is what it shows", async () => {
   const { store, lease, sent } = await changedRows([1]);
   const [a] = sent as [ClaimedChange];
