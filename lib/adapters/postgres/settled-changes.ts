@@ -48,15 +48,20 @@ export function settledChanges(
   const endings = new Map<string, Ending & { readonly kind: number }>();
   const [ids, kinds]: [number[], number[]] = [[], []];
   const [sfids, speaks, versions]: [(string | null)[], boolean[], string[]] = [[], [], []];
+  const rowOfSfid = new Map<string, number>();
   for (const outcome of outcomes) {
     const kind = kindOf(endings, outcome, now);
     const last = Math.max(...outcome.changeIds);
+    const sfid = outcome.kind === "accepted" ? outcome.sfid : null;
+    if (sfid !== null && !rowOfSfid.has(sfid)) rowOfSfid.set(sfid, outcome.recordId);
+    // One record for two rows: what becomes of the second one is found out when it is told.
+    const isClear = sfid === null || rowOfSfid.get(sfid) === outcome.recordId;
     for (const id of outcome.changeIds) {
       ids.push(id);
       kinds.push(kind);
-      sfids.push(outcome.kind === "accepted" ? outcome.sfid : null);
+      sfids.push(sfid);
       speaks.push(id === last);
-      versions.push((id === last && rowOf(outcome)?.version) || "NULL");
+      versions.push((isClear && id === last && rowOf(outcome)?.version) || "NULL");
     }
   }
   const parameters = [

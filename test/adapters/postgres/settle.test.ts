@@ -359,6 +359,36 @@ test("new rows get their sfids with the change that is settled, and one whose sf
   ]);
 });
 
+test.each([[false], [true]])(
+  "of two rows that are told one sfid the first gets it, held by somebody: %s",
+  async (isHeld) => {
+    await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('1'), ('1.0')");
+    const { store, lease } = await customer.cycle();
+    const sent = await store.claim(lease, 10);
+    const user = await customer.connect();
+    await user.query("BEGIN");
+    if (isHeld) await user.query("SELECT FROM salesforce.contact FOR UPDATE");
+
+    await store.settle(
+      lease,
+      sent.map((change) => accepted({ ...change, sfid: sfidOf(1) })),
+    );
+    await user.query("COMMIT");
+    await store.claim(lease, 10);
+
+    expect(
+      await customer.sql("SELECT lastname, sfid, _ab_lastop, _ab_err FROM salesforce.contact ORDER BY id"),
+    ).toEqual([
+      { lastname: "1", sfid: sfidOf(1), _ab_lastop: "INSERTED", _ab_err: null },
+      { lastname: "1.0", sfid: null, _ab_lastop: "FAILED", _ab_err: expect.stringContaining("DUPLICATE_ROW") },
+    ]);
+    expect((await log()).map(({ state, row_owed }) => [state, row_owed])).toEqual([
+      ["SUCCESS", false],
+      ["FAILED", false],
+    ]);
+  },
+);
+
 test("a new row keeps the sfid of its insert when a later change of it needed no sending", async () => {
   const { store, lease } = await customer.cycle();
   await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('a')");
