@@ -4,6 +4,7 @@ import { assemble } from "./assemble.ts";
 import { cannotListen } from "./cannot-listen.ts";
 import { startHost } from "./cloud/lambda/start-host.ts";
 import { startCloud } from "./cloud/start-cloud.ts";
+import { checkFormat } from "./data-format.ts";
 import { type Demo, knownDemo, openDemo } from "./demo.ts";
 import { unwritable } from "./folder-lock.ts";
 import { type FunctionLog, openFunctionLog } from "./function-log.ts";
@@ -45,6 +46,7 @@ type Closers = (() => Promise<unknown>)[];
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
   const dataDir = resolve(options.dataDir);
   makeFolder(dataDir);
+  checkFormat(dataDir);
   const closers: Closers = [];
   const close = async () => {
     for (const end of closers.splice(0).reverse()) await end();
