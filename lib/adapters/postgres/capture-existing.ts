@@ -1,7 +1,7 @@
 import type { TableShape } from "../../model/shape.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
 import { wholeRow } from "./capture.ts";
-import { hasFailed } from "./in-hand.ts";
+import { hasFailed } from "./ended.ts";
 import type { Layout } from "./layout.ts";
 import type { Ask } from "./row-desk.ts";
 import { openSession } from "./session.ts";

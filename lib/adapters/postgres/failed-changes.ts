@@ -1,6 +1,6 @@
 import { IN_DOUBT } from "../../model/in-doubt.ts";
 import type { FailedChanges, FoundFailed } from "../../settings/row-ports.ts";
-import { hasFailed } from "./in-hand.ts";
+import { hasFailed } from "./ended.ts";
 import type { Ask } from "./row-desk.ts";
 import { literal, type Metadata } from "./sql.ts";
 

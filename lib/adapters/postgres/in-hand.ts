@@ -36,10 +36,3 @@ export const nameUnnamed = ({ inHand, log }: Metadata): string =>
    SELECT gen_random_uuid()::text, table_name, array_agg(id) FROM ${log}
    WHERE processed_at IS NULL AND state = 'PENDING' AND id <> ALL (ARRAY(SELECT unnest(ids) FROM ${inHand}))
    GROUP BY table_name`;
-
-/** A condition by which indexes know a failed change. */
-export const hasFailed = (alias: string): string => `${alias}.state = 'FAILED' AND ${alias}.last_operation = 'FAILED'`;
-
-/** The same of one that has succeeded; without `state`, which no index holds. */
-export const hasSucceeded = (alias: string): string =>
-  `${alias}.processed_at IS NOT NULL AND ${alias}.last_operation IS DISTINCT FROM 'FAILED'`;

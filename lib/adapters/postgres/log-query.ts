@@ -1,5 +1,6 @@
 import type { State } from "../../model/change.ts";
-import { hasSucceeded, isPending } from "./in-hand.ts";
+import { hasSucceeded } from "./ended.ts";
+import { isPending } from "./in-hand.ts";
 import type { Metadata } from "./sql.ts";
 
 /** Which rows of the trigger log; null does not filter. The table is the parameter $3 of a page and $1 of a total. */

@@ -1,6 +1,6 @@
 import { IN_DOUBT } from "../../model/in-doubt.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
-import { hasFailed } from "./in-hand.ts";
+import { hasFailed } from "./ended.ts";
 import type { Layout } from "./layout.ts";
 import { openSession, type Session } from "./session.ts";
 import { literal, type Metadata, metadata, name, qualified } from "./sql.ts";

@@ -1,6 +1,7 @@
 import { ChangedMeanwhile, type Lease, LeaseLost, type Renewal } from "../../sync/ports.ts";
+import { hasFailed } from "./ended.ts";
 import { renewal, type Workbench } from "./fence.ts";
-import { hasFailed, nameInHand } from "./in-hand.ts";
+import { nameInHand } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
 import type { Row } from "./session.ts";
 import { literal, name, numberArray, qualified } from "./sql.ts";

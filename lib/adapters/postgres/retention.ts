@@ -1,4 +1,4 @@
-import { hasFailed, hasSucceeded } from "./in-hand.ts";
+import { hasFailed, hasSucceeded } from "./ended.ts";
 import type { Metadata } from "./sql.ts";
 
 /** Settled rows, tombstones and conflicts stay this long (design section 6, retention). */

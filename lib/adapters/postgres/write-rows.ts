@@ -1,8 +1,8 @@
 import type { Image } from "../../model/record.ts";
 import type { ColumnValues } from "../../model/shape.ts";
 import { copyRows } from "./copy-rows.ts";
+import { hasFailed } from "./ended.ts";
 import type { Workbench } from "./fence.ts";
-import { hasFailed } from "./in-hand.ts";
 import { comparable, type MappedTable, typed } from "./layout.ts";
 import { name, qualified } from "./sql.ts";
 
