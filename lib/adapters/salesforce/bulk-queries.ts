@@ -4,6 +4,7 @@ import type { BulkPart, Salesforce } from "../../sync/ports.ts";
 import type { Call } from "./connect-org.ts";
 import { csvLines } from "./csv-lines.ts";
 import { lost } from "./lost-request.ts";
+import { understand } from "./understand.ts";
 
 type BulkQueries = Pick<Salesforce, "startBulkQuery" | "isBulkQueryDone" | "bulkResults">;
 
@@ -25,12 +26,12 @@ export function bulkQueries(call: Call, stream: Stream): BulkQueries {
       const { answer, at } = await call((connection) =>
         connection.request({ method: "POST", url: "/jobs/query", headers, body }),
       );
-      return { jobId: job.parse(answer).id, readAt: at };
+      return { jobId: understand(job, answer, "making a job of the Bulk API").id, readAt: at };
     },
 
     isBulkQueryDone: async (jobId) => {
       const { answer } = await call((connection) => connection.request({ method: "GET", url: `/jobs/query/${jobId}` }));
-      const { state, errorMessage } = job.parse(answer);
+      const { state, errorMessage } = understand(job, answer, "a look at a job of the Bulk API");
       if (state !== "Failed" && state !== "Aborted") return state === "JobComplete";
       const [code = "BULK_QUERY_FAILED", ...message] = (errorMessage ?? state).split(": ");
       throw new SalesforceRefusal(refusalOf(400, code, message.join(": ")));

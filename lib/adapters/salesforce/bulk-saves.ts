@@ -6,6 +6,7 @@ import { CLEARS, FIRST_JOB_RECORDS, headerOf } from "../../model/ways.ts";
 import type { BulkSave, BulkSaves, SavedKind } from "../../sync/ports.ts";
 import { piecesOf, type Stream } from "./bulk-queries.ts";
 import type { Call } from "./connect-org.ts";
+import { understand } from "./understand.ts";
 
 /** Sends a PUT of text as its lines are made; `lines` is asked again when a session has ended. */
 export type Upload = (path: string, lines: () => Iterable<string>) => Promise<void>;
@@ -41,7 +42,7 @@ export function bulkSaves(call: Call, stream: Stream, upload: Upload): BulkSaves
       const { answer } = await call((connection) =>
         connection.request({ method: "POST", url: "/jobs/ingest", headers: JSON_HEADERS, body }),
       );
-      return job.parse(answer).id;
+      return understand(job, answer, "making a job of the Bulk API").id;
     },
     uploadBulkSave: (jobId, records) => upload(`${pathOf(jobId)}/batches`, () => linesOf(records)),
     startBulkSave: async (jobId) => {
@@ -89,7 +90,12 @@ const STATES: Readonly<Record<string, BulkSave["state"]>> = {
 async function look(call: Call, jobId: string): Promise<BulkSave> {
   try {
     const { answer, at } = await call((connection) => connection.request({ method: "GET", url: pathOf(jobId) }));
-    const { state, errorMessage, numberRecordsProcessed = 0, numberRecordsFailed = 0 } = job.parse(answer);
+    const {
+      state,
+      errorMessage,
+      numberRecordsProcessed = 0,
+      numberRecordsFailed = 0,
+    } = understand(job, answer, "a look at a job of the Bulk API");
     const counts = { processed: numberRecordsProcessed, failed: numberRecordsFailed };
     return { state: STATES[state] ?? "working", ...counts, message: errorMessage ?? "", at };
   } catch (error) {

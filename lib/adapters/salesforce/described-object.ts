@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { DescribedObject } from "../../model/describe.ts";
+import { understand } from "./understand.ts";
 
 const count = z.pipe(
   z.string(),
@@ -30,4 +31,5 @@ const describedObject = z.object({
 });
 
 /** An answer of describe, its numbers still digits. */
-export const describedObjectOf = (answer: unknown): DescribedObject => describedObject.parse(answer);
+export const describedObjectOf = (answer: unknown): DescribedObject =>
+  understand(describedObject, answer, "a describe");

@@ -5,6 +5,7 @@ import type { DeletedRecords, QueryPage, Salesforce } from "../../sync/ports.ts"
 import type { Call } from "./connect-org.ts";
 import { describedObjectOf } from "./described-object.ts";
 import { parseExactly } from "./exact-json.ts";
+import { understand } from "./understand.ts";
 import { jsonOrRefusal } from "./web-page.ts";
 
 type Reads = Pick<Salesforce, "query" | "queryTogether" | "count" | "deleted" | "describe">;
@@ -18,7 +19,7 @@ export function readingCalls(call: Call): Reads {
     const { answer, at } = await call((connection) =>
       post(connection, "/composite", { allOrNone: false, compositeRequest: soqls.map(asPart(connection)) }),
     );
-    return composite.parse(answer).compositeResponse.map((part) => pageOrRefusal(part, at));
+    return understand(composite, answer, "a composite").compositeResponse.map((part) => pageOrRefusal(part, at));
   };
 
   return {
@@ -37,7 +38,7 @@ export function readingCalls(call: Call): Reads {
     },
     count: async (soql) => {
       const { answer, at } = await call((connection) => get(connection, queryPath(soql)));
-      return { records: Number(total.parse(answer).totalSize), readAt: at };
+      return { records: Number(understand(total, answer, "a count").totalSize), readAt: at };
     },
     deleted: async (object, from, until) => {
       const window = `start=${encodeURIComponent(instant(from))}&end=${encodeURIComponent(instant(until))}`;
@@ -80,7 +81,7 @@ const record = z.record(z.string(), z.unknown());
 const page = z.object({ records: z.array(record), done: z.boolean() });
 
 function pageOf(answer: unknown, readAt: Date): QueryPage {
-  const { records, done } = page.parse(answer);
+  const { records, done } = understand(page, answer, "a query");
   return { records, complete: done, readAt };
 }
 
@@ -92,7 +93,7 @@ const composite = z.object({ compositeResponse: z.array(part) });
 
 function pageOrRefusal({ httpStatusCode, body }: z.infer<typeof part>, readAt: Date): QueryPage | RequestRefusal {
   if (httpStatusCode === "200") return pageOf(body, readAt);
-  const [first] = errors.parse(body);
+  const [first] = understand(errors, body, "a query in a composite");
   return refusalOf(Number(httpStatusCode), first?.errorCode ?? `HTTP_${httpStatusCode}`, first?.message ?? "");
 }
 
@@ -103,7 +104,7 @@ const deletions = z.object({
 });
 
 function deletedOf(answer: unknown, readAt: Date): DeletedRecords {
-  const { deletedRecords, earliestDateAvailable, latestDateCovered } = deletions.parse(answer);
+  const { deletedRecords, earliestDateAvailable, latestDateCovered } = understand(deletions, answer, "getDeleted");
   return {
     records: deletedRecords.map(({ id, deletedDate }) => ({ id, deletedAt: new Date(deletedDate) })),
     earliestDateAvailable: new Date(earliestDateAvailable),

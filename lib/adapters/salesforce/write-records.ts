@@ -2,7 +2,9 @@ import { SoapApi } from "jsforce/lib/api/soap.js";
 import type { Connection } from "jsforce/lib/connection.js";
 import * as z from "zod/mini";
 import type { Operation, OutgoingRecord, RecordResult } from "../../model/record.ts";
+import { SalesforceRefusal } from "../../model/refusal.ts";
 import type { Call } from "./connect-org.ts";
+import { understand } from "./understand.ts";
 
 /** Saves up to 200 records by SOAP, each on its own; results in their order. */
 export async function write(
@@ -13,9 +15,10 @@ export async function write(
   externalIdField: string | null,
 ): Promise<{ readonly answeredAt: Date; readonly results: readonly RecordResult[] }> {
   const { answer, at } = await call((connection) => invoke(connection, operation, object, records, externalIdField));
-  const results = z.array(result).parse(answer).map(asResult);
+  const results = understand(z.array(result), answer, `${operation} by SOAP`).map(asResult);
   if (results.length !== records.length) {
-    throw new Error(`${operation} of ${records.length} ${object} records answered ${results.length} results`);
+    const message = `${operation} of ${records.length} ${object} records was answered with ${results.length} results`;
+    throw new SalesforceRefusal({ kind: "transient", code: "BROKEN_ANSWER", message, mayHaveRun: true });
   }
   return { answeredAt: at, results };
 }
