@@ -1,6 +1,7 @@
 /** A question that is under way. */
 interface Asking {
-  readonly answer: Promise<unknown>;
+  /** Null once it has come. */
+  answer: Promise<unknown> | null;
   /** The answer of the next asking, for those who came meanwhile. */
   next: Promise<unknown> | null;
 }
@@ -13,18 +14,23 @@ export function askTogether() {
   const underWay = new Map<string, Asking>();
 
   const begin = (question: string, ask: () => Promise<unknown>): Promise<unknown> => {
-    const asking: Asking = { answer: ask(), next: null };
+    const answer = ask();
+    const asking: Asking = { answer, next: null };
+    // Answers that ended entries still held would outlive the quick collections of memory, probably by the tables that a
+    // map leaves behind when it is made anew.
     const end = () => {
       if (underWay.get(question) === asking) underWay.delete(question);
+      asking.answer = null;
+      asking.next = null;
     };
     underWay.set(question, asking);
-    asking.answer.then(end, end);
-    return asking.answer;
+    answer.then(end, end);
+    return answer;
   };
 
   return <Answer>(question: string, ask: () => Promise<Answer>): Promise<Answer> => {
     const asking = underWay.get(question);
-    if (asking === undefined) return begin(question, ask) as Promise<Answer>;
+    if (!asking?.answer) return begin(question, ask) as Promise<Answer>;
     const again = () => begin(question, ask);
     asking.next ??= asking.answer.then(again, again); // whoever asked before was told of its trouble
     return asking.next as Promise<Answer>;

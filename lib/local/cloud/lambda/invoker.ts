@@ -25,9 +25,11 @@ interface InvokerSettings {
 
 /** Every problem of a call becomes one line of the log, with the function's name and the request's id. */
 export function createInvoker({ runner, clock, log }: InvokerSettings): Invoker {
-  const calls = new Set<Promise<unknown>>();
+  const calls = new Set<Promise<void>>();
   const during = (work: Promise<unknown>) => {
-    const ended = work.catch(() => {}).finally(() => calls.delete(ended));
+    // It gives nothing: a set that calls come and go through would keep their answers from quick collections of memory.
+    const end = () => void calls.delete(ended);
+    const ended: Promise<void> = work.then(end, end);
     calls.add(ended);
   };
   const invoke = async (target: LambdaFunction, event: unknown, chain: Chain): Promise<Outcome> => {
