@@ -1,8 +1,8 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { TableName } from "../../model/resources.ts";
+import { askTogether } from "../ask-together.ts";
 import { ASKING } from "../asking.ts";
-import { askTogether } from "./ask-together.ts";
 import { Sha256 } from "./sha256.ts";
 
 /** DynamoDB and the physical names of the tables in it. */

@@ -1,6 +1,7 @@
 import { JsonArray } from "../../model/json-array.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
 import type { MonitoredDatabase, Monitoring, WrittenPage } from "../../monitoring/ports.ts";
+import { askTogether } from "../ask-together.ts";
 import { instant, iso } from "./fence.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "./kept-sessions.ts";
 import { unlessUnprovisioned } from "./lease.ts";
@@ -20,8 +21,13 @@ import { type Metadata, metadata } from "./sql.ts";
 /** Customers' databases as the monitoring endpoints ask them; `now` ages the connections that are kept. */
 export function postgresMonitoring(now: () => Date): Monitoring {
   const sessions: KeptSessions = keepSessions(now);
+  const together = askTogether();
   return {
-    open: async (connection) => monitoredDatabase(await sessions.take(connection), connection),
+    open: async (connection) => {
+      const database = monitoredDatabase(await sessions.take(connection), connection);
+      const check = () => together(`${connection.url} ${connection.schema}`, database.check);
+      return { ...database, check };
+    },
   };
 }
 

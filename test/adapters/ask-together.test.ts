@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { askTogether } from "../../../lib/adapters/dynamodb/ask-together.ts";
+import { askTogether } from "../../lib/adapters/ask-together.ts";
 
 /** A store whose answers are given by hand: each is the number of its asking. */
 function slowStore() {
