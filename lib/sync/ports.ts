@@ -202,6 +202,8 @@ export interface CycleStore {
   /** Takes the lease; one round trip. */
   begin(request: BeginRequest): Promise<Begun>;
   renew(lease: Lease, leaseSeconds: number): Promise<Renewal>;
+  /** Goes on over another connection where this one is of no use any more. */
+  reconnect(): Promise<void>;
   /** PENDING changes of other fences: those never marked sent go back to NEW, the others are told. */
   recover(lease: Lease): Promise<Recovered>;
   /** What is still in doubt of one batch, from now on this lease's to settle. */

@@ -1,7 +1,7 @@
 import type { Write } from "../model/fold.ts";
 import type { Cycle } from "./cycle.ts";
 import { LeaseLost, type PushOutcome } from "./ports.ts";
-import { putRight } from "./put-right.ts";
+import { hasPassedOn, putRight } from "./put-right.ts";
 
 /** What became so far of the changes that were claimed. */
 export interface Sending {
@@ -69,7 +69,7 @@ async function settleOrPutRight(cycle: Cycle, outcomes: readonly PushOutcome[]):
   try {
     await cycle.store.settle(cycle.lease, outcomes);
   } catch (error) {
-    if (error instanceof LeaseLost) {
+    if (error instanceof LeaseLost || (await hasPassedOn(cycle, outcomes, error))) {
       await putRight(cycle, outcomes).catch((cause: unknown) => {
         cycle.tally.notes.push(`saves that came after the lease was lost could not be put right: ${String(cause)}`);
       });

@@ -166,6 +166,7 @@ export class ModelStore {
         ),
       finish: (lease) => statement("finish", () => this.#finish(lease)),
       close: async () => undefined,
+      reconnect: async () => undefined,
       doubtsIn: unused,
       noteLook: unused,
       apply: unused,

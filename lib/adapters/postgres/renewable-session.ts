@@ -5,6 +5,8 @@ import type { Session } from "./session.ts";
 export interface Renewable extends Session {
   /** The one that it has come to: what is to be kept for the next use. */
   readonly current: Session;
+  /** Takes another one, unless the present one answers; for whoever has no transaction open. */
+  reopen(): Promise<void>;
 }
 
 /**
@@ -14,6 +16,10 @@ export interface Renewable extends Session {
 export function renewable(kept: Session, open: () => Promise<Session>): Renewable {
   let session = kept;
   let isProven = false;
+  const replace = async () => {
+    closeQuietly(session);
+    session = await open();
+  };
   const query: Session["query"] = async (text, values) => {
     if (isProven) return session.query(text, values);
     isProven = true;
@@ -21,14 +27,21 @@ export function renewable(kept: Session, open: () => Promise<Session>): Renewabl
       return await session.query(text, values);
     } catch (error) {
       if (!isBroken(error, session)) throw error;
-      closeQuietly(session);
-      session = await open();
+      await replace();
       return await session.query(text, values);
     }
   };
   return {
     get current() {
       return session;
+    },
+    async reopen() {
+      try {
+        await session.query("SELECT 1");
+      } catch (error) {
+        if (!isBroken(error, session)) throw error;
+        await replace();
+      }
     },
     query,
     script: (text) => session.script(text),

@@ -48,6 +48,7 @@ export function createCycleStores(now: () => Date): (connection: PostgresConnect
     backlogs.set(place, backlog);
     return cycleStoreOn(session, connection.schema, now, {
       end: async () => idle.keep(connection.url, session.current),
+      reconnect: () => session.reopen(),
       backlog,
     });
   };
@@ -56,6 +57,8 @@ export function createCycleStores(now: () => Date): (connection: PostgresConnect
 interface Surroundings {
   /** What closing the store comes to. */
   readonly end: () => Promise<void>;
+  /** What going on over another connection comes to. */
+  readonly reconnect: () => Promise<void>;
   readonly backlog: BacklogMemory;
 }
 
@@ -64,7 +67,7 @@ export function cycleStoreOn(
   session: Session,
   schema: string,
   now: () => Date,
-  { end = () => session.close(), backlog = { counted: null } }: Partial<Surroundings> = {},
+  { end = () => session.close(), reconnect = async () => {}, backlog = { counted: null } }: Partial<Surroundings> = {},
 ): CycleStore {
   const tables = metadata(schema);
   const known = new Map<string, MappedTable>();
@@ -109,6 +112,7 @@ export function cycleStoreOn(
         return begun;
       }),
     renew: (lease, leaseSeconds) => inTurn(() => renew(bench, lease, leaseSeconds), true),
+    reconnect: () => inTurn(reconnect, true),
     recover: (lease) => inTurn(() => recover(bench, lease)),
     doubtsIn: (lease, batchId) => inTurn(() => doubtsIn(bench, lease, batchId)),
     noteLook: (lease, batchId) => inTurn(() => noteLook(bench, lease, batchId)),
