@@ -7,9 +7,9 @@ import type { PushOutcome } from "./ports.ts";
 const LOOKS = 10;
 const LOOK_AGAIN_MILLISECONDS = 1_000;
 
-/** PostgreSQL is waited for this long, as it comes back from a restart or a failover. */
-const RETURNS = 30;
-const RETURN_MILLISECONDS = 1_000;
+/** PostgreSQL is waited for this long, as it comes back from a restart or a failover; an attempt of its own may take 26 s. */
+const RETURN_MILLISECONDS = 30_000;
+const KNOCK_AGAIN_MILLISECONDS = 1_000;
 
 /**
  * A cycle that was stopped between its last look at the lease and its save, and for longer than a lease lives, may have
@@ -37,13 +37,14 @@ export async function putRight(cycle: Cycle, outcomes: readonly PushOutcome[]): 
 export async function hasPassedOn(cycle: Cycle, outcomes: readonly PushOutcome[], error: unknown): Promise<boolean> {
   const saves = savesIn(outcomes);
   if (saves.length === 0 || !isDatabases(error)) return false;
-  for (let attempt = 1; attempt <= RETURNS; attempt++) {
+  const until = cycle.clock.now() + RETURN_MILLISECONDS;
+  while (cycle.clock.now() < until) {
     try {
       await cycle.store.reconnect();
       return (await cycle.store.renew(cycle.lease, LEASE_SECONDS)) === "lost";
     } catch (trouble) {
       if (!isDatabases(trouble)) return false;
-      await pause(cycle, RETURN_MILLISECONDS);
+      await pause(cycle, KNOCK_AGAIN_MILLISECONDS);
     }
   }
   cycle.tally.notes.push(

@@ -21,7 +21,12 @@ export async function sendBatch(cycle: Cycle, sending: Sending, { operation, wri
   });
   // Its own end is awaited below, whatever becomes of the writing down.
   saving.catch(() => undefined);
-  await settleOwed(cycle, sending).finally(() => saving.catch(() => undefined));
+  await settleOwed(cycle, sending).catch(async (error: unknown) => {
+    // What was saved is still to be written down; it may be what came too late.
+    const saved = await saving.catch(() => null);
+    if (Array.isArray(saved)) sending.owed = saved;
+    throw error;
+  });
   const saved = await saving;
   if (saved instanceof SalesforceRefusal) await sendApart(cycle, sending, batch, saved);
   else sending.owed = saved;

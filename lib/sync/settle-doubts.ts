@@ -60,9 +60,12 @@ export async function settleLookedUp(cycle: Cycle, sending: Sending, outcomes: r
 
 async function sendAgain(cycle: Cycle, sending: Sending, doubts: readonly Doubtful[]): Promise<void> {
   const operations: readonly Operation[] = ["delete", "upsert", "update"];
-  for (const operation of operations) {
-    const writes = doubts.map(({ write }) => write).filter((write) => write.operation === operation);
-    for (const batch of soapBatches(operation, writes)) await sendBatch(cycle, sending, batch);
+  try {
+    for (const operation of operations) {
+      const writes = doubts.map(({ write }) => write).filter((write) => write.operation === operation);
+      for (const batch of soapBatches(operation, writes)) await sendBatch(cycle, sending, batch);
+    }
+  } finally {
+    await settleOwed(cycle, sending);
   }
-  await settleOwed(cycle, sending);
 }

@@ -54,6 +54,39 @@ test.each([
   ]);
 });
 
+test("the later one of two calls that a cycle made too late is told as well", async () => {
+  const contact = await mapped(world, {
+    object: "Contact",
+    fields: ["External_Id__c", "LastName"],
+    upsertField: "External_Id__c",
+  });
+  await world.sql(`INSERT INTO salesforce.contact (lastname, external_id__c)
+    SELECT 'Sklodowska', 'C-' || i FROM generate_series(1, 201) i`);
+  const thawed = Promise.withResolvers<void>();
+  let writes = 0;
+  let settles = 0;
+  world.interfere(async (call) => {
+    // The first call's results are written down while the second one is made.
+    if (call === "store.settle" && writes === 2 && ++settles === 1) await thawed.promise;
+    if (call !== "org.write" || ++writes !== 2) return;
+    await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET lastname = 'Curie' WHERE id = 201");
+    await world.cycle(contact);
+    thawed.resolve();
+  });
+
+  await world.cycle(contact);
+  world.interfere(null);
+  const late = await world.soql("SELECT LastName FROM Contact WHERE External_Id__c = 'C-201'");
+  await world.cycle(contact);
+
+  expect(late).toEqual([{ LastName: "Sklodowska" }]);
+  expect(await world.soql("SELECT LastName FROM Contact WHERE External_Id__c = 'C-201'")).toEqual([
+    { LastName: "Curie" },
+  ]);
+});
+
 const AWAY = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
 
 test.each([

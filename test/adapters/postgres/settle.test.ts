@@ -389,6 +389,31 @@ test.each([[false], [true]])(
   },
 );
 
+test("the row that has an sfid keeps it, and its accepted change, when a new row is told the same", async () => {
+  const first = await customer.cycle();
+  await first.store.apply(first.lease, page([image(1, 1, { lastname: "1.0" })]));
+  await first.store.finish(first.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('1')");
+  await customer.sql("UPDATE salesforce.contact SET email = 'mine@example.com' WHERE sfid IS NOT NULL");
+  const { store, lease } = await customer.cycle();
+  const sent = await store.claim(lease, 10);
+  const user = await customer.connect();
+  await user.query("BEGIN");
+  await user.query("SELECT FROM salesforce.contact FOR UPDATE");
+
+  await store.settle(
+    lease,
+    sent.map((change) => accepted({ ...change, sfid: sfidOf(1) })),
+  );
+  await user.query("COMMIT");
+  await store.claim(lease, 10);
+
+  expect(await customer.sql("SELECT lastname, sfid, _ab_lastop, _ab_err FROM salesforce.contact ORDER BY id")).toEqual([
+    { lastname: "1.0", sfid: sfidOf(1), _ab_lastop: "UPDATED", _ab_err: null },
+    { lastname: "1", sfid: null, _ab_lastop: "FAILED", _ab_err: expect.stringContaining("DUPLICATE_ROW") },
+  ]);
+});
+
 test("a new row keeps the sfid of its insert when a later change of it needed no sending", async () => {
   const { store, lease } = await customer.cycle();
   await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('a')");
