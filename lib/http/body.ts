@@ -23,9 +23,24 @@ export function weighBody(event: GatewayEvent): void {
 
 const parser = jsonBodyParser();
 
-/** Turns the event's body into what its JSON says. Keys that could poison a prototype are refused. */
+/** Turns the event's body into what its JSON says. Keys that could poison a prototype are refused, and texts that are none. */
 export function parseBody(step: { readonly event: GatewayEvent }): void {
   parser.before?.(step as never);
+  const path = brokenText(step.event.body, []);
+  if (path === null) return;
+  const message = "holds half a character (a lone surrogate), which no store can keep; send whole characters";
+  throw invalid([{ path: path.join(".") || "body", message }]);
+}
+
+/** Where a text or a key is no Unicode; null: nowhere. */
+function brokenText(value: unknown, path: readonly string[]): readonly string[] | null {
+  if (typeof value === "string") return value.isWellFormed() ? null : path;
+  if (typeof value !== "object" || value === null) return null;
+  for (const [key, inner] of Object.entries(value)) {
+    const broken = key.isWellFormed() ? brokenText(inner, [...path, key]) : path;
+    if (broken !== null) return broken;
+  }
+  return null;
 }
 
 /** What the JSON body parser of middy says, in the words of this API; anything else as it was. */
