@@ -4,13 +4,13 @@ import type { PostgresConnection } from "../model/workspace.ts";
 
 /** What the monitoring endpoints ask of a customer's database. */
 export interface Monitoring {
-  /** A database that can be asked. Rejects with `DatabaseUnavailable` when there is no connection to be had in time. */
+  /** A database to be asked; the first question connects to it. */
   open(postgres: PostgresConnection): Promise<MonitoredDatabase>;
 }
 
 /**
- * One customer's database, for one request; disposing it gives the connection back. Every call answers within the
- * read deadline of 15 s or rejects with `DatabaseUnavailable`. A schema that nothing was provisioned in yet answers
+ * One customer's database, for one request; disposing it gives its connection back. Every call answers within the
+ * read deadline of 15 s, pages after 5 s at most in line, or rejects with `DatabaseUnavailable`. A schema that nothing was provisioned in yet answers
  * like an empty one.
  */
 export interface MonitoredDatabase extends AsyncDisposable {

@@ -3,12 +3,14 @@ import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { TableName } from "../../model/resources.ts";
 import { askTogether } from "../ask-together.ts";
 import { ASKING } from "../asking.ts";
+import { type PagesInLine, pagesInLine } from "../pages-in-line.ts";
 import { Sha256 } from "./sha256.ts";
 
 /** DynamoDB and the physical names of the tables in it. */
 export interface Database {
   readonly client: DynamoDBDocumentClient;
   readonly table: (name: TableName) => string;
+  readonly inLine: PagesInLine;
 }
 
 /** What the SDK does for each request that nobody here reads: its own log, its name, Lambda's trace of recursions. */
@@ -20,7 +22,7 @@ export function openDatabase(table: (name: TableName) => string): Database {
   for (const name of UNUSED) client.middlewareStack.remove(name);
   const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   readTogether(documents);
-  return { client: documents, table };
+  return { client: documents, table, inLine: pagesInLine() };
 }
 
 const READS = ["GetItemCommand", "QueryCommand", "BatchGetItemCommand"];

@@ -20,17 +20,16 @@ export interface PlainPage {
 }
 
 /**
- * Items whose attributes are texts and numbers alone, as pages of lists have many. The document client, which knows sets
+ * Items whose attributes are texts and numbers alone, as pages of lists have many, read in turn. The document client, which knows sets
  * and lists as well, makes three times the garbage of them.
  */
 export async function queryPlain(database: Database, { values, after, ...asked }: Asked): Promise<PlainPage> {
-  const answer = await database.client.send(
-    new QueryCommand({
-      ...asked,
-      ExpressionAttributeValues: Object.fromEntries(Object.entries(values).map(([name, S]) => [name, { S }])),
-      ...(after === undefined ? {} : { ExclusiveStartKey: after }),
-    }),
-  );
+  const query = new QueryCommand({
+    ...asked,
+    ExpressionAttributeValues: Object.fromEntries(Object.entries(values).map(([name, S]) => [name, { S }])),
+    ...(after === undefined ? {} : { ExclusiveStartKey: after }),
+  });
+  const answer = await database.inLine(() => database.client.send(query));
   return { items: (answer.Items ?? []).map(plain), count: answer.Count ?? 0, end: answer.LastEvaluatedKey };
 }
 

@@ -4,14 +4,17 @@ import { closeQuietly, createIdleSessions, isBroken } from "./idle-sessions.ts";
 import { sqlState } from "./patience.ts";
 import { DeadlinePassed, openSession, type Row, type Session } from "./session.ts";
 
-/** A session for one request, its troubles told as `DatabaseUnavailable`. */
+/** A session for one request, its troubles told as `DatabaseUnavailable`; taken by the first question. One question at a time. */
 export interface KeptSession {
+  /** Takes a session without a question. */
+  connect(): Promise<void>;
   query(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  giveBack(): Promise<void>;
+  /** Until the next question, if there is one. */
+  giveBack(): void;
 }
 
 export interface KeptSessions {
-  take(connection: PostgresConnection): Promise<KeptSession>;
+  take(connection: PostgresConnection): KeptSession;
 }
 
 /** How long an idle session is kept for the next request. */
@@ -21,15 +24,22 @@ const KEPT_MILLISECONDS = 5000;
 export function keepSessions(now: () => Date): KeptSessions {
   const idle = createIdleSessions(now, KEPT_MILLISECONDS);
   return {
-    take: async (connection) => {
-      let session = idle.take(connection.url);
-      let wasKept = session !== null;
-      session ??= await open(connection);
+    take: (connection) => {
+      let session: Session | null = null;
+      let wasKept = false;
+      const take = async (): Promise<Session> => {
+        if (session === null) {
+          session = idle.take(connection.url);
+          wasKept = session !== null;
+        }
+        session ??= await open(connection);
+        return session;
+      };
       return {
+        connect: async () => void (await take()),
         query: async (text, values = []) => {
           try {
-            session ??= await open(connection);
-            return await session.query(text, values);
+            return await (await take()).query(text, values);
           } catch (error) {
             if (!isBroken(error, session)) throw asUnavailable(error);
             closeQuietly(session);
@@ -43,8 +53,9 @@ export function keepSessions(now: () => Date): KeptSessions {
             throw asUnavailable(error);
           });
         },
-        giveBack: async () => {
+        giveBack: () => {
           if (session) idle.keep(connection.url, session);
+          session = null;
         },
       };
     },

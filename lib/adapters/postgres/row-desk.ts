@@ -15,7 +15,7 @@ import { type Metadata, metadata, qualified } from "./sql.ts";
 /** Customers' databases as the settings area asks them about rows; `now` ages the connections that are kept. */
 export function rowDesks(now: () => Date): RowDesks {
   const sessions: KeptSessions = keepSessions(now);
-  return { open: async (connection) => rowDesk(await sessions.take(connection), connection) };
+  return { open: async (connection) => rowDesk(sessions.take(connection), connection) };
 }
 
 /** Asks one statement; a schema without our tables answers no rows. */
@@ -82,7 +82,7 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
 
     captureExisting: (mappingId, limit) => captureExisting(connection, ask, mappingId, limit),
 
-    [Symbol.asyncDispose]: () => kept.giveBack(),
+    [Symbol.asyncDispose]: async () => kept.giveBack(),
   };
 }
 

@@ -1,4 +1,4 @@
-import { escapeLiteral } from "pg";
+import { Client, escapeLiteral } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod/mini";
 import { postgresMonitoring } from "../../../lib/adapters/postgres/monitoring.ts";
@@ -264,6 +264,58 @@ describe("a database that cannot be asked", () => {
     );
 
     expect(await asking(customer.url, (database) => database.check())).toMatchObject({ waitingRows: 0 });
+    await customer.close();
+  });
+});
+
+describe("a database that is asked for many pages at once", () => {
+  /** A transaction that keeps every page waiting; commits when it is disposed. */
+  async function holdBack({ url }: Customer): Promise<AsyncDisposable> {
+    const holder = new Client({ connectionString: url });
+    await holder.connect();
+    await holder.query("BEGIN; LOCK TABLE salesforce._trigger_log IN ACCESS EXCLUSIVE MODE");
+    return { [Symbol.asyncDispose]: () => holder.end() };
+  }
+  const waiting = `SELECT count(*)::int AS pages FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%_trigger_log%'`;
+  const sessions = `SELECT count(*)::int AS sessions FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'bridge'`;
+  const firstPage = { state: null, table: null, limit: 1, offset: 0 };
+
+  test("reads four of them at a time, and every one in the end", async () => {
+    const customer = await createCustomer();
+    const holder = await holdBack(customer);
+    const pages = Array.from({ length: 12 }, () =>
+      asking(customer.url, (database) => database.listActivity(firstPage)),
+    );
+    await expect.poll(() => customer.sql(waiting)).toEqual([{ pages: 4 }]);
+    const health = await asking(customer.url, (database) => database.isCycleRunning("map_1"));
+
+    expect([await customer.sql(waiting), health], "what is no page waits for none").toEqual([[{ pages: 4 }], false]);
+    expect(await customer.sql(sessions), "whoever waits holds none").toEqual([{ sessions: 5 }]);
+    await holder[Symbol.asyncDispose]();
+    expect((await Promise.all(pages)).map(({ total }) => total)).toEqual(Array(12).fill(0));
+    await customer.close();
+  });
+
+  test("refuses a page whose turn does not come in time, and serves the next ones", async () => {
+    const customer = await createCustomer();
+    const impatient = postgresMonitoring(() => new Date(), 50);
+    const read = async () => {
+      await using database = await impatient.open({ url: customer.url, schema: "salesforce" });
+      return (await database.listErrors({ table: null, limit: 1, offset: 0 })).total;
+    };
+    const holder = await holdBack(customer);
+    const first = Array.from({ length: 4 }, read);
+    await expect.poll(() => customer.sql(waiting)).toEqual([{ pages: 4 }]);
+
+    const refusal = await read().catch((error: unknown) => error);
+
+    expect(refusal).toBeInstanceOf(DatabaseUnavailable);
+    expect(refusal).toMatchObject({ stage: "query", message: "it is too slow for all that it is asked" });
+    await holder[Symbol.asyncDispose]();
+    expect(await Promise.all(first)).toEqual([0, 0, 0, 0]);
+    expect(await read()).toBe(0);
     await customer.close();
   });
 });

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { NoTurn, pagesInLine, unlessTooLate } from "../../lib/adapters/pages-in-line.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Pages that are read until they are told to end, in the order in which their reading began. */
+function manyPages() {
+  const begun: number[] = [];
+  const pages = Array.from({ length: 7 }, () => Promise.withResolvers<string>());
+  const read = (place: number) => () => {
+    begun.push(place);
+    return pages[place]?.promise ?? Promise.reject(new Error("no such page"));
+  };
+  return { begun, read, end: (place: number) => pages[place]?.resolve(`page ${place}`) };
+}
+
+test("pages are read four at a time, in the order in which they were asked for", async () => {
+  const { begun, read, end } = manyPages();
+  const inLine = pagesInLine();
+  const answers = [0, 1, 2, 3, 4, 5, 6].map((place) => inLine(read(place)));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(begun).toEqual([0, 1, 2, 3]);
+
+  for (const place of [2, 0]) {
+    end(place);
+    await vi.advanceTimersByTimeAsync(0);
+  }
+
+  expect(begun).toEqual([0, 1, 2, 3, 4, 5]);
+  for (const place of [1, 3, 4, 5, 6]) end(place);
+  expect(await Promise.all(answers)).toEqual([0, 1, 2, 3, 4, 5, 6].map((place) => `page ${place}`));
+});
+
+test("whoever does not get a turn in time is told so, is not read later, and keeps nobody waiting", async () => {
+  const { begun, read, end } = manyPages();
+  const inLine = unlessTooLate(pagesInLine(), 5_000);
+  const first = [0, 1, 2, 3].map((place) => inLine(read(place)));
+  const late = inLine(read(4)).catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(4_000);
+  const patient = inLine(read(5));
+
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await late).toBeInstanceOf(NoTurn);
+  for (const place of [0, 1, 2, 3, 5]) end(place);
+
+  expect(await Promise.all([...first, patient])).toEqual([0, 1, 2, 3, 5].map((place) => `page ${place}`));
+  expect(begun, "a page that has begun may take as long as it takes").toEqual([0, 1, 2, 3, 5]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("what fails is told, and gives its turn back", async () => {
+  const inLine = unlessTooLate(pagesInLine(), 5_000);
+  const broken = () => inLine(() => Promise.reject(new Error("broken")));
+
+  for (let time = 0; time < 5; time += 1) await expect(broken()).rejects.toThrow("broken");
+  const thrown = inLine(() => {
+    throw new Error("thrown");
+  });
+  await expect(thrown).rejects.toThrow("thrown");
+  expect(await inLine(() => Promise.resolve("page"))).toBe("page");
+});
