@@ -351,9 +351,10 @@ describe("more rows than one of the first jobs takes", () => {
     world.interfere(async (call) => {
       if (call !== "store.markSent" || !isFirst) return;
       isFirst = false;
-      // As a page of long work that meets a change in Salesforce leaves it.
+      // As a page of long work that meets a change in Salesforce leaves it: the first change, which the first job has read.
       await world.sql(
-        `UPDATE salesforce._trigger_log SET "values" = '{"title": "merged"}' WHERE record_id = 7 AND state = 'NEW'`,
+        `UPDATE salesforce._trigger_log SET "values" = '{"title": "merged"}'
+         WHERE id = (SELECT min(id) FROM salesforce._trigger_log WHERE state = 'NEW')`,
       );
     });
 
