@@ -7,15 +7,18 @@ import { COUNTER, partition, sequenceKey } from "./audit-keys.ts";
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
 import { type Place, queryPlain } from "./query-plain.ts";
+import { type RememberedEntries, rememberedEntries } from "./remembered-entries.ts";
 
 /** The audit log in DynamoDB. Entries past their days are left out of pages and totals before DynamoDB deletes them. */
 export function auditLog(database: Database, now: () => Date): AuditLog & AuditTrail {
+  const remembered = rememberedEntries();
   return {
     append: (entry) => commit(database, { writes: [], audit: [entry], events: [] }),
 
     page: async (filter, slice) => {
-      const { items, total } = await readPage(database, partition(filter), slice, now());
-      return { rows: new JsonArray(`[${items.map((item) => readListed(item, filter.workspaceId)).join(",")}]`), total };
+      const asked = { workspaceId: filter.workspaceId, pk: partition(filter), ...slice, at: now() };
+      const { entries, total } = await readPage(database, remembered, asked);
+      return { rows: new JsonArray(`[${entries.join(",")}]`), total };
     },
 
     batches: async function* (filter: AuditFilter, { limit, offset }) {
@@ -29,51 +32,76 @@ export function auditLog(database: Database, now: () => Date): AuditLog & AuditT
   };
 }
 
-async function readPage(
-  database: Database,
-  pk: string,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
-  at: Date,
-): Promise<Page> {
-  const newestPage = offset === 0 ? await readNewest(database, pk, limit, at) : null;
+interface Asked {
+  readonly workspaceId: string;
+  readonly pk: string;
+  readonly limit: number;
+  readonly offset: number;
+  readonly at: Date;
+}
+
+interface Page {
+  /** As lists show them, newest first. */
+  readonly entries: readonly string[];
+  readonly total: number;
+}
+
+async function readPage(database: Database, remembered: RememberedEntries, asked: Asked): Promise<Page> {
+  const { pk, limit, offset } = asked;
+  const newestPage = offset === 0 && !remembered.knows(pk) ? await readNewest(database, remembered, asked) : null;
   if (newestPage !== null) return newestPage;
-  const { first, last } = await bounds(database, pk, at);
+  const { first, last } = await bounds(database, pk, asked.at);
   const newest = last - offset;
   const oldest = Math.max(first, newest - limit + 1);
-  const items: Item[] = [];
-  if (newest >= first) for await (const batch of range(database, pk, oldest, newest)) items.push(...batch);
-  return { items, total: last - first + 1 };
+  const sequences = Array.from({ length: Math.max(0, newest - oldest + 1) }, (_, place) => newest - place);
+  const known = new Map(sequences.map((sequence) => [sequence, remembered.read(pk, sequence)]));
+  const missing = sequences.filter((sequence) => known.get(sequence) === undefined);
+  const [newestMissing, oldestMissing] = [missing[0], missing.at(-1)];
+  if (newestMissing !== undefined && oldestMissing !== undefined) {
+    for await (const items of range(database, pk, oldestMissing, newestMissing)) {
+      for (const [sequence, listed] of remember(remembered, asked, items)) known.set(sequence, listed);
+    }
+  }
+  return { entries: [...known.values()].filter((listed) => listed !== undefined), total: last - first + 1 };
+}
+
+function remember(
+  remembered: RememberedEntries,
+  { workspaceId, pk }: Asked,
+  items: readonly Item[],
+): readonly (readonly [sequence: number, listed: string])[] {
+  return items.map((item) => {
+    const [sequence, listed] = [Number(item["sk"]), readListed(item, workspaceId)];
+    remembered.add(pk, sequence, listed);
+    return [sequence, listed];
+  });
 }
 
 type Item = Readonly<Record<string, unknown>>;
-
-interface Page {
-  readonly items: readonly Item[];
-  readonly total: number;
-}
 
 /**
  * The first page in one read: the counter sorts after the entries, so it comes before the newest of them. Null when the
  * counter does not know where the kept entries begin, or the page is larger than one read.
  */
-async function readNewest(database: Database, pk: string, limit: number, at: Date): Promise<Page | null> {
+async function readNewest(database: Database, remembered: RememberedEntries, asked: Asked): Promise<Page | null> {
   const { items, end } = await queryPlain(database, {
     TableName: database.table("audit"),
     KeyConditionExpression: "pk = :pk",
-    values: { ":pk": pk },
-    ProjectionExpression: "entry, entries, #first, first_expires_at",
+    values: { ":pk": asked.pk },
+    ProjectionExpression: "sk, entry, entries, #first, first_expires_at",
     ExpressionAttributeNames: { "#first": "first" },
     ScanIndexForward: false,
-    Limit: limit + 1,
+    Limit: asked.limit + 1,
     ConsistentRead: true,
   });
   const [counterItem, ...newest] = items;
-  if (counterItem === undefined) return { items: [], total: 0 };
+  if (counterItem === undefined) return { entries: [], total: 0 };
   const { entries, first, firstExpiresAt } = readCounter(counterItem);
-  const isCut = end !== undefined && newest.length < limit;
-  if (firstExpiresAt <= at.getTime() / 1000 || isCut) return null;
+  const isCut = end !== undefined && newest.length < asked.limit;
+  if (firstExpiresAt <= asked.at.getTime() / 1000 || isCut) return null;
   const total = entries - first + 1;
-  return { items: newest.slice(0, total), total };
+  const listed = remember(remembered, asked, newest.slice(0, total)).map(([, text]) => text);
+  return { entries: listed, total };
 }
 
 /** The sequence numbers of the oldest entry that is still kept and of the newest; `first` is `last + 1` when none is. */
@@ -98,7 +126,7 @@ async function* range(database: Database, pk: string, oldest: number, newest: nu
       TableName: database.table("audit"),
       KeyConditionExpression: "pk = :pk AND sk BETWEEN :oldest AND :newest",
       values: { ":pk": pk, ":oldest": sequenceKey(oldest), ":newest": sequenceKey(newest) },
-      ProjectionExpression: "entry",
+      ProjectionExpression: "sk, entry",
       ScanIndexForward: false,
       Limit: ENTRIES_PER_READ,
       ConsistentRead: true,

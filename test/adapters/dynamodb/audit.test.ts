@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { auditLog, now } from "../../../functions/composition.ts";
+import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { auditLog, database, now } from "../../../functions/composition.ts";
 import { AUDIT_DAYS, type AuditAction, type AuditEntry } from "../../../lib/model/audit.ts";
 import { newId } from "../../../lib/model/id.ts";
 import { auditPage } from "../../support/audit-page.ts";
@@ -105,4 +106,32 @@ test("entries past their days are neither listed nor counted, also while DynamoD
   expect(await resources()).toEqual([]);
   await auditLog().append(entry(workspaceId, "a@example.com", "token.created", "anew"));
   expect(await resources()).toEqual(["anew"]);
+});
+
+test("what was read once is not read again: the counter tells what is new, and only that is asked for", async () => {
+  const workspaceId = newId("ws");
+  const append = (resource: string) =>
+    auditLog().append(entry(workspaceId, "a@example.com", "token.created", resource));
+  for (const resource of ["a", "b", "c", "d"]) await append(resource);
+  const send = vi.spyOn(database().client, "send");
+  const page = async (limit: number, offset: number) => {
+    send.mockClear();
+    const { entries, total } = await auditPage(all(workspaceId), { limit, offset });
+    const asked = send.mock.calls.map(([{ input }]) => {
+      const { Limit, ExpressionAttributeValues: values } = input as QueryCommandInput;
+      return values?.[":oldest"] ? [values[":oldest"].S, values[":newest"]?.S].map(Number) : (Limit ?? "counter");
+    });
+    return [entries.map(({ resourceId }) => resourceId).join(""), total, asked];
+  };
+
+  expect(await page(3, 0)).toEqual(["dcb", 4, [4]]);
+  expect(await page(3, 0)).toEqual(["dcb", 4, ["counter"]]);
+  expect(await page(2, 1)).toEqual(["cb", 4, ["counter"]]);
+  expect(await page(3, 2)).toEqual(["ba", 4, ["counter", [1, 1]]]);
+  await append("e");
+  await append("f");
+  expect(await page(4, 0)).toEqual(["fedc", 6, ["counter", [5, 6]]]);
+  expect(await page(9, 0)).toEqual(["fedcba", 6, ["counter"]]);
+  expect(await page(9, 9)).toEqual(["", 6, ["counter"]]);
+  send.mockRestore();
 });
