@@ -6,11 +6,13 @@ interface Asking {
   next: Promise<unknown> | null;
 }
 
+export type AskTogether = <Answer>(question: string, ask: () => Promise<Answer>) => Promise<Answer>;
+
 /**
  * Asks the same question once for all who meet with it in one process. Whoever comes while it is under way waits for the
  * next asking, so that nobody is told what was read before he asked. They share the answer: nobody may change it.
  */
-export function askTogether() {
+export function askTogether(): AskTogether {
   const underWay = new Map<string, Asking>();
 
   const begin = (question: string, ask: () => Promise<unknown>): Promise<unknown> => {

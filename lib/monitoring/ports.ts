@@ -10,7 +10,7 @@ export interface Monitoring {
 
 /**
  * One customer's database, for one request; disposing it gives its connection back. Every call answers within the
- * read deadline of 15 s, pages after 5 s at most in line, or rejects with `DatabaseUnavailable`. A schema that nothing was provisioned in yet answers
+ * read deadline of 15 s or rejects with `DatabaseUnavailable`; pages wait for their turn before. A schema that nothing was provisioned in yet answers
  * like an empty one.
  */
 export interface MonitoredDatabase extends AsyncDisposable {

@@ -1,3 +1,4 @@
+import { pause } from "./clock.ts";
 import type { Cycle } from "./cycle.ts";
 import { failureOf } from "./cycle-failure.ts";
 import { LEASE_SECONDS } from "./hold-lease.ts";
@@ -24,7 +25,7 @@ export async function putRight(cycle: Cycle, outcomes: readonly PushOutcome[]): 
     const { again, underWay } = await cycle.store.sendAgain(cycle.lease, saves);
     sentAgain += again;
     if (underWay === 0 || look === LOOKS) break;
-    await pause(cycle, LOOK_AGAIN_MILLISECONDS);
+    await pause(cycle.clock, LOOK_AGAIN_MILLISECONDS);
   }
   const late = `${saves.length} saves came after the lease was lost`;
   cycle.tally.notes.push(`${late}; ${sentAgain} changes go again that were sent since`);
@@ -44,7 +45,7 @@ export async function hasPassedOn(cycle: Cycle, outcomes: readonly PushOutcome[]
       return (await cycle.store.renew(cycle.lease, LEASE_SECONDS)) === "lost";
     } catch (trouble) {
       if (!isDatabases(trouble)) return false;
-      await pause(cycle, KNOCK_AGAIN_MILLISECONDS);
+      await pause(cycle.clock, KNOCK_AGAIN_MILLISECONDS);
     }
   }
   cycle.tally.notes.push(
@@ -57,6 +58,3 @@ const isDatabases = (error: unknown): boolean => failureOf(error).reason === "po
 
 const savesIn = (outcomes: readonly PushOutcome[]) =>
   outcomes.flatMap((outcome) => (outcome.kind === "accepted" ? [outcome] : []));
-
-const pause = ({ clock }: Cycle, milliseconds: number): Promise<void> =>
-  new Promise((resolve) => clock.at(clock.now() + milliseconds, () => resolve()));

@@ -3,7 +3,7 @@ import { OVERLAP_SECONDS } from "../model/position.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
 import type { TableShape } from "../model/shape.ts";
 import { allAfter, countOf, everything, pageSizeOf } from "../model/soql.ts";
-import type { Clock } from "./clock.ts";
+import { pause } from "./clock.ts";
 import type { Cycle, Moved } from "./cycle.ts";
 import type { BulkPart, Image, LoadMark, Page } from "./ports.ts";
 import { readAhead } from "./read-ahead.ts";
@@ -122,10 +122,6 @@ async function untilDone({ hold, salesforce, clock }: Cycle, jobId: string): Pro
     if (await hold.during(() => salesforce.isBulkQueryDone(jobId))) return;
     await hold.during(() => pause(clock, wait));
   }
-}
-
-function pause(clock: Clock, milliseconds: number): Promise<void> {
-  return new Promise((resolve) => clock.at(clock.now() + milliseconds, () => resolve()));
 }
 
 const laneOf = ({ kind }: LoadMark) => (kind === "sweep" ? "sweep" : "load");

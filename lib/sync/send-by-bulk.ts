@@ -1,6 +1,7 @@
 import { bulkBatchId } from "../model/bulk-batch.ts";
 import { soapBatches, type Write } from "../model/fold.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
+import { pause } from "./clock.ts";
 import type { Cycle } from "./cycle.ts";
 import type { BulkSave } from "./ports.ts";
 import { idsOf, mark, type Saved } from "./save-batch.ts";
@@ -135,8 +136,4 @@ export async function awaitJob(
 function untilNextLook({ processed }: BulkSave, records: number, waited: number): number {
   const left = processed > 0 ? Math.max((waited * (records - processed)) / processed, waited / 4) : 2 * waited;
   return Math.min(left, LAST_LOOK_MILLISECONDS);
-}
-
-function pause(clock: Cycle["clock"], milliseconds: number): Promise<void> {
-  return new Promise((resolve) => clock.at(clock.now() + milliseconds, () => resolve()));
 }

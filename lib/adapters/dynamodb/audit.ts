@@ -80,7 +80,7 @@ function remember(
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * The first page in one read: the counter sorts after the entries, so it comes before the newest of them. Null when the
+ * The first page in one read, where nothing of the log is known yet: the counter sorts after the entries, so it comes before the newest of them. Null when the
  * counter does not know where the kept entries begin, or the page is larger than one read.
  */
 async function readNewest(database: Database, remembered: RememberedEntries, asked: Asked): Promise<Page | null> {

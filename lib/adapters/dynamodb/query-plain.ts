@@ -29,7 +29,7 @@ export async function queryPlain(database: Database, { values, after, ...asked }
     ExpressionAttributeValues: Object.fromEntries(Object.entries(values).map(([name, S]) => [name, { S }])),
     ...(after === undefined ? {} : { ExclusiveStartKey: after }),
   });
-  const answer = await database.inLine(() => database.client.send(query));
+  const answer = await database.readPage(query);
   return { items: (answer.Items ?? []).map(plain), count: answer.Count ?? 0, end: answer.LastEvaluatedKey };
 }
 

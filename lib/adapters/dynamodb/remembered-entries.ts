@@ -21,6 +21,7 @@ export function rememberedEntries(mostCharacters = MOST_CHARACTERS): RememberedE
   let characters = 0;
 
   const add = (pk: string, sequence: number, listed: string) => {
+    if (young.get(pk)?.has(sequence)) return;
     if (characters + listed.length > mostCharacters) {
       [young, old] = [new Map(), young];
       characters = 0;

@@ -44,7 +44,7 @@ export function keepSessions(now: () => Date): KeptSessions {
             if (!isBroken(error, session)) throw asUnavailable(error);
             closeQuietly(session);
             session = null;
-            if (!wasKept) throw asUnavailable(error);
+            if (!wasKept || error instanceof DeadlinePassed) throw asUnavailable(error);
           }
           // The server closed it while nobody used it.
           wasKept = false;

@@ -1,13 +1,8 @@
 import { JsonArray } from "../../model/json-array.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
-import {
-  DatabaseUnavailable,
-  type MonitoredDatabase,
-  type Monitoring,
-  type WrittenPage,
-} from "../../monitoring/ports.ts";
+import type { MonitoredDatabase, Monitoring, WrittenPage } from "../../monitoring/ports.ts";
 import { askTogether } from "../ask-together.ts";
-import { NoTurn, type PagesInLine, pagesInLine, unlessTooLate } from "../pages-in-line.ts";
+import { type PagesInLine, pagesInLine } from "../pages-in-line.ts";
 import { instant, iso } from "./fence.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "./kept-sessions.ts";
 import { unlessUnprovisioned } from "./lease.ts";
@@ -24,23 +19,28 @@ import {
 import type { Row } from "./session.ts";
 import { type Metadata, metadata } from "./sql.ts";
 
-/** How long a page waits for its turn. A database that answers at all has served the others by then. */
-const TURN_MILLISECONDS = 5_000;
+/** Databases whose lines are kept at most; they begin anew then. */
+const MOST_LINES = 1_000;
 
 /** Customers' databases as the monitoring endpoints ask them; `now` ages the connections that are kept. */
-export function postgresMonitoring(now: () => Date, turnMilliseconds = TURN_MILLISECONDS): Monitoring {
+export function postgresMonitoring(now: () => Date): Monitoring {
   const sessions: KeptSessions = keepSessions(now);
   const together = askTogether();
   const lines = new Map<string, PagesInLine>();
   const lineOf = ({ url }: PostgresConnection): PagesInLine => {
-    const line = lines.get(url) ?? unlessTooLate(pagesInLine(), turnMilliseconds);
+    if (lines.size >= MOST_LINES) lines.clear();
+    const line = lines.get(url) ?? pagesInLine();
     lines.set(url, line);
     return line;
   };
   return {
     open: async (connection) => {
-      const database = monitoredDatabase(sessions.take(connection), connection, lineOf(connection));
-      const check = () => together(`${connection.url} ${connection.schema}`, database.check);
+      const kept = sessions.take(connection);
+      const database = monitoredDatabase(kept, connection, lineOf(connection));
+      const check = async () => {
+        await kept.connect();
+        return await together(`${connection.url} ${connection.schema}`, database.check);
+      };
       return { ...database, check };
     },
   };
@@ -51,11 +51,10 @@ function monitoredDatabase(kept: KeptSession, { schema }: PostgresConnection, in
   const ask = (text: string, values: readonly unknown[] = []) => unlessUnprovisioned(kept.query(text, values));
   // Whoever waits in line holds no session: a customer's database has few of them to give.
   const inTurn = (asked: AskedPage) => readPage(ask, tables, asked).finally(() => kept.giveBack());
-  const page = (asked: AskedPage) => inLine(() => inTurn(asked)).catch(asUnavailable);
+  const page = (asked: AskedPage) => inLine(() => inTurn(asked));
 
   return {
     check: async () => {
-      await kept.connect();
       const started = performance.now();
       await kept.query("SELECT 1");
       const latencyMilliseconds = Math.round(performance.now() - started);
@@ -89,11 +88,6 @@ function monitoredDatabase(kept: KeptSession, { schema }: PostgresConnection, in
     },
     [Symbol.asyncDispose]: async () => kept.giveBack(),
   };
-}
-
-function asUnavailable(error: unknown): never {
-  if (!(error instanceof NoTurn)) throw error;
-  throw new DatabaseUnavailable("query", "it is too slow for all that it is asked", error);
 }
 
 const isHeld = "mapping_id = $1 AND lease_until > clock_timestamp()";

@@ -1,3 +1,4 @@
+import { QueryCommand } from "@aws-sdk/client-dynamodb";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { setting } from "../../../functions/composition.ts";
@@ -13,7 +14,7 @@ afterAll(() => cloud.close());
 
 /** A database and how many requests went to it. */
 function counted() {
-  const { client, table } = openDatabase((name) => setting(tableVariable(name)));
+  const { client, table, readPage } = openDatabase((name) => setting(tableVariable(name)));
   const sent = { requests: 0 };
   const count = <Asked, Answer>(next: (asked: Asked) => Answer) => {
     return (asked: Asked) => {
@@ -25,7 +26,11 @@ function counted() {
   const TableName = table("rateLimits");
   const read = async (pk: string) => (await client.send(new GetCommand({ TableName, Key: { pk } }))).Item?.["value"];
   const write = (pk: string, value: number) => client.send(new PutCommand({ TableName, Item: { pk, value } }));
-  return { sent, read, write };
+  const page = (pk: string) => {
+    const asked = { KeyConditionExpression: "pk = :pk", ExpressionAttributeValues: { ":pk": { S: pk } } };
+    return readPage(new QueryCommand({ TableName, ...asked }));
+  };
+  return { sent, read, write, page };
 }
 
 test("reads of the same thing that meet are sent once for all who wait, other reads and writes each for itself", async () => {
@@ -49,4 +54,18 @@ test("whoever has written reads what he wrote, whatever others are reading", asy
     expect(await read("mine")).toBe(value);
     await Promise.all(others);
   }
+});
+
+test("pages that ask the same share an answer before they stand in line, others are read three at a time", async () => {
+  const { sent, write, page } = counted();
+  await write("page", 1);
+  sent.requests = 0;
+
+  const same = await Promise.all(Array.from({ length: 12 }, () => page("page")));
+
+  expect(same.map(({ Count }) => Count)).toEqual(Array(12).fill(1));
+  expect(sent.requests).toBe(2);
+  const others = await Promise.all(Array.from({ length: 12 }, (_, at) => page(`page ${at}`)));
+  expect(others.map(({ Count }) => Count)).toEqual(Array(12).fill(0));
+  expect(sent.requests).toBe(2 + 12);
 });
