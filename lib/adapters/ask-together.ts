@@ -6,6 +6,7 @@ interface Asking {
   next: Promise<unknown> | null;
 }
 
+/** Asks, or waits for who asks already. */
 export type AskTogether = <Answer>(question: string, ask: () => Promise<Answer>) => Promise<Answer>;
 
 /**

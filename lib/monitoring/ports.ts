@@ -10,8 +10,8 @@ export interface Monitoring {
 
 /**
  * One customer's database, for one request; disposing it gives its connection back. Every call answers within the
- * read deadline of 15 s or rejects with `DatabaseUnavailable`; pages wait for their turn before. A schema that nothing was provisioned in yet answers
- * like an empty one.
+ * read deadline of 15 s or rejects with `DatabaseUnavailable`; pages wait for their turn before. A schema that nothing was
+ * provisioned in yet answers like an empty one.
  */
 export interface MonitoredDatabase extends AsyncDisposable {
   /** How it does, and what waits in it. */

@@ -65,7 +65,11 @@ async function sendAgain(cycle: Cycle, sending: Sending, doubts: readonly Doubtf
       const writes = doubts.map(({ write }) => write).filter((write) => write.operation === operation);
       for (const batch of soapBatches(operation, writes)) await sendBatch(cycle, sending, batch);
     }
-  } finally {
-    await settleOwed(cycle, sending);
+  } catch (error) {
+    await settleOwed(cycle, sending).catch((cause: unknown) => {
+      cycle.tally.notes.push(`what was saved before could not be written down: ${String(cause)}`);
+    });
+    throw error;
   }
+  await settleOwed(cycle, sending);
 }

@@ -80,8 +80,9 @@ function remember(
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * The first page in one read, where nothing of the log is known yet: the counter sorts after the entries, so it comes before the newest of them. Null when the
- * counter does not know where the kept entries begin, or the page is larger than one read.
+ * The first page in one read, where nothing of the log is known yet: the counter sorts after the entries, so it comes
+ * before the newest of them. Null when the counter does not know where the kept entries begin, or the page is larger than
+ * one read.
  */
 async function readNewest(database: Database, remembered: RememberedEntries, asked: Asked): Promise<Page | null> {
   const { items, end } = await queryPlain(database, {

@@ -20,8 +20,8 @@ export interface PlainPage {
 }
 
 /**
- * Items whose attributes are texts and numbers alone, as pages of lists have many, read in turn. The document client, which knows sets
- * and lists as well, makes three times the garbage of them.
+ * Items whose attributes are texts and numbers alone, as pages of lists have many, read in turn. The document client,
+ * which knows sets and lists as well, makes three times the garbage of them.
  */
 export async function queryPlain(database: Database, { values, after, ...asked }: Asked): Promise<PlainPage> {
   const query = new QueryCommand({

@@ -4,7 +4,10 @@ import { closeQuietly, createIdleSessions, isBroken } from "./idle-sessions.ts";
 import { sqlState } from "./patience.ts";
 import { DeadlinePassed, openSession, type Row, type Session } from "./session.ts";
 
-/** A session for one request, its troubles told as `DatabaseUnavailable`; taken by the first question. One question at a time. */
+/**
+ * A session for one request, its troubles told as `DatabaseUnavailable`; it is taken by the first question. One question
+ * at a time.
+ */
 export interface KeptSession {
   /** Takes a session without a question. */
   connect(): Promise<void>;

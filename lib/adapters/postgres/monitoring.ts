@@ -1,7 +1,7 @@
 import { JsonArray } from "../../model/json-array.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
 import type { MonitoredDatabase, Monitoring, WrittenPage } from "../../monitoring/ports.ts";
-import { askTogether } from "../ask-together.ts";
+import { type AskTogether, askTogether } from "../ask-together.ts";
 import { type PagesInLine, pagesInLine } from "../pages-in-line.ts";
 import { instant, iso } from "./fence.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "./kept-sessions.ts";
@@ -23,50 +23,58 @@ import { type Metadata, metadata } from "./sql.ts";
 const MOST_LINES = 1_000;
 
 /** Customers' databases as the monitoring endpoints ask them; `now` ages the connections that are kept. */
-export function postgresMonitoring(now: () => Date): Monitoring {
+export function postgresMonitoring(now: () => Date, newLine = pagesInLine): Monitoring {
   const sessions: KeptSessions = keepSessions(now);
   const together = askTogether();
   const lines = new Map<string, PagesInLine>();
   const lineOf = ({ url }: PostgresConnection): PagesInLine => {
     if (lines.size >= MOST_LINES) lines.clear();
-    const line = lines.get(url) ?? pagesInLine();
+    const line = lines.get(url) ?? newLine();
     lines.set(url, line);
     return line;
   };
   return {
-    open: async (connection) => {
-      const kept = sessions.take(connection);
-      const database = monitoredDatabase(kept, connection, lineOf(connection));
-      const check = async () => {
-        await kept.connect();
-        return await together(`${connection.url} ${connection.schema}`, database.check);
-      };
-      return { ...database, check };
-    },
+    open: async (connection) =>
+      monitoredDatabase(sessions.take(connection), connection, { together, inLine: lineOf(connection) }),
   };
 }
 
-function monitoredDatabase(kept: KeptSession, { schema }: PostgresConnection, inLine: PagesInLine): MonitoredDatabase {
+/** What requests for one database have in common. */
+interface Meeting {
+  readonly together: AskTogether;
+  readonly inLine: PagesInLine;
+}
+
+function monitoredDatabase(
+  kept: KeptSession,
+  { url, schema }: PostgresConnection,
+  { together, inLine }: Meeting,
+): MonitoredDatabase {
   const tables = metadata(schema);
   const ask = (text: string, values: readonly unknown[] = []) => unlessUnprovisioned(kept.query(text, values));
   // Whoever waits in line holds no session: a customer's database has few of them to give.
   const inTurn = (asked: AskedPage) => readPage(ask, tables, asked).finally(() => kept.giveBack());
   const page = (asked: AskedPage) => inLine(() => inTurn(asked));
 
+  const look = async () => {
+    const started = performance.now();
+    await kept.query("SELECT 1");
+    const latencyMilliseconds = Math.round(performance.now() - started);
+    const [row] = await ask(
+      `SELECT (SELECT count(*) FROM ${tables.log} WHERE processed_at IS NULL) AS waiting,
+         (SELECT ${iso("max(last_run_at)")} FROM ${tables.state}) AS last_run_at`,
+    );
+    return {
+      latencyMilliseconds,
+      lastRunAt: row ? instant(row, "last_run_at") : null,
+      waitingRows: Number(row?.["waiting"] ?? 0),
+    };
+  };
+
   return {
     check: async () => {
-      const started = performance.now();
-      await kept.query("SELECT 1");
-      const latencyMilliseconds = Math.round(performance.now() - started);
-      const [row] = await ask(
-        `SELECT (SELECT count(*) FROM ${tables.log} WHERE processed_at IS NULL) AS waiting,
-           (SELECT ${iso("max(last_run_at)")} FROM ${tables.state}) AS last_run_at`,
-      );
-      return {
-        latencyMilliseconds,
-        lastRunAt: row ? instant(row, "last_run_at") : null,
-        waitingRows: Number(row?.["waiting"] ?? 0),
-      };
+      await kept.connect();
+      return await together(`${url} ${schema}`, look);
     },
     listActivity: ({ state, table, limit, offset }) =>
       page({ filter: { state, table }, columns: ACTIVITY_COLUMNS, limit, offset }),
