@@ -1,5 +1,6 @@
 import { changeKeys, keepApart } from "../model/change-keys.ts";
 import { type Batch, type Folded, fold } from "../model/fold.ts";
+import { type Pace, UNKNOWN_PACE } from "../model/job-looks.ts";
 import { FIRST_JOB_RECORDS, JOB_RECORDS } from "../model/ways.ts";
 import type { Cycle } from "./cycle.ts";
 import type { Doubtful } from "./doubtful.ts";
@@ -40,6 +41,7 @@ interface Run {
   readonly taken: Set<string>;
   /** Jobs that may still be started beside others. */
   sideBySide: number;
+  pace: Pace;
 }
 
 /**
@@ -49,7 +51,8 @@ interface Run {
 export async function push(cycle: Cycle, inDoubt: readonly Doubtful[], sparesCalls: boolean): Promise<void> {
   const isFree = !sparesCalls && cycle.tally.jobsWaiting === 0;
   const sideBySide = isFree ? JOBS_SIDE_BY_SIDE : 0;
-  const run: Run = { inDoubt, sending: startSending(), jobs: [], besides: [], taken: new Set(), sideBySide };
+  const lists = { jobs: [], besides: [], taken: new Set<string>() };
+  const run: Run = { inDoubt, sending: startSending(), ...lists, sideBySide, pace: UNKNOWN_PACE };
   try {
     while (await pushSome(cycle, run));
   } catch (error) {
@@ -151,7 +154,7 @@ async function followBeside(cycle: Cycle, run: Run, sending: Sending, batch: Bat
   // There is no Bulk API here, which the next ones need not find out by themselves.
   if (job === null) run.sideBySide = 0;
   await before?.catch(() => undefined);
-  if (job === null || (await awaitJob(cycle, sending, job))) return true;
+  if (job === null || (await awaitJob(cycle, sending, job, run))) return true;
   cycle.tally.jobsWaiting += 1;
   return false;
 }

@@ -1,17 +1,13 @@
 import { bulkBatchId } from "../model/bulk-batch.ts";
 import { soapBatches, type Write } from "../model/fold.ts";
+import { firstLook, nextLook, type Pace, paceAfter, UNKNOWN_PACE } from "../model/job-looks.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
 import { pause } from "./clock.ts";
 import type { Cycle } from "./cycle.ts";
-import type { BulkSave } from "./ports.ts";
 import { idsOf, mark, type Saved } from "./save-batch.ts";
 import { sendBatch } from "./send-batch.ts";
 import { ready, type Sending, settleOwed } from "./sending.ts";
 import { type Job, takeResults, writesByKey } from "./take-results.ts";
-
-/** How soon a job is first looked after, and how far apart the looks become while the cycle waits. */
-const FIRST_LOOK_MILLISECONDS = 100;
-const LAST_LOOK_MILLISECONDS = 8_000;
 
 /** A job that takes longer is left to the cycles that follow, so that the mapping's pulls go on. */
 const WAITED_MILLISECONDS = 20_000;
@@ -27,7 +23,7 @@ interface StartedJob {
 /** One job, started and waited for. False: it is at work still, and later cycles take up what comes of it. */
 export async function sendByBulk(cycle: Cycle, sending: Sending, batch: Saved): Promise<boolean> {
   const started = await startByBulk(cycle, sending, batch);
-  const isOver = started === null || (await awaitJob(cycle, sending, started));
+  const isOver = started === null || (await awaitJob(cycle, sending, started, { pace: UNKNOWN_PACE }));
   await sending.writing;
   if (isOver) return true;
   cycle.tally.jobsWaiting += 1;
@@ -110,30 +106,29 @@ async function abandon({ salesforce, tally }: Cycle, jobId: string): Promise<voi
   });
 }
 
-/** Looks after a job until it is over, and settles what came of it: `sending.writing`. False: it has been at work for too long to wait on. */
+/**
+ * Looks after a job until it is over, and settles what came of it: `sending.writing`. False: it has been at work for too
+ * long to wait on. `seen` is how fast the jobs of this push are worked off.
+ */
 export async function awaitJob(
   cycle: Cycle,
   sending: Sending,
   { job, writes, startedAt }: StartedJob,
+  seen: { pace: Pace },
 ): Promise<boolean> {
   const { hold, salesforce, clock } = cycle;
-  const waited = () => clock.now() - startedAt;
+  const records = writes.length;
   // Other work may have taken up the first pause.
-  for (let next = FIRST_LOOK_MILLISECONDS; next <= WAITED_MILLISECONDS; ) {
-    await hold.during(() => pause(clock, next - waited()));
+  for (let look = firstLook(startedAt); look - startedAt <= WAITED_MILLISECONDS; ) {
+    await hold.during(() => pause(clock, look - clock.now()));
     await hold.mayRead();
     const save = await hold.during(() => salesforce.lookAtBulkSave(job.jobId));
     if (save.state !== "working" && save.state !== "open") {
+      seen.pace = paceAfter({ startedAt, records }, seen.pace, clock.now());
       await takeResults(cycle, sending, job, save, writesByKey(cycle.shape, job, writes));
       return true;
     }
-    next = waited() + untilNextLook(save, writes.length, waited());
+    look = nextLook({ startedAt, records, processed: save.processed }, seen.pace, clock.now());
   }
   return false;
-}
-
-/** As long as what is left will take at the pace so far; twice as long as until now while there is no pace. */
-function untilNextLook({ processed }: BulkSave, records: number, waited: number): number {
-  const left = processed > 0 ? Math.max((waited * (records - processed)) / processed, waited / 4) : 2 * waited;
-  return Math.min(left, LAST_LOOK_MILLISECONDS);
 }

@@ -1,0 +1,53 @@
+/** How soon a job is first looked after, and how near and how far apart the looks become while a cycle waits. */
+const FIRST_LOOK_MILLISECONDS = 100;
+const NEAREST_LOOK_MILLISECONDS = 25;
+const LAST_LOOK_MILLISECONDS = 8_000;
+
+/** From a tenth of its records on a job tells its own pace better than those before it do. */
+const TELLING_SHARE = 10;
+
+/** What is known of how fast Salesforce works off the jobs of a push, instants in epoch milliseconds. */
+export interface Pace {
+  /** When the last one was seen to be over. */
+  readonly freeSince: number;
+  /** The least milliseconds that a record took; 0 while none is over. */
+  readonly perRecord: number;
+}
+
+export const UNKNOWN_PACE: Pace = { freeSince: 0, perRecord: 0 };
+
+/** A job that was started, and what a look has told of it: how many of its records are done. */
+export interface LookedAt {
+  readonly startedAt: number;
+  readonly records: number;
+  readonly processed: number;
+}
+
+export const firstLook = (startedAt: number): number => startedAt + FIRST_LOOK_MILLISECONDS;
+
+/**
+ * When to look after a job again. Jobs are worked off one after the other, so the turn of one begins with the end of
+ * another, and what it waited before says nothing of its pace.
+ */
+export function nextLook(job: LookedAt, pace: Pace, now: number): number {
+  const worked = now - turnOf(job.startedAt, pace);
+  const wait = Math.max(untilOver(job, pace, worked), worked / 4, NEAREST_LOOK_MILLISECONDS);
+  return now + Math.min(wait, LAST_LOOK_MILLISECONDS);
+}
+
+/** As long as the rest takes at the job's own pace, or else at that of the jobs before; as often as calls are worth. */
+function untilOver({ records, processed }: LookedAt, { perRecord }: Pace, worked: number): number {
+  if (processed > 0 && (processed >= records / TELLING_SHARE || perRecord === 0))
+    return (worked * (records - processed)) / processed;
+  if (perRecord === 0) return 2 * worked;
+  const left = perRecord * records - worked;
+  return left > 0 ? left : worked;
+}
+
+/** The pace once a job was seen to be over. */
+export function paceAfter({ startedAt, records }: Omit<LookedAt, "processed">, pace: Pace, now: number): Pace {
+  const perRecord = (now - turnOf(startedAt, pace)) / records;
+  return { freeSince: now, perRecord: pace.perRecord > 0 ? Math.min(pace.perRecord, perRecord) : perRecord };
+}
+
+const turnOf = (startedAt: number, { freeSince }: Pace): number => Math.max(startedAt, freeSince);
