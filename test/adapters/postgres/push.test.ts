@@ -205,7 +205,8 @@ test("totals tell exactly how many settled changes there are, also after old one
   const totals = () => customer.sql("SELECT success::int, failed::int FROM salesforce._bridge_totals");
   const full = await totals();
   await customer.sql(
-    "UPDATE salesforce._trigger_log SET processed_at = processed_at - interval '32 days' WHERE id <= 15",
+    `UPDATE salesforce._trigger_log SET created_at = processed_at - interval '32 days',
+       processed_at = processed_at - interval '32 days' WHERE id <= 15`,
   );
 
   const end = await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
@@ -221,6 +222,20 @@ test("totals tell exactly how many settled changes there are, also after old one
   });
   expect(await totals()).toEqual([{ success: 15, failed: 0 }]);
   expect(await customer.sql("SELECT FROM salesforce._trigger_log")).toHaveLength(15);
+});
+
+test("a log without statistics is not read to its end to see whether something in it is old", async () => {
+  await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
+  await customer.sql(
+    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at)
+     SELECT 'UPDATE', 'contact', i, 'SUCCESS', 'UPDATED', now() FROM generate_series(1, 20000) i`,
+  );
+  await customer.sql("SELECT pg_stat_reset()");
+
+  await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+  await store.close();
+
+  expect(await entriesRead("_bridge_log_successes")).toBeLessThan(100);
 });
 
 test("what is kept for a time goes when its time is over", async () => {
@@ -339,3 +354,13 @@ test("pushed rows of before tell their later selves", async () => {
   expect(changes).toMatchObject([{ action: "UPDATE", sfid: sfidOf(1), old: { lastname: "Curie" } }]);
   expect(await customer.sql("SELECT _ab_lastop FROM salesforce.contact")).toEqual([{ _ab_lastop: "UPDATED" }]);
 });
+
+/** What PostgreSQL has counted; a connection tells its counts when it ends. */
+async function entriesRead(index: string): Promise<number> {
+  for (;;) {
+    const [row] = await customer.sql(
+      `SELECT idx_scan::int AS scans, idx_tup_read::int AS entries FROM pg_stat_user_indexes WHERE indexrelname = '${index}'`,
+    );
+    if (Number(row?.["scans"]) > 0) return Number(row?.["entries"]);
+  }
+}
