@@ -14,8 +14,7 @@ const ROWS_AT_ONCE = 500;
  */
 export function pruneSettled(tables: Metadata, ended: string, now: string): string {
   const past = `${now}::timestamptz - interval '${LOG_DAYS} days'`;
-  const oldest = (of: string) =>
-    oldestRows(`${tables.log} l WHERE l.table_name = (SELECT table_name FROM ${ended}) AND ${of}`, past);
+  const oldest = (of: string) => oldestRows(tables, `(SELECT table_name FROM ${ended})`, of, past, ROWS_AT_ONCE);
   return `, oldest AS (
       SELECT id FROM (SELECT * FROM ${oldest(hasSucceeded("l"))} AS s UNION ALL SELECT * FROM ${oldest(hasFailed("l"))} AS f) AS both_states
       WHERE NOT row_owed AND processed_at < ${past}
@@ -33,14 +32,19 @@ export function pruneSettled(tables: Metadata, ended: string, now: string): stri
 }
 
 /**
- * The first of these rows, or none while the very first was not even captured that long ago. That one is found in the order
- * of the index whatever the planner believes; a log without statistics seems to hold fewer rows than are asked for, so all
- * of them would be read and sorted, at the end of each cycle.
+ * The first rows of a table that ended so, or none while the very first was not even captured that long ago.
+ *
+ * However little the planner knows: the first one is found in the order of an index, where a log without statistics seems
+ * to hold fewer rows than are asked for, so all of them would be read and sorted to find them young. And said as a range,
+ * only the index that begins with the table gives the order; by the one of all tables it would walk through everything to
+ * find that a table has nothing.
  */
-const oldestRows = (rows: string, past: string): string =>
-  `(SELECT l.id, l.processed_at, l.row_owed FROM ${rows}
-      AND (SELECT l.created_at FROM ${rows} ORDER BY l.id LIMIT 1) < ${past}
-      ORDER BY l.id LIMIT ${ROWS_AT_ONCE})`;
+function oldestRows({ log }: Metadata, table: string, of: string, past: string, atOnce: number): string {
+  const rows = `${log} l WHERE l.table_name >= ${table} AND l.table_name <= ${table} AND ${of}`;
+  return `(SELECT l.id, l.processed_at, l.row_owed FROM ${rows}
+      AND (SELECT l.created_at FROM ${rows} ORDER BY l.table_name, l.id LIMIT 1) < ${past}
+      ORDER BY l.table_name, l.id LIMIT ${atOnce})`;
+}
 
 /** What one piece of long work takes away at most of what no mapping writes or reads any more. */
 const ORPHANS_AT_ONCE = 20_000;
@@ -52,16 +56,22 @@ const ORPHANS_AT_ONCE = 20_000;
  */
 export function pruneOrphans(tables: Metadata, now: string): string {
   const { log, inHand, totals, state } = tables;
-  const old = (column: string, condition: string) => `(
-      SELECT id FROM ${log} WHERE table_name = ANY (ARRAY(SELECT table_name FROM orphans))
-        AND processed_at IS ${condition} AND ${column} < ${now}::timestamptz - interval '${LOG_DAYS} days'
-      LIMIT ${ORPHANS_AT_ONCE})`;
+  const past = `${now}::timestamptz - interval '${LOG_DAYS} days'`;
+  const settled = (of: string) =>
+    `SELECT id FROM ${oldestRows(tables, "orphans.table_name", of, past, ORPHANS_AT_ONCE)} AS settled
+          WHERE processed_at < ${past}`;
   return `, orphans AS (
       SELECT table_name FROM ${totals} t WHERE NOT EXISTS (SELECT FROM ${state} s WHERE s.table_name = t.table_name)
     ), left_behind AS (
       DELETE FROM ${log} l WHERE l.id = ANY (ARRAY(
-        SELECT id FROM ${old("processed_at", "NOT NULL")} AS settled
-        UNION ALL SELECT id FROM ${old("created_at", "NULL")} AS waiting))
+        SELECT old.id FROM orphans CROSS JOIN LATERAL (
+          ${settled(hasSucceeded("l"))}
+          UNION ALL ${settled(hasFailed("l"))}
+          UNION ALL SELECT id FROM (
+            SELECT l.id, l.created_at FROM ${log} l WHERE l.table_name = orphans.table_name AND l.processed_at IS NULL
+            LIMIT ${ORPHANS_AT_ONCE}) AS waiting
+          WHERE created_at < ${past}
+        ) AS old LIMIT ${ORPHANS_AT_ONCE}))
       RETURNING l.table_name, l.state
     ), fewer_orphans AS (
       UPDATE ${totals} t SET success = t.success - gone.success, failed = t.failed - gone.failed

@@ -201,3 +201,14 @@ export async function pushAll(
   );
   return changes;
 }
+
+/** How many rows of the log were read since `pg_stat_reset()`, by what is over: a connection tells its counts when it ends. */
+export async function rowsReadOfTheLog({ sql }: Pick<Customer, "sql">): Promise<number> {
+  for (;;) {
+    const [row] = await sql(
+      `SELECT seq_scan + idx_scan AS scans, (seq_tup_read + idx_tup_fetch)::int AS rows FROM pg_stat_user_tables
+       WHERE relname = '_trigger_log'`,
+    );
+    if (Number(row?.["scans"]) > 0) return Number(row?.["rows"]);
+  }
+}

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Customer, createCustomer, orgTime, pushAll, sfidOf } from "./customer.ts";
+import { type Customer, createCustomer, orgTime, pushAll, rowsReadOfTheLog, sfidOf } from "./customer.ts";
 
 let customer: Customer;
 beforeEach(async () => {
@@ -16,6 +16,7 @@ async function longWorkAfter(days: number): Promise<void> {
   const begun = await store.begin({ ...asked, leaseSeconds: 30 });
   if (!begun.held) throw new Error(`the lease was not to be had: ${begun.why}`);
   await store.finish(begun.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+  await store.close();
 }
 
 const inLog = () => customer.sql("SELECT table_name, state FROM salesforce._trigger_log ORDER BY id");
@@ -41,6 +42,23 @@ test("what a deleted mapping left in the log stays for 31 days, then goes with t
   expect(await customer.sql("SELECT success, failed FROM salesforce._bridge_totals")).toEqual([
     { success: "0", failed: "0" },
   ]);
+});
+
+test("the log of other mappings is not read through for what a deleted one may have left", async () => {
+  await customer.provision({ mappingId: "map_lead", table: "lead", sfObject: "Lead" });
+  await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
+  await customer.sql(
+    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at, created_at)
+     SELECT 'UPDATE', CASE WHEN i % 100 = 0 THEN 'contact' ELSE 'lead' END, i, 'SUCCESS', 'UPDATED', now(), now()
+     FROM generate_series(1, 20000) i`,
+  );
+  await customer.retire();
+  await customer.sql("ANALYZE salesforce._trigger_log");
+  await customer.sql("SELECT pg_stat_reset()");
+
+  await longWorkAfter(0);
+
+  expect(await rowsReadOfTheLog(customer)).toBeLessThan(100);
 });
 
 test("what was kept for a deleted mapping's records goes as old, and what is kept for others stays", async () => {
