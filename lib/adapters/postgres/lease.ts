@@ -17,7 +17,7 @@ import { loadMark, pullMarksToSet } from "./marks.ts";
 import { sqlState } from "./patience.ts";
 import { pruneOrphans, pruneSettled } from "./retention.ts";
 import type { Row } from "./session.ts";
-import type { Metadata } from "./sql.ts";
+import { isOfTable, type Metadata } from "./sql.ts";
 
 type Bench = Omit<Workbench, "mapped">;
 
@@ -97,13 +97,13 @@ function beginStatement(tables: Metadata, work: Lease["work"]): string {
     SELECT s.mapping_id IS NOT NULL AS known, l.config_version < $2 AS is_behind, l.config_version = $2 AS same_version, l.slot >= $3::bigint AS slot_taken,
       taken.fence, s.shape, s.layout, ${iso("s.position")} AS position, ${iso("s.slow")} AS slow,
       ${iso("s.deleted")} AS deleted, lo.load, ${iso("s.last_pull_at")} AS last_pull_at,
-      EXISTS (SELECT FROM ${tables.log} c WHERE c.table_name = s.table_name AND c.processed_at IS NULL
+      EXISTS (SELECT FROM ${tables.log} c WHERE ${isOfTable("c", "s.table_name")} AND c.processed_at IS NULL
         AND c.state = 'NEW' AND NOT c.held AND (c.due_at IS NULL OR c.due_at <= $6)) AS changes,
       EXISTS (SELECT FROM ${tables.inHand} h WHERE h.table_name = s.table_name)
-        OR EXISTS (SELECT FROM ${tables.log} o WHERE o.table_name = s.table_name AND o.row_owed)
+        OR EXISTS (SELECT FROM ${tables.log} o WHERE ${isOfTable("o", "s.table_name")} AND o.row_owed)
         OR EXISTS (SELECT FROM ${tables.heldDeletes} h WHERE h.mapping_id = $1 AND h.confirmed) AS unfinished,
       (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = $1 AND NOT h.confirmed)
-        + (SELECT count(*) FROM ${tables.log} c WHERE c.table_name = s.table_name AND c.processed_at IS NULL AND c.held
+        + (SELECT count(*) FROM ${tables.log} c WHERE ${isOfTable("c", "s.table_name")} AND c.processed_at IS NULL AND c.held
            AND (c.due_at IS NOT NULL OR c.held)) AS held_deletes,
       (SELECT jsonb_agg(e.sfid) FROM (SELECT sfid FROM ${tables.inboundErrors}
         WHERE mapping_id = $1 AND retry_at <= $6 ORDER BY retry_at LIMIT ${REREADS_AT_ONCE}) e) AS rereads,

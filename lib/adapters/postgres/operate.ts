@@ -3,7 +3,7 @@ import type { PostgresConnection } from "../../model/workspace.ts";
 import { hasFailed } from "./ended.ts";
 import type { Layout } from "./layout.ts";
 import { openSession, type Session } from "./session.ts";
-import { literal, type Metadata, metadata, name, qualified } from "./sql.ts";
+import { isOfTable, literal, type Metadata, metadata, name, qualified } from "./sql.ts";
 
 /** What an operator does to a mapping by hand. Each answers how many rows it concerned. */
 export interface Operations {
@@ -38,7 +38,7 @@ async function confirmDeletes(session: Session, tables: Metadata, mappingId: str
      ), records AS (
        UPDATE ${tables.log} l SET held = false, confirmed = true
        FROM ${tables.state} s
-       WHERE s.mapping_id = $1 AND l.table_name = s.table_name AND l.processed_at IS NULL AND l.held
+       WHERE s.mapping_id = $1 AND ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL AND l.held
          AND (l.due_at IS NOT NULL OR l.held)
        RETURNING 1
      )

@@ -1,5 +1,5 @@
 import { hasFailed, hasSucceeded } from "./ended.ts";
-import type { Metadata } from "./sql.ts";
+import { isOfTable, type Metadata } from "./sql.ts";
 
 /** Settled rows, tombstones and conflicts stay this long (design section 6, retention). */
 const LOG_DAYS = 31;
@@ -34,13 +34,11 @@ export function pruneSettled(tables: Metadata, ended: string, now: string): stri
 /**
  * The first rows of a table that ended so, or none while the very first was not even captured that long ago.
  *
- * However little the planner knows: the first one is found in the order of an index, where a log without statistics seems
- * to hold fewer rows than are asked for, so all of them would be read and sorted to find them young. And said as a range,
- * only the index that begins with the table gives the order; by the one of all tables it would walk through everything to
- * find that a table has nothing.
+ * The first one is found in the order of an index, however little the planner knows: a log without statistics seems to hold
+ * fewer rows than are asked for, so all of them would be read and sorted to find them young.
  */
 function oldestRows({ log }: Metadata, table: string, of: string, past: string, atOnce: number): string {
-  const rows = `${log} l WHERE l.table_name >= ${table} AND l.table_name <= ${table} AND ${of}`;
+  const rows = `${log} l WHERE ${isOfTable("l", table)} AND ${of}`;
   return `(SELECT l.id, l.processed_at, l.row_owed FROM ${rows}
       AND (SELECT l.created_at FROM ${rows} ORDER BY l.table_name, l.id LIMIT 1) < ${past}
       ORDER BY l.table_name, l.id LIMIT ${atOnce})`;
@@ -68,7 +66,7 @@ export function pruneOrphans(tables: Metadata, now: string): string {
           ${settled(hasSucceeded("l"))}
           UNION ALL ${settled(hasFailed("l"))}
           UNION ALL SELECT id FROM (
-            SELECT l.id, l.created_at FROM ${log} l WHERE l.table_name = orphans.table_name AND l.processed_at IS NULL
+            SELECT l.id, l.created_at FROM ${log} l WHERE ${isOfTable("l", "orphans.table_name")} AND l.processed_at IS NULL
             LIMIT ${ORPHANS_AT_ONCE}) AS waiting
           WHERE created_at < ${past}
         ) AS old LIMIT ${ORPHANS_AT_ONCE}))

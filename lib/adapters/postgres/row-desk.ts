@@ -10,7 +10,7 @@ import { type KeptSession, type KeptSessions, keepSessions } from "./kept-sessio
 import { unlessUnprovisioned } from "./lease.ts";
 import { createOperations } from "./operate.ts";
 import type { Row } from "./session.ts";
-import { type Metadata, metadata, qualified } from "./sql.ts";
+import { isOfTable, type Metadata, metadata, qualified } from "./sql.ts";
 
 /** Customers' databases as the settings area asks them about rows; `now` ages the connections that are kept. */
 export function rowDesks(now: () => Date): RowDesks {
@@ -95,11 +95,11 @@ const progressOf = (tables: Metadata): string => `
     (SELECT ${iso("l.created_at")} FROM ${tables.log} l WHERE l.id = waiting.oldest) AS oldest_waiting_at,
     coalesce((SELECT failed FROM ${tables.totals} t WHERE t.table_name = s.table_name), 0) AS failed,
     (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
-      + (SELECT count(*) FROM ${tables.log} l WHERE l.table_name = s.table_name AND ${HELD}) AS held_deletes,
+      + (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${HELD}) AS held_deletes,
     (SELECT count(*) FROM ${tables.inboundErrors} e WHERE e.mapping_id = s.mapping_id) AS inbound_errors
   FROM ${tables.state} s CROSS JOIN LATERAL (
     SELECT count(*) AS count, min(l.id) AS oldest FROM ${tables.log} l
-    WHERE l.table_name = s.table_name AND l.processed_at IS NULL
+    WHERE ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL
   ) AS waiting`;
 
 /** A change that the breaker holds back, told so that the index of blocked changes knows it. */
@@ -111,7 +111,7 @@ function heldDeletesOf({ heldDeletes, log, state }: Metadata): string {
     SELECT 'row' AS deletes, h.sfid::text AS sfid, NULL::bigint AS record_id, h.held_at AS at, 0 AS id
     FROM ${heldDeletes} h WHERE h.mapping_id = $1 AND NOT h.confirmed
     UNION ALL
-    SELECT 'record', l.sfid, l.record_id, l.created_at, l.id FROM ${state} s JOIN ${log} l ON l.table_name = s.table_name
+    SELECT 'record', l.sfid, l.record_id, l.created_at, l.id FROM ${state} s JOIN ${log} l ON ${isOfTable("l", "s.table_name")}
     WHERE s.mapping_id = $1 AND ${HELD}`;
   return pageOf(
     `SELECT count(*) AS total FROM (${held}) AS held`,
@@ -142,9 +142,9 @@ const lagOf = (tables: Metadata): string => `
   SELECT to_json(percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY seconds)) AS seconds
   FROM (
     SELECT extract(epoch FROM l.processed_at - l.created_at)::float8 AS seconds FROM ${tables.log} l
-    WHERE l.table_name = (SELECT table_name FROM ${tables.state} WHERE mapping_id = $1)
+    WHERE ${isOfTable("l", `(SELECT table_name FROM ${tables.state} WHERE mapping_id = $1)`)}
       AND ${hasSucceeded("l")}
-    ORDER BY l.id DESC LIMIT 1000
+    ORDER BY l.table_name DESC, l.id DESC LIMIT 1000
   ) AS latest`;
 
 /** One page and, beside each row, how many there are; one row of NULLs where the page is empty. */

@@ -18,6 +18,14 @@ export const numberArray = (numbers: readonly number[]): string => `{${numbers.j
 /** `"schema"."table"`. */
 export const qualified = (schema: string, table: string): string => `${name(schema)}.${name(table)}`;
 
+/**
+ * Entries of the log of a table that another part of the statement names, which the planner cannot weigh: with `=` it takes
+ * each table to have as many of them as the others, and walks through all to find the first. Of a range it expects little,
+ * and only the indexes that begin with the table serve it.
+ */
+export const isOfTable = (alias: string, table: string): string =>
+  `${alias}.table_name >= ${table} AND ${alias}.table_name <= ${table}`;
+
 /** The metadata tables of one workspace's schema, quoted and qualified; `their…`: what Heroku Connect left. */
 export const metadata = (schema: string) => ({
   log: qualified(schema, "_trigger_log"),

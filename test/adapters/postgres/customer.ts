@@ -206,8 +206,9 @@ export async function pushAll(
 export async function rowsReadOfTheLog({ sql }: Pick<Customer, "sql">): Promise<number> {
   for (;;) {
     const [row] = await sql(
-      `SELECT seq_scan + idx_scan AS scans, (seq_tup_read + idx_tup_fetch)::int AS rows FROM pg_stat_user_tables
-       WHERE relname = '_trigger_log'`,
+      `SELECT seq_scan + idx_scan AS scans, (seq_tup_read + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes i
+         WHERE i.relid = t.relid))::int AS rows
+       FROM pg_stat_user_tables t WHERE relname = '_trigger_log'`,
     );
     if (Number(row?.["scans"]) > 0) return Number(row?.["rows"]);
   }
