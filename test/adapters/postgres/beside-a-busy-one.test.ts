@@ -65,6 +65,26 @@ describe.each(OTHERS)("beside another mapping with many %s", (_, values) => {
   });
 });
 
+test("a backlog that is at its end does not go on through what another mapping has behind it", async () => {
+  await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
+  await customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || i FROM generate_series(1, 20) i");
+  await customer.sql(
+    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, state)
+     SELECT 'UPDATE', 'lead', i, 'NEW' FROM generate_series(1, ${MANY}) i`,
+  );
+  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('the last')");
+  await customer.sql("ANALYZE salesforce._trigger_log");
+  await customer.sql("SELECT pg_stat_reset()");
+  const { store, lease } = await customer.cycle();
+
+  const claimed = [];
+  for (let claim = 1; claim <= 4; claim += 1) claimed.push((await store.claim(lease, 10)).length);
+  await store.close();
+
+  expect(claimed).toEqual([10, 10, 1, 0]);
+  expect(await rowsReadOfTheLog(customer)).toBeLessThan(5_000);
+});
+
 /** Those that are kept for the next request. */
 async function endOtherSessions(): Promise<void> {
   await customer.sql(
