@@ -24,14 +24,10 @@ export function candidatesStatement(tables: Metadata, mapped: MappedTable, searc
     ORDER BY c.id LIMIT $3`;
 }
 
-/** A backlog is gone along so far for each change that is wanted; what is sparser is looked for by its table. */
-const AHEAD = 100;
-
 function whereToLook(search: Search): string {
   if (search.kind === "all") return "c.table_name = $1 AND c.processed_at IS NULL";
-  // Said so that only the primary key can serve it, which gives the order for nothing; and so far only, for behind a
-  // backlog that is at its end there may be millions of changes of other tables.
-  return `c.id > ${search.after} AND c.id <= ${search.after} + ${AHEAD} * $3::bigint AND c.table_name || '' = $1 AND coalesce(c.processed_at, '-infinity') = '-infinity'`;
+  // Said so that only the primary key can serve it, which gives the order for nothing.
+  return `c.id > ${search.after} AND c.table_name || '' = $1 AND coalesce(c.processed_at, '-infinity') = '-infinity'`;
 }
 
 /**
