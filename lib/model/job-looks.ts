@@ -10,7 +10,7 @@ const TELLING_SHARE = 10;
 export interface Pace {
   /** When the last one was seen to be over. */
   readonly freeSince: number;
-  /** The least milliseconds that a record took; 0 while none is over. */
+  /** The least milliseconds that a record took, of jobs that were seen at work and then done; 0 while there was none. */
   readonly perRecord: number;
 }
 
@@ -44,8 +44,17 @@ function untilOver({ records, processed }: LookedAt, { perRecord }: Pace, worked
   return left > 0 ? left : worked;
 }
 
-/** The pace once a job was seen to be over. */
-export function paceAfter({ startedAt, records }: Omit<LookedAt, "processed">, pace: Pace, now: number): Pace {
+/**
+ * The pace once a job was seen to be over. What was over when its turn was noticed, or was broken off, tells nothing of how
+ * long records take: `tellsPace` is false.
+ */
+export function paceAfter(
+  { startedAt, records }: Omit<LookedAt, "processed">,
+  pace: Pace,
+  now: number,
+  tellsPace: boolean,
+): Pace {
+  if (!tellsPace) return { ...pace, freeSince: now };
   const perRecord = (now - turnOf(startedAt, pace)) / records;
   return { freeSince: now, perRecord: pace.perRecord > 0 ? Math.min(pace.perRecord, perRecord) : perRecord };
 }

@@ -108,7 +108,7 @@ async function abandon({ salesforce, tally }: Cycle, jobId: string): Promise<voi
 
 /**
  * Looks after a job until it is over, and settles what came of it: `sending.writing`. False: it has been at work for too
- * long to wait on. `seen` is how fast the jobs of this push are worked off.
+ * long to wait on. `seen` is how fast jobs that were started beside each other are worked off.
  */
 export async function awaitJob(
   cycle: Cycle,
@@ -118,16 +118,19 @@ export async function awaitJob(
 ): Promise<boolean> {
   const { hold, salesforce, clock } = cycle;
   const records = writes.length;
+  let wasAtWork = false;
   // Other work may have taken up the first pause.
   for (let look = firstLook(startedAt); look - startedAt <= WAITED_MILLISECONDS; ) {
     await hold.during(() => pause(clock, look - clock.now()));
     await hold.mayRead();
     const save = await hold.during(() => salesforce.lookAtBulkSave(job.jobId));
     if (save.state !== "working" && save.state !== "open") {
-      seen.pace = paceAfter({ startedAt, records }, seen.pace, clock.now());
+      const tellsPace = wasAtWork && save.state === "complete";
+      seen.pace = paceAfter({ startedAt, records }, seen.pace, clock.now(), tellsPace);
       await takeResults(cycle, sending, job, save, writesByKey(cycle.shape, job, writes));
       return true;
     }
+    wasAtWork = true;
     look = nextLook({ startedAt, records, processed: save.processed }, seen.pace, clock.now());
   }
   return false;

@@ -29,7 +29,7 @@ function lookAfter({ starts, takes, tellsProgress }: Worked) {
       look = nextLook({ startedAt, records: RECORDS, processed: tellsProgress ? done : 0 }, pace, now);
       expect(look, "never a look without a wait").toBeGreaterThanOrEqual(now + 25);
     }
-    pace = paceAfter({ startedAt, records: RECORDS }, pace, now);
+    pace = paceAfter({ startedAt, records: RECORDS }, pace, now, looks > 1);
     return { late: now - free, looks };
   });
 }

@@ -59,8 +59,11 @@ export async function migrate(
 
 async function moveOn(session: Session, schema: string, version: number, migrations: typeof MIGRATIONS): Promise<void> {
   const tables = metadata(schema);
+  // Before anything is altered: naming reads what waits, which may take long, and whoever claims would stand behind a lock.
+  const [row] = await session.query<{ names: boolean }>("SELECT to_regclass($1) IS NOT NULL AS names", [tables.inHand]);
+  if (row?.names) await session.query(nameUnnamed(tables));
   for (const migration of migrations.slice(version)) await session.script(migration(name(schema), tables));
-  if (Math.max(version, migrations.length) >= MIGRATIONS.length) await session.query(nameUnnamed(tables));
+  if (!row?.names && migrations.length >= MIGRATIONS.length) await session.query(nameUnnamed(tables));
   if (version >= migrations.length) return;
   await session.query(`UPDATE ${tables.meta} SET schema_version = $1`, [migrations.length]);
 }

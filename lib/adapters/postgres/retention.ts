@@ -65,10 +65,8 @@ export function pruneOrphans(tables: Metadata, now: string): string {
         SELECT old.id FROM orphans CROSS JOIN LATERAL (
           ${settled(hasSucceeded("l"))}
           UNION ALL ${settled(hasFailed("l"))}
-          UNION ALL SELECT id FROM (
-            SELECT l.id, l.created_at FROM ${log} l WHERE ${isOfTable("l", "orphans.table_name")} AND l.processed_at IS NULL
-            LIMIT ${ORPHANS_AT_ONCE}) AS waiting
-          WHERE created_at < ${past}
+          UNION ALL SELECT l.id FROM ${log} l
+          WHERE ${isOfTable("l", "orphans.table_name")} AND l.processed_at IS NULL AND l.created_at < ${past}
         ) AS old LIMIT ${ORPHANS_AT_ONCE}))
       RETURNING l.table_name, l.state
     ), fewer_orphans AS (

@@ -21,7 +21,8 @@ export const qualified = (schema: string, table: string): string => `${name(sche
 /**
  * Entries of the log of a table that another part of the statement names, which the planner cannot weigh: with `=` it takes
  * each table to have as many of them as the others, and walks through all to find the first. Of a range it expects little,
- * and only the indexes that begin with the table serve it.
+ * and takes an index that begins with the table. Whoever wants the first ones orders them by the table, too, or the order
+ * of an index of all tables serves that.
  */
 export const isOfTable = (alias: string, table: string): string =>
   `${alias}.table_name >= ${table} AND ${alias}.table_name <= ${table}`;

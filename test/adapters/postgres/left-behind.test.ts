@@ -44,6 +44,24 @@ test("what a deleted mapping left in the log stays for 31 days, then goes with t
   ]);
 });
 
+test("old changes go, however many young ones lie before them", async () => {
+  await customer.provision({ mappingId: "map_lead", table: "lead", sfObject: "Lead" });
+  const capturedAgo = (days: number, firstRow: number, count: number) =>
+    customer.sql(
+      `INSERT INTO salesforce._trigger_log (action, table_name, record_id, created_at)
+       SELECT 'UPDATE', 'contact', $1 + i, now() - make_interval(days => $2) FROM generate_series(1, $3) i`,
+      [firstRow, days, count],
+    );
+  await capturedAgo(1, 0, 20_000);
+  await capturedAgo(40, 50_000, 10);
+  await customer.sql("INSERT INTO salesforce._bridge_totals VALUES ('contact', 0, 0) ON CONFLICT DO NOTHING");
+  await customer.retire();
+
+  await longWorkAfter(0);
+
+  expect(await customer.sql("SELECT count(*)::int AS left FROM salesforce._trigger_log")).toEqual([{ left: 20_000 }]);
+});
+
 test("the log of other mappings is not read through for what a deleted one may have left", async () => {
   await customer.provision({ mappingId: "map_lead", table: "lead", sfObject: "Lead" });
   await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
