@@ -51,8 +51,15 @@ interface Run {
 export async function push(cycle: Cycle, inDoubt: readonly Doubtful[], sparesCalls: boolean): Promise<void> {
   const isFree = !sparesCalls && cycle.tally.jobsWaiting === 0;
   const sideBySide = isFree ? JOBS_SIDE_BY_SIDE : 0;
-  const lists = { jobs: [], besides: [], taken: new Set<string>() };
-  const run: Run = { inDoubt, sending: startSending(), ...lists, sideBySide, pace: UNKNOWN_PACE };
+  const run: Run = {
+    inDoubt,
+    sending: startSending(),
+    jobs: [],
+    besides: [],
+    taken: new Set(),
+    sideBySide,
+    pace: UNKNOWN_PACE,
+  };
   try {
     while (await pushSome(cycle, run));
   } catch (error) {

@@ -240,7 +240,7 @@ function claimsInPlace(schema: string, tables: Metadata): string {
   `;
 }
 
-/** Packing the ids of 2,500 changes, which are kept for a moment, took PostgreSQL a tenth of marking them as sent. */
+/** Packing the ids of 2,500 changes, which are kept for a moment, took 3 to 6 of the 20 to 27 ms of marking them as sent. */
 function keepsIdsPlain(_: string, { inHand }: Metadata): string {
   return `ALTER TABLE ${inHand} ALTER COLUMN ids SET STORAGE EXTERNAL;`;
 }

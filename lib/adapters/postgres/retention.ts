@@ -8,12 +8,14 @@ const PUSHED_DAYS = 8;
 /** What one cycle takes away at most, of each kind; at a beat of ten seconds over four million rows a day. */
 const ROWS_AT_ONCE = 500;
 
+const ago = (days: number, now: string): string => `${now}::timestamptz - interval '${days} days'`;
+
 /**
  * Further parts of a WITH clause that take away a few settled rows which are old enough, and keep the totals exact, and
  * of what else is kept for a time. `$1` is the mapping, `ended` names the part that tells the table; `now` is the parameter with the time.
  */
 export function pruneSettled(tables: Metadata, ended: string, now: string): string {
-  const past = `${now}::timestamptz - interval '${LOG_DAYS} days'`;
+  const past = ago(LOG_DAYS, now);
   const oldest = (of: string) => oldestRows(tables, `(SELECT table_name FROM ${ended})`, of, past, ROWS_AT_ONCE);
   return `, oldest AS (
       SELECT id FROM (SELECT * FROM ${oldest(hasSucceeded("l"))} AS s UNION ALL SELECT * FROM ${oldest(hasFailed("l"))} AS f) AS both_states
@@ -54,7 +56,7 @@ const ORPHANS_AT_ONCE = 20_000;
  */
 export function pruneOrphans(tables: Metadata, now: string): string {
   const { log, inHand, totals, state } = tables;
-  const past = `${now}::timestamptz - interval '${LOG_DAYS} days'`;
+  const past = ago(LOG_DAYS, now);
   const settled = (of: string) =>
     `SELECT id FROM ${oldestRows(tables, "orphans.table_name", of, past, ORPHANS_AT_ONCE)} AS settled
           WHERE processed_at < ${past}`;
@@ -96,13 +98,13 @@ function orphaned(part: string, table: string, column: string, state: string, no
           ) SELECT mapping_id FROM kept
           WHERE mapping_id IS NOT NULL AND NOT EXISTS (SELECT FROM ${state} s WHERE s.mapping_id = kept.mapping_id)
         ) AS gone JOIN ${table} o USING (mapping_id)
-        WHERE o.${column} < ${now}::timestamptz - interval '${LOG_DAYS} days'
+        WHERE o.${column} < ${ago(LOG_DAYS, now)}
         LIMIT ${ORPHANS_AT_ONCE})))`;
 }
 
 function forgotten(part: string, table: string, column: string, days: number, now: string): string {
   return `old_${part} AS (
       DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM ${table} WHERE mapping_id = $1 AND ${column} < ${now}::timestamptz - interval '${days} days'
+        SELECT ctid FROM ${table} WHERE mapping_id = $1 AND ${column} < ${ago(days, now)}
         LIMIT ${ROWS_AT_ONCE})))`;
 }
