@@ -59,10 +59,15 @@ export async function provisionMapping(needs: ProvisionNeeds, message: Provision
   await drain(needs, workspaceId);
 }
 
-/** Once a day: what a newer version of the service has changed in the schema, then what Salesforce has in the object. */
+/**
+ * Once a day: what a newer version of the service has changed in the schema, then what Salesforce has in the object; at
+ * last what may take long, and only makes the engine faster.
+ */
 async function lookAfter(needs: ProvisionNeeds, mapping: Mapping): Promise<void> {
-  await (await needs.provisioner(mapping.workspaceId)).provisioner.migrate(mapping);
+  const { provisioner } = await needs.provisioner(mapping.workspaceId);
+  await provisioner.migrate(mapping);
   await followObject(needs, mapping);
+  await provisioner.indexLog(mapping);
 }
 
 /** A deleted mapping's schedule goes, then its triggers; its table and rows stay. */

@@ -1,33 +1,31 @@
 import { isPending } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
+import { tableInOrder } from "./log-index.ts";
 import { literal, type Metadata } from "./sql.ts";
 
-/** Where to look for changes: among all that wait, or, in a long backlog, in the order of the log behind an id. */
-export type Search = { readonly kind: "all" } | { readonly kind: "backlog"; readonly after: number };
+const TABLE_IN_ORDER = tableInOrder("c.");
 
 /**
- * A SELECT of the first changes that can be claimed now, in log order. Parameters: table, time, limit, and
- * the batches that hold nothing back.
+ * A SELECT of the first changes that can be claimed now, in log order. Parameters: table, time, limit, the batches that
+ * hold nothing back, and behind which id to look.
+ *
+ * Said as the index of what waits in order says it, so that this is the only one that gives them one after the other: the
+ * key would have them, too, behind all that is settled. `inOrder` of the transaction keeps all that waits from being sorted.
  *
  * What blocks others is gathered as one JSON object of keys, in which each change looks its own keys up: nothing is
  * joined, so no plan can go wrong over a long backlog.
  */
-export function candidatesStatement(tables: Metadata, mapped: MappedTable, search: Search): string {
+export function candidatesStatement(tables: Metadata, mapped: MappedTable): string {
   return `
     WITH blocking AS MATERIALIZED (${blocking(tables, mapped)})
     SELECT c.id, c.record_id, coalesce(pg_column_size(c."values"), 0) AS bytes FROM ${tables.log} c
-    WHERE ${whereToLook(search)} AND c.state = 'NEW' AND NOT c.held AND (c.due_at IS NULL OR c.due_at <= $2)
+    WHERE ${TABLE_IN_ORDER} >= $1 AND ${TABLE_IN_ORDER} <= $1 AND c.processed_at IS NULL AND c.id > $5
+      AND c.state = 'NEW' AND NOT c.held AND (c.due_at IS NULL OR c.due_at <= $2)
       AND CASE WHEN (SELECT first_by_key = '{}' FROM blocking) THEN true ELSE
         NOT (SELECT first_by_key FROM blocking) ? ('row ' || c.record_id)
         AND NOT EXISTS (SELECT FROM unnest(${keysOf("c", mapped)}) AS key
           WHERE ((SELECT first_by_key FROM blocking) ->> key)::bigint < c.id) END
-    ORDER BY c.id LIMIT $3`;
-}
-
-function whereToLook(search: Search): string {
-  if (search.kind === "all") return "c.table_name = $1 AND c.processed_at IS NULL";
-  // Said so that only the primary key can serve it, which gives the order for nothing.
-  return `c.id > ${search.after} AND c.table_name || '' = $1 AND coalesce(c.processed_at, '-infinity') = '-infinity'`;
+    ORDER BY ${TABLE_IN_ORDER}, c.id LIMIT $3`;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ClaimedChange } from "../../model/change.ts";
 import { type Lease, LeaseLost, type Renewal } from "../../sync/ports.ts";
-import { candidatesStatement, type Search } from "./claim-candidates.ts";
+import { candidatesStatement } from "./claim-candidates.ts";
 import { changeOf, changesFrom } from "./claimed-changes.ts";
 import { endedInDoubt } from "./doubtful-inserts.ts";
 import { hasFailed } from "./ended.ts";
@@ -14,10 +14,10 @@ import { readWhole } from "./read-changes.ts";
 import type { Row } from "./session.ts";
 import { name, numberArray, qualified } from "./sql.ts";
 
-/** How much to claim at most, where to look for it, and which batches hold nothing back. */
+/** How much to claim at most, behind which id to look for it, and which batches hold nothing back. */
 interface Wanted {
   readonly limit: number;
-  readonly search: Search;
+  readonly after: number;
   readonly besides: readonly string[];
   /** Whether many changes may be claimed by reading them. */
   readonly mayRead: boolean;
@@ -25,12 +25,12 @@ interface Wanted {
   readonly onlyRead: readonly number[];
 }
 
-/** What one claim gave, and where the next one of the same lease looks. */
+/** What one claim gave, and behind which id the next one of the same lease looks. */
 export interface Claimed {
   readonly changes: readonly ClaimedChange[];
   /** The row of `_bridge_in_hand` that names them where they are PENDING. */
   readonly claimId: string;
-  readonly next: Search;
+  readonly next: number;
   /** What the changes were read as; null: they are PENDING. */
   readonly versions: readonly string[] | null;
   /** Their rows, by key. */
@@ -61,22 +61,23 @@ export interface KnownRow {
 export async function claim(
   bench: Workbench,
   lease: Lease,
-  { limit, search, besides, mayRead, onlyRead }: Wanted,
+  { limit, after, besides, mayRead, onlyRead }: Wanted,
 ): Promise<Claimed> {
   const mapped = bench.mapped(lease);
   const claimId = randomUUID();
-  return await fenced(bench, lease, { silent: true }, async () => {
+  return await fenced(bench, lease, { silent: true, inOrder: true }, async () => {
     await writeOwedRows(bench, mapped);
-    for (let from = search; ; ) {
-      const found = await bench.session.query<Candidate>(candidatesStatement(bench.tables, mapped, from), [
+    for (let from = after; ; ) {
+      const found = await bench.session.query<Candidate>(candidatesStatement(bench.tables, mapped), [
         mapped.shape.table,
         bench.now(),
         limit,
         besides,
+        from,
       ]);
       const candidates = thatFit(found);
-      if (candidates.length === 0 && from.kind === "backlog") {
-        from = { kind: "all" };
+      if (candidates.length === 0 && from > BEGINNING) {
+        from = BEGINNING;
         continue;
       }
       const recordIds = [...new Set(candidates.map(({ record_id }) => record_id))];
@@ -88,7 +89,7 @@ export async function claim(
       return {
         changes: rows.map(changeOf),
         claimId,
-        next: nextSearch(candidates, candidates.length < found.length || found.length === limit),
+        next: nextPlace(candidates, candidates.length < found.length || found.length === limit),
         versions: read?.versions ?? null,
         knownRows: knownRows(rows, locked?.versions ?? null),
       };
@@ -98,6 +99,9 @@ export async function claim(
 
 /** More changes than that are not written twice, once to claim them and once to mark them as sent. */
 const WRITTEN_CHANGES = 2_000;
+
+/** Before every id, also one that somebody has given by hand. */
+export const BEGINNING = Number.MIN_SAFE_INTEGER;
 
 interface Candidate {
   readonly id: number;
@@ -118,10 +122,9 @@ function thatFit(candidates: readonly Candidate[]): readonly Candidate[] {
   return first < 0 ? candidates : candidates.slice(0, first);
 }
 
-/** Where a claim was filled, the next one goes on behind it instead of looking through the whole backlog again. */
-function nextSearch(candidates: readonly Candidate[], isFilled: boolean): Search {
-  const last = candidates.at(-1);
-  return last && isFilled ? { kind: "backlog", after: last.id } : { kind: "all" };
+/** Where a claim was filled, the next one goes on behind it instead of looking through what is under way again. */
+function nextPlace(candidates: readonly Candidate[], isFilled: boolean): number {
+  return isFilled ? (candidates.at(-1)?.id ?? BEGINNING) : BEGINNING;
 }
 
 function knownRows(rows: readonly Row[], versions: RowVersions | null): ReadonlyMap<number, KnownRow> {

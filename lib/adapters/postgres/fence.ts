@@ -39,6 +39,8 @@ interface FencedSettings {
   readonly anyVersion?: boolean;
   /** The server may forget it in a crash, with everything that came after it. */
   readonly commitsLater?: boolean;
+  /** The first of many are wanted by an index in their order. */
+  readonly inOrder?: boolean;
   /** The mapping's own row will be changed too; it is locked before any row of the table, as cycles do. */
   readonly changesState?: boolean;
 }
@@ -51,7 +53,7 @@ export async function fenced<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const { lockMilliseconds, laterLockMilliseconds } = settings;
-  const { silent = false, anyVersion = false, changesState = false, commitsLater = false } = settings;
+  const { silent = false, anyVersion = false, changesState = false, commitsLater = false, inOrder = false } = settings;
   const { table } = mapped(lease).shape;
   const version = anyVersion ? "" : ` AND config_version = ${lease.configVersion}`;
   const first = [
@@ -65,6 +67,7 @@ export async function fenced<T>(
   const ofTransaction = {
     ...(silent ? { silence: table } : {}),
     commitsLater,
+    inOrder,
     ...(lockMilliseconds === undefined ? {} : { lockMilliseconds }),
   };
   return await session.transaction(ofTransaction, first, async (rows) => {

@@ -1,3 +1,4 @@
+import { createWaitingInOrder } from "./log-index.ts";
 import { literal, type Metadata } from "./sql.ts";
 
 /**
@@ -10,6 +11,7 @@ export const MIGRATIONS: readonly ((schema: string, tables: Metadata) => string)
   countsCycles,
   claimsInPlace,
   keepsIdsPlain,
+  readsInOrder,
 ];
 
 function firstVersion(schema: string, tables: Metadata): string {
@@ -42,7 +44,7 @@ function firstVersion(schema: string, tables: Metadata): string {
       row_owed boolean NOT NULL DEFAULT false
     );
     COMMENT ON TABLE ${tables.log} IS 'Changes of mapped tables, captured by triggers and sent to Salesforce by Bridge.';
-    -- A waiting change is one that is not processed. This is the only index beside the key that a user's write pays for.
+    -- A waiting change is one that is not processed. Beside the key, a user's write pays for this index, and for that of its order.
     CREATE INDEX _bridge_log_waiting ON ${tables.log} (table_name, record_id, id) WHERE processed_at IS NULL;
     CREATE INDEX _bridge_log_deletes ON ${tables.log} (table_name, sfid)
       WHERE processed_at IS NULL AND action = 'DELETE';
@@ -243,6 +245,18 @@ function claimsInPlace(schema: string, tables: Metadata): string {
 /** Packing the ids of 2,500 changes, which are kept for a moment, took 3 to 6 of the 20 to 27 ms of marking them as sent. */
 function keepsIdsPlain(_: string, { inHand }: Metadata): string {
   return `ALTER TABLE ${inHand} ALTER COLUMN ids SET STORAGE EXTERNAL;`;
+}
+
+/**
+ * What waits is claimed in the order of the log. Without an index of that order each claim of a long backlog read all of it:
+ * 140 ms for 100,000 changes, beside 1.3 ms. A log that holds something already gets it beside its writers
+ * (`log-index.ts`), since making it reads the whole log.
+ */
+function readsInOrder(_: string, tables: Metadata): string {
+  return `
+    DO $bridge$ BEGIN
+      IF NOT EXISTS (SELECT FROM ${tables.log}) THEN ${createWaitingInOrder(tables, "IF NOT EXISTS")}; END IF;
+    END $bridge$;`;
 }
 
 /** The columns by which a mapping's cycle, and apart from it its long work, is held by one invocation at a time. */

@@ -10,6 +10,7 @@ import { type CatalogTable, readTable } from "./catalog.ts";
 import { checkName } from "./identifiers.ts";
 import { buildMissingIndexes, newIndexes } from "./indexes.ts";
 import { type Layout, OWN_COLUMNS } from "./layout.ts";
+import { buildLogIndex } from "./log-index.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS, migrate } from "./migrate.ts";
 import { isWorthWaiting, patiently, sqlState } from "./patience.ts";
 import { serveTheirColumns, servingFunction, stopServingTheirColumns } from "./serve-their-columns.ts";
@@ -34,6 +35,9 @@ export function createProvisioner(connection: PostgresConnection, now: () => Dat
       await withSession(connection, (session) =>
         migrate(session, connection.schema, mapping.workspaceId, { leavesNewer: true }),
       );
+    },
+    async indexLog() {
+      await withSession(connection, (session) => buildLogIndex(session, connection.schema));
     },
     async retire(mapping) {
       await withSession(connection, (session) => retire(session, connection.schema, mapping));

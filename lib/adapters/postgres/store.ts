@@ -11,8 +11,7 @@ import {
 } from "../../sync/ports.ts";
 import { apply } from "./apply.ts";
 import type { BacklogMemory } from "./backlog.ts";
-import { claim, markSent, release } from "./claim.ts";
-import type { Search } from "./claim-candidates.ts";
+import { BEGINNING, claim, markSent, release } from "./claim.ts";
 import { createClaims } from "./claims.ts";
 import { instant, iso, type Workbench } from "./fence.ts";
 import { createIdleSessions } from "./idle-sessions.ts";
@@ -71,8 +70,8 @@ export function cycleStoreOn(
 ): CycleStore {
   const tables = metadata(schema);
   const known = new Map<string, MappedTable>();
-  /** Where this lease looks for changes next. */
-  const searches = new Map<string, Search>();
+  /** Behind which id of the log a lease looks for changes next. */
+  const places = new Map<string, number>();
   const claims = createClaims();
   /** Once some had changed meanwhile, claims write. */
   let mayRead = true;
@@ -118,9 +117,9 @@ export function cycleStoreOn(
     noteLook: (lease, batchId) => inTurn(() => noteLook(bench, lease, batchId)),
     claim: (lease, limit, besides = []) =>
       inTurn(async () => {
-        const search = searches.get(nameOf(lease)) ?? { kind: "all" };
-        const claimed = await claim(bench, lease, { limit, search, besides, mayRead, onlyRead: claims.onlyRead() });
-        searches.set(nameOf(lease), claimed.next);
+        const after = places.get(nameOf(lease)) ?? BEGINNING;
+        const claimed = await claim(bench, lease, { limit, after, besides, mayRead, onlyRead: claims.onlyRead() });
+        places.set(nameOf(lease), claimed.next);
         return claims.add(claimed);
       }),
     markSent: (lease, batchId, changeIds, leaseSeconds) =>
@@ -145,7 +144,7 @@ export function cycleStoreOn(
         const pending = claims.pendingAmong(changeIds);
         if (pending.length > 0) await release(bench, lease, pending, claims.handledWith(changeIds));
         claims.giveBack(changeIds);
-        searches.delete(nameOf(lease));
+        places.delete(nameOf(lease));
       }),
     apply: (lease, page) => inTurn(() => apply(bench, lease, page)),
     forgetGone: (lease, sfids) => inTurn(() => forgetGone(bench, lease, sfids)),

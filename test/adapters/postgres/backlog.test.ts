@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createCycleStores } from "../../../lib/adapters/postgres/store.ts";
 import type { CycleStore } from "../../../lib/sync/ports.ts";
-import { type Customer, createCustomer } from "./customer.ts";
+import { type Customer, createCustomer, rowsReadOfTheLog } from "./customer.ts";
 
 let customer: Customer;
 let open: () => Promise<CycleStore>;
@@ -40,4 +40,18 @@ test("a long backlog is counted the more rarely the longer it is", async () => {
   await insert(1);
   expect(await waitingAfter(1)).toBe(20_000);
   expect(await waitingAfter(1)).toBe(20_001);
+});
+
+test("a claim of a long backlog reads what it claims, whatever the planner knows of the log", async () => {
+  await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
+  await insert(20_000);
+  const { store, lease } = await customer.cycle();
+  await customer.sql("SELECT pg_stat_reset()");
+
+  expect(await store.claim(lease, 2_500)).toHaveLength(2_500);
+  expect(await store.claim(lease, 2_500)).toHaveLength(2_500);
+  await store.close();
+
+  // Each is found once, and read once.
+  expect(await rowsReadOfTheLog(customer)).toBeLessThan(4 * 2_500 + 100);
 });

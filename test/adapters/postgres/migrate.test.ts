@@ -4,7 +4,7 @@ import { MIGRATIONS } from "../../../lib/adapters/postgres/migrations.ts";
 import { createProvisioner } from "../../../lib/adapters/postgres/provision.ts";
 import { openSession } from "../../../lib/adapters/postgres/session.ts";
 import { mappingOf } from "../../support/shapes.ts";
-import { type Customer, createCustomer } from "./customer.ts";
+import { type Customer, createCustomer, untilSomebodyWaits } from "./customer.ts";
 
 let customer: Customer;
 beforeEach(async () => {
@@ -78,6 +78,64 @@ test("a schema of the first version does without a count of its cycles, and has 
   await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null, count });
   expect(await customer.sql("SELECT well, pulled FROM salesforce._bridge_cycles")).toMatchObject([{ pulled: 2 }]);
 });
+
+/** Whether the log can be read in its order; null: it has no such index. */
+async function readsInOrder(): Promise<unknown> {
+  const [index] = await customer.sql(
+    "SELECT (SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('salesforce._bridge_log_waiting_in_order')) AS valid",
+  );
+  return index?.["valid"];
+}
+
+test("a log that holds changes gets the index of its order from the daily look, beside its writers", async () => {
+  expect(await readsInOrder()).toBe(true);
+  await customer.sql("DROP INDEX salesforce._bridge_log_waiting_in_order");
+  await customer.sql("UPDATE salesforce._bridge_meta SET schema_version = 4");
+  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  await migrateTo(MIGRATIONS);
+  expect(await readsInOrder()).toBe(null);
+  const { indexLog } = createProvisioner({ url: customer.url, schema: "salesforce" }, () => customer.now);
+  // Building waits for transactions that have written; who writes does not wait for the building.
+  const writer = await customer.connect();
+  await writer.query("BEGIN");
+  await writer.query("INSERT INTO salesforce.contact (lastname) VALUES ('Uncommitted')");
+
+  const building = indexLog(mappingOf(customer.shape));
+  await untilSomebodyWaits(customer.application);
+  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Written meanwhile')");
+  await writer.query("COMMIT");
+  await building;
+
+  expect(await readsInOrder()).toBe(true);
+  expect(await claimed()).toBe(3);
+});
+
+test("an index whose building broke off is made anew, and one that is there is left alone", async () => {
+  const { indexLog } = createProvisioner({ url: customer.url, schema: "salesforce" }, () => customer.now);
+  const oid = "SELECT 'salesforce._bridge_log_waiting_in_order'::regclass::oid::int AS oid";
+  const [first] = await customer.sql(oid);
+  await indexLog(mappingOf(customer.shape));
+  expect(await customer.sql(oid)).toEqual([first]);
+  await customer.sql("UPDATE pg_index SET indisvalid = false WHERE indexrelid = $1", [first?.["oid"]]);
+
+  await indexLog(mappingOf(customer.shape));
+
+  expect(await readsInOrder()).toBe(true);
+  expect(await customer.sql(oid)).not.toEqual([first]);
+});
+
+test("changes are claimed without the index, too", async () => {
+  await customer.sql("DROP INDEX salesforce._bridge_log_waiting_in_order");
+  await customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Curie' FROM generate_series(1, 20)");
+
+  expect(await claimed()).toBe(20);
+});
+
+/** How many changes a claim finds. */
+async function claimed(): Promise<number> {
+  const { store, lease } = await customer.cycle();
+  return (await store.claim(lease, 100)).length;
+}
 
 async function migrateTo(migrations: typeof MIGRATIONS): Promise<void> {
   const session = await openSession({ url: customer.url, schema: "salesforce" });
