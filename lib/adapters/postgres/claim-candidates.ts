@@ -1,51 +1,119 @@
+import { hasFailed } from "./ended.ts";
 import { isPending } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
 import { tableInOrder } from "./log-index.ts";
-import { literal, type Metadata } from "./sql.ts";
+import { literal, type Metadata, name, qualified } from "./sql.ts";
 
-const TABLE_IN_ORDER = tableInOrder("c.");
+/** What is looked for. */
+export interface Asked {
+  /** The service's time. */
+  readonly now: Date;
+  readonly limit: number;
+  /** Behind which id of the log. */
+  readonly after: number;
+  /** The batches that hold nothing back. */
+  readonly besides: readonly string[];
+  /** Whether many changes may be claimed by reading them. */
+  readonly mayRead: boolean;
+}
+
+/** What was found: at most as many changes as were asked for, and whether the rows that came with it are all that wait of theirs. */
+export interface Found {
+  readonly found: number;
+  /** The last id among them; null: nothing was found. */
+  readonly last: number | null;
+  readonly isRead: boolean;
+  /** What made the read changes as they are. */
+  readonly versions: readonly string[] | null;
+  /** In log order, where they were not read. */
+  readonly candidates: readonly (readonly [id: number, recordId: number, bytes: number])[] | null;
+}
+
+/** More changes than that are not written twice, once to claim them and once to mark them as sent. */
+const WRITTEN_CHANGES = 2_000;
+
+/** What the changes of one claim may hold together, as PostgreSQL packs them. */
+export const CLAIM_BYTES = 8_000_000;
 
 /**
- * A SELECT of the first changes that can be claimed now, in log order. Parameters: table, time, limit, the batches that
- * hold nothing back, and behind which id to look.
+ * A SELECT, without parameters, of the first changes that can be claimed now. Its first row has `found`. Where there are
+ * many, its rows are all NEW changes of their rows, as they are, without a lock; what they held before is told only where
+ * their upsert value changed. Not where some have failed before, which brings them back, or delete something, of which
+ * there may be too many, or the rows of some are owed their result, or all hold too much: those are claimed by writing.
  *
  * Said as the index of what waits in order says it, so that this is the only one that gives them one after the other: the
  * key would have them, too, behind all that is settled. `inOrder` of the transaction keeps all that waits from being sorted.
  *
- * What blocks others is gathered as one JSON object of keys, in which each change looks its own keys up: nothing is
- * joined, so no plan can go wrong over a long backlog.
+ * What blocks others is gathered as one JSON object of keys, in which each change looks its own keys up; and what comes of
+ * one step goes to the next as an array. Nothing is joined but the rows, by key, so no plan can go wrong over a long backlog.
  */
-export function candidatesStatement(tables: Metadata, mapped: MappedTable): string {
+export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Asked): string {
+  const { shape, layout } = mapped;
+  const table = literal(shape.table);
+  const tableInIndex = tableInOrder("c.");
+  const ofRows = `table_name = ${table} AND record_id = ANY ((SELECT record_ids FROM place)::bigint[])`;
+  const anyFailed = `EXISTS (SELECT FROM ${tables.log} f WHERE ${ofRows} AND ${hasFailed("f")} AND NOT superseded)`;
+  const anyOwed = `EXISTS (SELECT FROM ${tables.log} WHERE table_name = ${table} AND row_owed)`;
+  const mayRead = `found > ${WRITTEN_CHANGES} AND NOT deletes AND bytes <= ${CLAIM_BYTES} AND NOT ${anyFailed} AND NOT ${anyOwed}`;
   return `
-    WITH blocking AS MATERIALIZED (${blocking(tables, mapped)})
-    SELECT c.id, c.record_id, coalesce(pg_column_size(c."values"), 0) AS bytes FROM ${tables.log} c
-    WHERE ${TABLE_IN_ORDER} >= $1 AND ${TABLE_IN_ORDER} <= $1 AND c.processed_at IS NULL AND c.id > $5
-      AND c.state = 'NEW' AND NOT c.held AND (c.due_at IS NULL OR c.due_at <= $2)
-      AND CASE WHEN (SELECT first_by_key = '{}' FROM blocking) THEN true ELSE
-        NOT (SELECT first_by_key FROM blocking) ? ('row ' || c.record_id)
-        AND NOT EXISTS (SELECT FROM unnest(${keysOf("c", mapped)}) AS key
-          WHERE ((SELECT first_by_key FROM blocking) ->> key)::bigint < c.id) END
-    ORDER BY ${TABLE_IN_ORDER}, c.id LIMIT $3`;
+    WITH blocking AS MATERIALIZED (${blocking(tables, mapped, asked)}
+    ), candidates AS MATERIALIZED (
+      SELECT c.id, c.record_id, c.action, coalesce(pg_column_size(c."values"), 0) AS bytes FROM ${tables.log} c
+      WHERE ${tableInIndex} >= ${table} AND ${tableInIndex} <= ${table} AND c.processed_at IS NULL AND c.id > ${asked.after}
+        AND c.state = 'NEW' AND NOT c.held AND (c.due_at IS NULL OR c.due_at <= ${time(asked.now)})
+        AND CASE WHEN (SELECT first_by_key = '{}' FROM blocking) THEN true ELSE
+          NOT (SELECT first_by_key FROM blocking) ? ('row ' || c.record_id)
+          AND NOT EXISTS (SELECT FROM unnest(${keysOf("c", mapped)}) AS key
+            WHERE ((SELECT first_by_key FROM blocking) ->> key)::bigint < c.id) END
+      ORDER BY ${tableInIndex}, c.id LIMIT ${asked.limit}
+    ), place AS MATERIALIZED (
+      SELECT count(*) AS found, max(id) AS last, sum(bytes) AS bytes, coalesce(bool_or(action = 'DELETE'), false) AS deletes,
+        array_agg(record_id) AS record_ids FROM candidates
+    ), way AS MATERIALIZED (
+      SELECT ${asked.mayRead ? mayRead : "false"} AS is_read FROM place
+    ), whole AS MATERIALIZED (
+      SELECT id, action, record_id, sfid, ${upsertValueOf(mapped)} AS old, "values", attempts, created_at, xmin::text AS version
+      FROM ${tables.log} WHERE (SELECT is_read FROM way) AND ${ofRows} AND processed_at IS NULL AND state = 'NEW'
+    )
+    SELECT l.id, l.action, l.record_id, l.old, l."values", l.attempts, l.created_at AS captured_at,
+      coalesce(t.sfid, l.sfid) AS sfid, t.xmin::text AS row_version, t.sfid = l.sfid AS has_sfid,
+      CASE WHEN l.id IS NULL OR l.id = (SELECT min(id) FROM whole) THEN json_build_object('found', found, 'last', last,
+        'isRead', is_read, 'versions', (SELECT json_agg(DISTINCT version) FROM whole),
+        'candidates', CASE WHEN NOT is_read THEN
+          (SELECT json_agg(json_build_array(id, record_id, bytes) ORDER BY id) FROM candidates) END) END AS found
+    FROM place CROSS JOIN way LEFT JOIN whole l ON true
+      LEFT JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = l.record_id
+    ORDER BY l.id`;
+}
+
+const time = (at: Date): string => `${literal(at.toISOString())}::timestamptz`;
+
+/** Building an object of each change's old values, to be read again, would cost more than all that is asked of them. */
+function upsertValueOf({ shape }: MappedTable): string {
+  const column = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
+  return column === undefined ? "NULL::jsonb" : `CASE WHEN old ? ${literal(column)} THEN old END`;
 }
 
 /**
  * The rows of changes that are under way, wait or are held, and those that were not told their last result; and the
  * first such change of each sfid and upsert value. The last line repeats the condition of the index.
  */
-function blocking(tables: Metadata, mapped: MappedTable): string {
+function blocking(tables: Metadata, mapped: MappedTable, { now, besides }: Asked): string {
   const { log } = tables;
+  const table = literal(mapped.shape.table);
+  const others = `ARRAY[${besides.map(literal).join(", ")}]::text[]`;
   return `
       SELECT coalesce(jsonb_object_agg(key, id), '{}') AS first_by_key FROM (
         SELECT key, min(id) AS id FROM (
           SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key
-          WHERE b.table_name = $1 AND ${isPending(tables, "b", "table_name = $1 AND id <> ALL ($4::text[])")}
-            AND NOT coalesce(b.batch_id = ANY ($4::text[]), false)
+          WHERE b.table_name = ${table} AND ${isPending(tables, "b", `table_name = ${table} AND id <> ALL (${others})`)}
+            AND NOT coalesce(b.batch_id = ANY (${others}), false)
           UNION ALL
           SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key
-          WHERE b.table_name = $1 AND b.processed_at IS NULL AND (b.due_at > $2 OR b.held)
+          WHERE b.table_name = ${table} AND b.processed_at IS NULL AND (b.due_at > ${time(now)} OR b.held)
             AND (b.due_at IS NOT NULL OR b.held)
           UNION ALL
-          SELECT 'row ' || o.record_id, o.id FROM ${log} o WHERE o.table_name = $1 AND o.row_owed
+          SELECT 'row ' || o.record_id, o.id FROM ${log} o WHERE o.table_name = ${table} AND o.row_owed
         ) AS keys GROUP BY key) AS firsts`;
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ClaimedChange } from "../../model/change.ts";
 import { type Lease, LeaseLost, type Renewal } from "../../sync/ports.ts";
-import { candidatesStatement } from "./claim-candidates.ts";
+import { CLAIM_BYTES, claimStatement, type Found } from "./claim-candidates.ts";
 import { changeOf, changesFrom } from "./claimed-changes.ts";
 import { endedInDoubt } from "./doubtful-inserts.ts";
 import { hasFailed } from "./ended.ts";
@@ -9,8 +9,7 @@ import { fenced, leaseTable, renewal, type Workbench } from "./fence.ts";
 import { holdExcessDeletes } from "./held-changes.ts";
 import { nameInHand } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
-import { writeOwedRows } from "./owed-rows.ts";
-import { readWhole } from "./read-changes.ts";
+import { lockOwedRows, writeLocked } from "./owed-rows.ts";
 import type { Row } from "./session.ts";
 import { name, numberArray, qualified } from "./sql.ts";
 
@@ -29,7 +28,7 @@ interface Wanted {
 export interface Claimed {
   readonly changes: readonly ClaimedChange[];
   /** The row of `_bridge_in_hand` that names them where they are PENDING. */
-  readonly claimId: string;
+  readonly claimId: string | null;
   readonly next: number;
   /** What the changes were read as; null: they are PENDING. */
   readonly versions: readonly string[] | null;
@@ -55,76 +54,86 @@ export interface KnownRow {
  * Many changes are only read: they become PENDING, if they are still what was read, with the batch that they are sent in
  * (`takeRead`), so that each is written once on its way instead of twice.
  *
- * In steps that pass each other ids: a single statement is planned without knowing how many rows its parts give, and
- * joins a long backlog by nested loops.
+ * What is found and read comes with the opening of the transaction: a claim of many takes two round trips.
  */
-export async function claim(
-  bench: Workbench,
-  lease: Lease,
-  { limit, after, besides, mayRead, onlyRead }: Wanted,
-): Promise<Claimed> {
+export async function claim(bench: Workbench, lease: Lease, wanted: Wanted): Promise<Claimed> {
+  const { tables, session, now } = bench;
   const mapped = bench.mapped(lease);
-  const claimId = randomUUID();
-  return await fenced(bench, lease, { silent: true, inOrder: true }, async () => {
-    await writeOwedRows(bench, mapped);
-    for (let from = after; ; ) {
-      const found = await bench.session.query<Candidate>(candidatesStatement(bench.tables, mapped), [
-        mapped.shape.table,
-        bench.now(),
-        limit,
-        besides,
-        from,
-      ]);
-      const candidates = thatFit(found);
-      if (candidates.length === 0 && from > BEGINNING) {
-        from = BEGINNING;
-        continue;
+  const { limit, besides, onlyRead } = wanted;
+  const statement = (after: number, mayRead: boolean) =>
+    claimStatement(tables, mapped, { now: now(), limit, after, besides, mayRead });
+  const then = [lockOwedRows(tables, mapped), statement(wanted.after, wanted.mayRead)];
+
+  return await fenced(bench, lease, { silent: true, inOrder: true, then }, async ([owed = [], first = []]) => {
+    await writeLocked(bench, mapped, owed);
+    let { after, mayRead } = wanted;
+    const look = async () => (await session.script(statement(after, mayRead)))[0] ?? [];
+    // Rows that were told now hold nothing back any more.
+    for (let rows = owed.length === 0 ? first : await look(); ; rows = await look()) {
+      const found = foundIn(rows);
+      if (found.found === 0 && after > BEGINNING) {
+        after = BEGINNING;
+      } else if (!found.isRead) {
+        const claimed = await claimByWriting(bench, lease, found, { limit, onlyRead });
+        if (claimed) return claimed;
+      } else if (rows.some((row) => row["action"] === "DELETE")) {
+        mayRead = false; // there may be too many
+      } else {
+        const { last, versions } = found;
+        const next = placeAfter(last, found.found === limit);
+        return { changes: rows.map(changeOf), claimId: null, next, versions, knownRows: knownRows(rows, null) };
       }
-      const recordIds = [...new Set(candidates.map(({ record_id }) => record_id))];
-      const read = mayRead && candidates.length > WRITTEN_CHANGES ? await readWhole(bench, mapped, recordIds) : null;
-      const locked = read ? null : await lockWhole(bench, mapped, recordIds, onlyRead);
-      const rows = read?.rows ?? (await take(bench, lease, mapped, claimId, locked?.ids ?? []));
-      // What is held may hold back what was claimed with it, so all of it is looked for again.
-      if (await holdExcessDeletes(bench, mapped, claimId, rows)) continue;
-      return {
-        changes: rows.map(changeOf),
-        claimId,
-        next: nextPlace(candidates, candidates.length < found.length || found.length === limit),
-        versions: read?.versions ?? null,
-        knownRows: knownRows(rows, locked?.versions ?? null),
-      };
     }
   });
 }
 
-/** More changes than that are not written twice, once to claim them and once to mark them as sent. */
-const WRITTEN_CHANGES = 2_000;
+/** Null: some deletes were too many and are held now, which may hold back what was claimed with them; all is NEW again. */
+async function claimByWriting(
+  bench: Workbench,
+  lease: Lease,
+  { found, candidates }: Found,
+  { limit, onlyRead }: Pick<Wanted, "limit" | "onlyRead">,
+): Promise<Claimed | null> {
+  const mapped = bench.mapped(lease);
+  const claimId = randomUUID();
+  const fitting = thatFit(candidates ?? []);
+  const recordIds = [...new Set(fitting.map(([, recordId]) => recordId))];
+  const locked = await lockWhole(bench, mapped, recordIds, onlyRead);
+  const rows = await take(bench, lease, mapped, claimId, locked.ids);
+  if (await holdExcessDeletes(bench, mapped, claimId, rows)) return null;
+  return {
+    changes: rows.map(changeOf),
+    claimId,
+    next: placeAfter(fitting.at(-1)?.[0] ?? null, fitting.length < found || found === limit),
+    versions: null,
+    knownRows: knownRows(rows, locked.versions),
+  };
+}
+
+/** What the first row of an answer tells of all. */
+function foundIn([first]: readonly Row[]): Found {
+  if (!first) throw new Error("PostgreSQL told nothing of what can be claimed");
+  return first["found"] as Found;
+}
 
 /** Before every id, also one that somebody has given by hand. */
 export const BEGINNING = Number.MIN_SAFE_INTEGER;
 
-interface Candidate {
-  readonly id: number;
-  readonly record_id: number;
-  readonly bytes: number;
-}
-
-/** What the changes of one claim may hold together, as PostgreSQL packs them. */
-const CLAIM_BYTES = 8_000_000;
+type Candidate = NonNullable<Found["candidates"]>[number];
 
 /** As many of the first as fit into memory with what becomes of them; one always does. */
 function thatFit(candidates: readonly Candidate[]): readonly Candidate[] {
   let bytes = 0;
-  const first = candidates.findIndex((candidate, index) => {
-    bytes += candidate.bytes;
+  const first = candidates.findIndex(([, , more], index) => {
+    bytes += more;
     return index > 0 && bytes > CLAIM_BYTES;
   });
   return first < 0 ? candidates : candidates.slice(0, first);
 }
 
 /** Where a claim was filled, the next one goes on behind it instead of looking through what is under way again. */
-function nextPlace(candidates: readonly Candidate[], isFilled: boolean): number {
-  return isFilled ? (candidates.at(-1)?.id ?? BEGINNING) : BEGINNING;
+function placeAfter(last: number | null, isFilled: boolean): number {
+  return isFilled && last !== null ? last : BEGINNING;
 }
 
 function knownRows(rows: readonly Row[], versions: RowVersions | null): ReadonlyMap<number, KnownRow> {

@@ -43,6 +43,8 @@ interface FencedSettings {
   readonly inOrder?: boolean;
   /** The mapping's own row will be changed too; it is locked before any row of the table, as cycles do. */
   readonly changesState?: boolean;
+  /** Statements without parameters that are sent with the lock; their rows go to the work. They may run for a lost lease. */
+  readonly then?: readonly string[];
 }
 
 /** A transaction that nobody with a later fence, and no change of configuration, can overtake; else `LeaseLost`. */
@@ -50,9 +52,9 @@ export async function fenced<T>(
   { session, tables, mapped }: Workbench,
   lease: Lease,
   settings: FencedSettings,
-  work: () => Promise<T>,
+  work: (then: readonly (readonly Row[])[]) => Promise<T>,
 ): Promise<T> {
-  const { lockMilliseconds, laterLockMilliseconds } = settings;
+  const { lockMilliseconds, laterLockMilliseconds, then = [] } = settings;
   const { silent = false, anyVersion = false, changesState = false, commitsLater = false, inOrder = false } = settings;
   const { table } = mapped(lease).shape;
   const version = anyVersion ? "" : ` AND config_version = ${lease.configVersion}`;
@@ -63,6 +65,7 @@ export async function fenced<T>(
         AND fence = ${lease.fence}${version} FOR NO KEY UPDATE`,
       laterLockMilliseconds,
     ),
+    ...then,
   ].join(";");
   const ofTransaction = {
     ...(silent ? { silence: table } : {}),
@@ -70,9 +73,9 @@ export async function fenced<T>(
     inOrder,
     ...(lockMilliseconds === undefined ? {} : { lockMilliseconds }),
   };
-  return await session.transaction(ofTransaction, first, async (rows) => {
-    if (rows.length === 0) throw new LeaseLost(lease);
-    return await work();
+  return await session.transaction(ofTransaction, first, async (_, answers) => {
+    if (answers.at(-1 - then.length)?.length === 0) throw new LeaseLost(lease);
+    return await work(answers.slice(answers.length - then.length));
   });
 }
 

@@ -1,7 +1,8 @@
 import type { Workbench } from "./fence.ts";
 import type { MappedTable } from "./layout.ts";
+import type { Row } from "./session.ts";
 import { resolveClashes } from "./sfid-clashes.ts";
-import { type Metadata, name, qualified } from "./sql.ts";
+import { literal, type Metadata, name, qualified } from "./sql.ts";
 
 /** What one pass writes at most. */
 const ROWS_AT_ONCE = 5_000;
@@ -19,9 +20,14 @@ interface OwedRow {
  * committed until then, it is judged which of them have changed again: those stay PENDING.
  */
 export async function writeOwedRows(bench: Workbench, mapped: MappedTable): Promise<void> {
+  await writeLocked(bench, mapped, await bench.session.query(lockOwedRows(bench.tables, mapped)));
+}
+
+/** The same for rows that `lockOwedRows` has locked in this transaction. */
+export async function writeLocked(bench: Workbench, mapped: MappedTable, locked: readonly Row[]): Promise<void> {
   const { session, tables } = bench;
   const { table } = mapped.shape;
-  const owed = await session.query<OwedRow>(lockStatement(tables, mapped), [table]);
+  const owed = locked as readonly unknown[] as readonly OwedRow[];
   const ready = owed.filter(({ exists, locked }) => locked || !exists).map((row) => row.record_id);
   if (ready.length === 0) return;
   if (owed.some((row) => row.locked && row.lacks_sfid)) await resolveClashes(bench, mapped, ready);
@@ -30,12 +36,13 @@ export async function writeOwedRows(bench: Workbench, mapped: MappedTable): Prom
   await session.query(writeStatement(tables, mapped), [table, ready]);
 }
 
-function lockStatement(tables: Metadata, { shape, layout }: MappedTable): string {
+/** A statement without parameters; it locks the rows that can be told. */
+export function lockOwedRows(tables: Metadata, { shape, layout }: MappedTable): string {
   const table = qualified(shape.schema, shape.table);
   const key = name(layout.key);
   return `
     WITH owed AS (
-      SELECT DISTINCT record_id FROM ${tables.log} WHERE table_name = $1 AND row_owed LIMIT ${ROWS_AT_ONCE}
+      SELECT DISTINCT record_id FROM ${tables.log} WHERE table_name = ${literal(shape.table)} AND row_owed LIMIT ${ROWS_AT_ONCE}
     ), locked AS (
       SELECT t.${key} AS key, t.sfid FROM ${table} t
       WHERE t.${key} = ANY (ARRAY(SELECT record_id FROM owed)) ORDER BY t.${key} FOR UPDATE SKIP LOCKED

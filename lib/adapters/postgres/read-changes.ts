@@ -1,51 +1,7 @@
 import { ChangedMeanwhile, type Lease, LeaseLost, type Renewal } from "../../sync/ports.ts";
-import { hasFailed } from "./ended.ts";
 import { renewal, type Workbench } from "./fence.ts";
 import { nameInHand } from "./in-hand.ts";
-import type { MappedTable } from "./layout.ts";
-import type { Row } from "./session.ts";
-import { literal, name, numberArray, qualified } from "./sql.ts";
-
-/** Changes as they were read, and the transactions that had made them so: a change of one of them has another since. */
-export interface ReadChanges {
-  readonly rows: readonly Row[];
-  readonly versions: readonly string[];
-}
-
-/**
- * All NEW changes of these rows, as they are, without a lock; what they held before is told only where their upsert value
- * changed. Null: some have failed before, which brings them back, or delete something, of which there may be too many;
- * those must be claimed by writing.
- */
-export async function readWhole(
-  { session, tables }: Workbench,
-  mapped: MappedTable,
-  recordIds: readonly number[],
-): Promise<ReadChanges | null> {
-  const ofRows = "table_name = $1 AND record_id = ANY ((SELECT $2::bigint[])::bigint[])";
-  const anyFailed = `EXISTS (SELECT FROM ${tables.log} f WHERE ${ofRows} AND ${hasFailed("f")} AND NOT superseded)`;
-  const { shape, layout } = mapped;
-  const rows = await session.query(
-    `WITH whole AS MATERIALIZED (
-       SELECT id, action, record_id, sfid, ${upsertValueOf(mapped)} AS old, "values", attempts, created_at, xmin::text AS version
-       FROM ${tables.log} WHERE ${ofRows} AND processed_at IS NULL AND state = 'NEW'
-     )
-     SELECT l.id, l.action, l.record_id, l.old, l."values", l.attempts, l.created_at AS captured_at, l.version,
-       coalesce(t.sfid, l.sfid) AS sfid, t.xmin::text AS row_version, t.sfid = l.sfid AS has_sfid
-     FROM whole l LEFT JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = l.record_id
-     WHERE NOT ${anyFailed}
-     ORDER BY l.id`,
-    [shape.table, numberArray(recordIds)],
-  );
-  if (rows.length === 0 || rows.some((row) => row["action"] === "DELETE")) return null;
-  return { rows, versions: [...new Set(rows.map((row) => String(row["version"])))] };
-}
-
-/** Building an object of each change's old values, to be read again, would cost more than all that is asked of them. */
-function upsertValueOf({ shape }: MappedTable): string {
-  const column = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
-  return column === undefined ? "NULL::jsonb" : `CASE WHEN old ? ${literal(column)} THEN old END`;
-}
+import { numberArray } from "./sql.ts";
 
 /** What is taken: all of it, or nothing. */
 export interface Taken {

@@ -24,10 +24,14 @@ export interface Session {
   /** Rows by `COPY … FROM STDIN`, in pieces of its text format. */
   copy(text: string, pieces: Iterable<string>): Promise<void>;
   /**
-   * A READ COMMITTED transaction whose settings end with it. `first` is sent in the opening round trip, and its rows
-   * go to `work`. Rolled back when `work` throws.
+   * A READ COMMITTED transaction whose settings end with it. `first`, one statement or several, is sent in the opening
+   * round trip; the rows of the last one go to `work`, and those of all. Rolled back when `work` throws.
    */
-  transaction<T>(settings: TransactionSettings, first: string, work: (rows: readonly Row[]) => Promise<T>): Promise<T>;
+  transaction<T>(
+    settings: TransactionSettings,
+    first: string,
+    work: (rows: readonly Row[], all: readonly (readonly Row[])[]) => Promise<T>,
+  ): Promise<T>;
   /** False once the connection is of no use any more. */
   readonly isAlive: boolean;
   /** Whether the connection keeps the process from ending, as it does from the start. */
@@ -140,7 +144,7 @@ export async function openSession(
     async transaction(settings, first, work) {
       try {
         const opening = await script(`${beginWith(settings, statementMilliseconds)};${first}`);
-        const result = await work(opening.at(-1) ?? []);
+        const result = await work(opening.at(-1) ?? [], opening);
         await script("COMMIT");
         return result;
       } catch (error) {
