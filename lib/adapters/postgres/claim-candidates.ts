@@ -1,7 +1,7 @@
 import { hasFailed } from "./ended.ts";
 import { isPending } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
-import { tableInOrder } from "./log-index.ts";
+import { inOrder, waitsInOrder } from "./log-index.ts";
 import { literal, type Metadata, name, qualified } from "./sql.ts";
 
 /** What is looked for. */
@@ -41,8 +41,7 @@ export const CLAIM_BYTES = 8_000_000;
  * their upsert value changed. Not where some have failed before, which brings them back, or delete something, of which
  * there may be too many, or the rows of some are owed their result, or all hold too much: those are claimed by writing.
  *
- * Said as the index of what waits in order says it, so that this is the only one that gives them one after the other: the
- * key would have them, too, behind all that is settled. `inOrder` of the transaction keeps all that waits from being sorted.
+ * By the index of what waits in order; `inOrder` of the transaction keeps all that waits from being sorted instead.
  *
  * What blocks others is gathered as one JSON object of keys, in which each change looks its own keys up; and what comes of
  * one step goes to the next as an array. Nothing is joined but the rows, by key, so no plan can go wrong over a long backlog.
@@ -50,7 +49,6 @@ export const CLAIM_BYTES = 8_000_000;
 export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Asked): string {
   const { shape, layout } = mapped;
   const table = literal(shape.table);
-  const tableInIndex = tableInOrder("c.");
   const ofRows = `table_name = ${table} AND record_id = ANY ((SELECT record_ids FROM place)::bigint[])`;
   const anyFailed = `EXISTS (SELECT FROM ${tables.log} f WHERE ${ofRows} AND ${hasFailed("f")} AND NOT superseded)`;
   const anyOwed = `EXISTS (SELECT FROM ${tables.log} WHERE table_name = ${table} AND row_owed)`;
@@ -59,13 +57,13 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
     WITH blocking AS MATERIALIZED (${blocking(tables, mapped, asked)}
     ), candidates AS MATERIALIZED (
       SELECT c.id, c.record_id, c.action, coalesce(pg_column_size(c."values"), 0) AS bytes FROM ${tables.log} c
-      WHERE ${tableInIndex} >= ${table} AND ${tableInIndex} <= ${table} AND c.processed_at IS NULL AND c.id > ${asked.after}
-        AND c.state = 'NEW' AND NOT c.held AND (c.due_at IS NULL OR c.due_at <= ${time(asked.now)})
+      WHERE ${waitsInOrder("c", table)} AND c.id > ${asked.after}
+        AND c.state = 'NEW' AND (c.due_at IS NULL OR c.due_at <= ${time(asked.now)})
         AND CASE WHEN (SELECT first_by_key = '{}' FROM blocking) THEN true ELSE
           NOT (SELECT first_by_key FROM blocking) ? ('row ' || c.record_id)
           AND NOT EXISTS (SELECT FROM unnest(${keysOf("c", mapped)}) AS key
             WHERE ((SELECT first_by_key FROM blocking) ->> key)::bigint < c.id) END
-      ORDER BY ${tableInIndex}, c.id LIMIT ${asked.limit}
+      ORDER BY ${inOrder("c")} LIMIT ${asked.limit}
     ), place AS MATERIALIZED (
       SELECT count(*) AS found, max(id) AS last, sum(bytes) AS bytes, coalesce(bool_or(action = 'DELETE'), false) AS deletes,
         array_agg(record_id) AS record_ids FROM candidates
@@ -103,18 +101,18 @@ function blocking(tables: Metadata, mapped: MappedTable, { now, besides }: Asked
   const table = literal(mapped.shape.table);
   const others = `ARRAY[${besides.map(literal).join(", ")}]::text[]`;
   return `
-      SELECT coalesce(jsonb_object_agg(key, id), '{}') AS first_by_key FROM (
-        SELECT key, min(id) AS id FROM (
-          SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key
-          WHERE b.table_name = ${table} AND ${isPending(tables, "b", `table_name = ${table} AND id <> ALL (${others})`)}
-            AND NOT coalesce(b.batch_id = ANY (${others}), false)
-          UNION ALL
-          SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key
-          WHERE b.table_name = ${table} AND b.processed_at IS NULL AND (b.due_at > ${time(now)} OR b.held)
-            AND (b.due_at IS NOT NULL OR b.held)
-          UNION ALL
-          SELECT 'row ' || o.record_id, o.id FROM ${log} o WHERE o.table_name = ${table} AND o.row_owed
-        ) AS keys GROUP BY key) AS firsts`;
+      -- Of a key that comes twice the object keeps the last one, which is the first change.
+      SELECT coalesce(jsonb_object_agg(key, id ORDER BY id DESC), '{}') AS first_by_key FROM (
+        SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key
+        WHERE b.table_name = ${table} AND ${isPending(tables, "b", `table_name = ${table} AND id <> ALL (${others})`)}
+          AND NOT coalesce(b.batch_id = ANY (${others}), false)
+        UNION ALL
+        SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key
+        WHERE b.table_name = ${table} AND b.processed_at IS NULL AND (b.due_at > ${time(now)} OR b.held)
+          AND (b.due_at IS NOT NULL OR b.held)
+        UNION ALL
+        SELECT 'row ' || o.record_id, o.id FROM ${log} o WHERE o.table_name = ${table} AND o.row_owed
+      ) AS keys`;
 }
 
 /** By what changes of different rows can get in each other's way; Salesforce compares upsert values without case. */

@@ -2,12 +2,14 @@ import { allowedDeletes } from "../../model/delete-breaker.ts";
 import type { Workbench } from "./fence.ts";
 import { isPending } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
+import { inOrder, waitsInOrder } from "./log-index.ts";
 import type { Row } from "./session.ts";
 import { qualified } from "./sql.ts";
 
 /**
  * Holds the deletes among claimed changes that are more than an hour may bring to Salesforce, until an operator
- * confirms. When there are any, everything that was claimed is NEW again, and the answer is true.
+ * confirms, and with them all that come after those. When there are any, everything that was claimed is NEW again, and
+ * the answer is true.
  */
 export async function holdExcessDeletes(
   bench: Workbench,
@@ -25,7 +27,31 @@ export async function holdExcessDeletes(
      WHERE id = ANY ($1::bigint[])`,
     [claimed.map((row) => row["id"]), deletes.slice(allowance).map((row) => row["id"]), bench.now(), claimId],
   );
+  await holdAllAfter(bench, mapped, Number(deletes[allowance]?.["id"]));
   return true;
+}
+
+/** Deletes that one statement holds, or lets go: it takes about half a second. */
+export const HELD_AT_ONCE = 20_000;
+
+/**
+ * Holds the deletes after one that is: each claim would find the next of them, beside ever more that are held already.
+ * Whoever deletes a table deletes all of it.
+ */
+async function holdAllAfter({ session, tables, now }: Workbench, { shape }: MappedTable, id: number): Promise<void> {
+  for (let last: number | null = id; last !== null; ) {
+    const [held]: readonly { last: number | null }[] = await session.query(
+      `WITH held AS (
+         UPDATE ${tables.log} SET held = true, updated_at = $3 WHERE id = ANY (ARRAY(
+           SELECT l.id FROM ${tables.log} l WHERE ${waitsInOrder("l", "$1::text")} AND l.id > $2
+             AND l.state = 'NEW' AND l.action = 'DELETE' AND l.sfid IS NOT NULL AND NOT l.confirmed AND l.due_at IS NULL
+           ORDER BY ${inOrder("l")} LIMIT ${HELD_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED))
+         RETURNING id
+       ) SELECT max(id) AS last FROM held`,
+      [shape.table, last, now()],
+    );
+    last = held?.last ?? null;
+  }
 }
 
 /**

@@ -13,6 +13,7 @@ import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow 
 import { addCount, hasCounts } from "./cycle-counts.ts";
 import { instant, iso, leaseTable, renewal, type Workbench } from "./fence.ts";
 import type { Layout, MappedTable } from "./layout.ts";
+import { waitsInOrder } from "./log-index.ts";
 import { loadMark, pullMarksToSet } from "./marks.ts";
 import { sqlState } from "./patience.ts";
 import { pruneOrphans, pruneSettled } from "./retention.ts";
@@ -97,8 +98,8 @@ function beginStatement(tables: Metadata, work: Lease["work"]): string {
     SELECT s.mapping_id IS NOT NULL AS known, l.config_version < $2 AS is_behind, l.config_version = $2 AS same_version, l.slot >= $3::bigint AS slot_taken,
       taken.fence, s.shape, s.layout, ${iso("s.position")} AS position, ${iso("s.slow")} AS slow,
       ${iso("s.deleted")} AS deleted, lo.load, ${iso("s.last_pull_at")} AS last_pull_at,
-      EXISTS (SELECT FROM ${tables.log} c WHERE ${isOfTable("c", "s.table_name")} AND c.processed_at IS NULL
-        AND c.state = 'NEW' AND NOT c.held AND (c.due_at IS NULL OR c.due_at <= $6)) AS changes,
+      EXISTS (SELECT FROM ${tables.log} c WHERE ${waitsInOrder("c", "s.table_name")}
+        AND c.state = 'NEW' AND (c.due_at IS NULL OR c.due_at <= $6)) AS changes,
       EXISTS (SELECT FROM ${tables.inHand} h WHERE h.table_name = s.table_name)
         OR EXISTS (SELECT FROM ${tables.log} o WHERE ${isOfTable("o", "s.table_name")} AND o.row_owed)
         OR EXISTS (SELECT FROM ${tables.heldDeletes} h WHERE h.mapping_id = $1 AND h.confirmed) AS unfinished,

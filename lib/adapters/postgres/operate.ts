@@ -1,6 +1,7 @@
 import { IN_DOUBT } from "../../model/in-doubt.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
 import { hasFailed } from "./ended.ts";
+import { HELD_AT_ONCE } from "./held-changes.ts";
 import type { Layout } from "./layout.ts";
 import { openSession, type Session } from "./session.ts";
 import { isOfTable, literal, type Metadata, metadata, name, qualified } from "./sql.ts";
@@ -31,21 +32,35 @@ export function createOperations(connection: PostgresConnection): Operations {
   };
 }
 
+/** In parts, each for good by itself: a million at once would take longer than a statement may, and none would go. */
 async function confirmDeletes(session: Session, tables: Metadata, mappingId: string): Promise<number> {
-  const [row] = await session.query<{ confirmed: number }>(
+  const [rows] = await session.query<{ confirmed: number }>(
     `WITH rows AS (
        UPDATE ${tables.heldDeletes} SET confirmed = true WHERE mapping_id = $1 AND NOT confirmed RETURNING 1
-     ), records AS (
-       UPDATE ${tables.log} l SET held = false, confirmed = true
-       FROM ${tables.state} s
-       WHERE s.mapping_id = $1 AND ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL AND l.held
-         AND (l.due_at IS NOT NULL OR l.held)
-       RETURNING 1
      )
-     SELECT (SELECT count(*) FROM rows) + (SELECT count(*) FROM records) AS confirmed`,
+     SELECT count(*) AS confirmed FROM rows`,
     [mappingId],
   );
-  return row?.confirmed ?? 0;
+  let all = rows?.confirmed ?? 0;
+  for (let confirmed = HELD_AT_ONCE; confirmed === HELD_AT_ONCE; all += confirmed) {
+    confirmed = await confirmSome(session, tables, mappingId);
+  }
+  return all;
+}
+
+async function confirmSome(session: Session, tables: Metadata, mappingId: string): Promise<number> {
+  const [records] = await session.query<{ confirmed: number }>(
+    `WITH records AS (
+       UPDATE ${tables.log} SET held = false, confirmed = true WHERE held AND id = ANY (ARRAY(
+         SELECT l.id FROM ${tables.state} s JOIN ${tables.log} l ON ${isOfTable("l", "s.table_name")}
+           AND l.processed_at IS NULL AND l.held AND (l.due_at IS NOT NULL OR l.held)
+         WHERE s.mapping_id = $1 ORDER BY l.table_name, l.id LIMIT ${HELD_AT_ONCE}))
+       RETURNING 1
+     )
+     SELECT count(*) AS confirmed FROM records`,
+    [mappingId],
+  );
+  return records?.confirmed ?? 0;
 }
 
 async function retryFailed(

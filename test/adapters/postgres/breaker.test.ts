@@ -183,3 +183,34 @@ test("an operator's retry gives failed changes another five attempts, with exact
   expect(await customer.sql("SELECT failed::int FROM salesforce._bridge_totals")).toEqual([{ failed: 0 }]);
   expect(await store.claim(lease, 10)).toHaveLength(2);
 });
+
+test("whoever deletes a table finds all of it held by the first look, and lets all of it go by one word", async () => {
+  const count = 25_000;
+  await customer.sql(
+    `WITH silent AS (SELECT set_config('bridge.in_sync', 'contact', false))
+     INSERT INTO salesforce.contact (lastname, sfid, key__c)
+     SELECT 'L' || n, 'a00' || lpad(n::text, 12, '0') || 'AAA', n FROM silent, generate_series(1, $1::int) n`,
+    [count],
+  );
+  await customer.sql("SELECT set_config('bridge.in_sync', '', false)");
+  await customer.sql("DELETE FROM salesforce.contact");
+  const looks: string[] = [];
+  const { store, lease } = await customer.cycle({
+    before: async (statement) => void (statement.includes("WITH blocking") && looks.push(statement)),
+  });
+
+  const claimed = await store.claim(lease, 2_500);
+  await store.release(
+    lease,
+    claimed.map(({ id }) => id),
+  );
+
+  const held = "SELECT count(*)::int AS held FROM salesforce._trigger_log WHERE held";
+  expect(claimed).toHaveLength(100);
+  expect(await customer.sql(held)).toEqual([{ held: count - 100 }]);
+  // All but a tenth of what the first look found, then all but what an hour may bring, which the last look finds.
+  expect(looks).toHaveLength(2);
+  expect(await operations().confirmDeletes("map_contact")).toBe(count - 100);
+  expect(await customer.sql(held)).toEqual([{ held: 0 }]);
+  await store.finish(lease, END);
+});

@@ -87,6 +87,10 @@ export async function createCustomer({
           await before(text);
           return await session.query(text, values);
         },
+        script: async (text) => {
+          await before(text);
+          return await session.script(text);
+        },
         copy: async (text, pieces) => {
           await before(text);
           await session.copy(text, pieces);
