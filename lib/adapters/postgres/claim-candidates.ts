@@ -1,7 +1,7 @@
 import { hasFailed } from "./ended.ts";
 import { isPending } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
-import { inOrder, waitsInOrder } from "./log-index.ts";
+import { logOrder, waits } from "./log-index.ts";
 import { literal, type Metadata, name, qualified } from "./sql.ts";
 
 /** What is looked for. */
@@ -15,33 +15,36 @@ export interface Asked {
   readonly besides: readonly string[];
   /** Whether many changes may be claimed by reading them. */
   readonly mayRead: boolean;
+  /** Whether what waits can be read in its order. */
+  readonly isOrdered: boolean;
 }
 
-/** What was found: at most as many changes as were asked for, and whether the rows that came with it are all that wait of theirs. */
+/** What was found, and whether the rows that came with it are all that wait of it. */
 export interface Found {
+  /** At most as many changes as were asked for. */
   readonly found: number;
-  /** The last id among them; null: nothing was found. */
+  /** As many of the first as fit into memory with what becomes of them; one always does. */
+  readonly fit: number;
+  /** The last id of those; null: nothing was found. */
   readonly last: number | null;
   readonly isRead: boolean;
   /** What made the read changes as they are. */
   readonly versions: readonly string[] | null;
-  /** In log order, where they were not read. */
-  readonly candidates: readonly (readonly [id: number, recordId: number, bytes: number])[] | null;
+  /** The keys of the rows of those that fit, where they were not read; as texts, which tell a key of any size. */
+  readonly recordIds: readonly string[] | null;
 }
 
 /** More changes than that are not written twice, once to claim them and once to mark them as sent. */
 const WRITTEN_CHANGES = 2_000;
 
 /** What the changes of one claim may hold together, as PostgreSQL packs them. */
-export const CLAIM_BYTES = 8_000_000;
+const CLAIM_BYTES = 8_000_000;
 
 /**
  * A SELECT, without parameters, of the first changes that can be claimed now. Its first row has `found`. Where there are
  * many, its rows are all NEW changes of their rows, as they are, without a lock; what they held before is told only where
  * their upsert value changed. Not where some have failed before, which brings them back, or delete something, of which
- * there may be too many, or the rows of some are owed their result, or all hold too much: those are claimed by writing.
- *
- * By the index of what waits in order; `inOrder` of the transaction keeps all that waits from being sorted instead.
+ * there may be too many: those are claimed by writing. It is to be asked so that nothing is sorted (`unsorted`).
  *
  * What blocks others is gathered as one JSON object of keys, in which each change looks its own keys up; and what comes of
  * one step goes to the next as an array. Nothing is joined but the rows, by key, so no plan can go wrong over a long backlog.
@@ -51,22 +54,24 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
   const table = literal(shape.table);
   const ofRows = `table_name = ${table} AND record_id = ANY ((SELECT record_ids FROM place)::bigint[])`;
   const anyFailed = `EXISTS (SELECT FROM ${tables.log} f WHERE ${ofRows} AND ${hasFailed("f")} AND NOT superseded)`;
-  const anyOwed = `EXISTS (SELECT FROM ${tables.log} WHERE table_name = ${table} AND row_owed)`;
-  const mayRead = `found > ${WRITTEN_CHANGES} AND NOT deletes AND bytes <= ${CLAIM_BYTES} AND NOT ${anyFailed} AND NOT ${anyOwed}`;
+  const mayRead = `fit > ${WRITTEN_CHANGES} AND NOT deletes AND NOT ${anyFailed}`;
   return `
     WITH blocking AS MATERIALIZED (${blocking(tables, mapped, asked)}
     ), candidates AS MATERIALIZED (
       SELECT c.id, c.record_id, c.action, coalesce(pg_column_size(c."values"), 0) AS bytes FROM ${tables.log} c
-      WHERE ${waitsInOrder("c", table)} AND c.id > ${asked.after}
+      WHERE ${waits("c", table, asked.isOrdered)} AND c.id > ${asked.after}
         AND c.state = 'NEW' AND (c.due_at IS NULL OR c.due_at <= ${time(asked.now)})
         AND CASE WHEN (SELECT first_by_key = '{}' FROM blocking) THEN true ELSE
           NOT (SELECT first_by_key FROM blocking) ? ('row ' || c.record_id)
           AND NOT EXISTS (SELECT FROM unnest(${keysOf("c", mapped)}) AS key
             WHERE ((SELECT first_by_key FROM blocking) ->> key)::bigint < c.id) END
-      ORDER BY ${inOrder("c")} LIMIT ${asked.limit}
+      ORDER BY ${logOrder("c", asked.isOrdered)} LIMIT ${asked.limit}
     ), place AS MATERIALIZED (
-      SELECT count(*) AS found, max(id) AS last, sum(bytes) AS bytes, coalesce(bool_or(action = 'DELETE'), false) AS deletes,
-        array_agg(record_id) AS record_ids FROM candidates
+      SELECT count(*) AS found, count(*) FILTER (WHERE fits) AS fit, max(id) FILTER (WHERE fits) AS last,
+        coalesce(bool_or(action = 'DELETE') FILTER (WHERE fits), false) AS deletes,
+        array_agg(DISTINCT record_id) FILTER (WHERE fits) AS record_ids
+      FROM (SELECT id, record_id, action, sum(bytes) OVER first_ones <= ${CLAIM_BYTES} OR row_number() OVER first_ones = 1 AS fits
+        FROM candidates WINDOW first_ones AS (ORDER BY id)) AS c
     ), way AS MATERIALIZED (
       SELECT ${asked.mayRead ? mayRead : "false"} AS is_read FROM place
     ), whole AS MATERIALIZED (
@@ -75,10 +80,10 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
     )
     SELECT l.id, l.action, l.record_id, l.old, l."values", l.attempts, l.created_at AS captured_at,
       coalesce(t.sfid, l.sfid) AS sfid, t.xmin::text AS row_version, t.sfid = l.sfid AS has_sfid,
-      CASE WHEN l.id IS NULL OR l.id = (SELECT min(id) FROM whole) THEN json_build_object('found', found, 'last', last,
-        'isRead', is_read, 'versions', (SELECT json_agg(DISTINCT version) FROM whole),
-        'candidates', CASE WHEN NOT is_read THEN
-          (SELECT json_agg(json_build_array(id, record_id, bytes) ORDER BY id) FROM candidates) END) END AS found
+      CASE WHEN l.id IS NULL OR l.id = (SELECT min(id) FROM whole) THEN json_build_object('found', place.found,
+        'fit', place.fit, 'last', place.last, 'isRead', way.is_read,
+        'versions', (SELECT json_agg(DISTINCT version) FROM whole),
+        'recordIds', CASE WHEN NOT way.is_read THEN place.record_ids::text[] END) END AS found
     FROM place CROSS JOIN way LEFT JOIN whole l ON true
       LEFT JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = l.record_id
     ORDER BY l.id`;

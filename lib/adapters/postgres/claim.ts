@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ClaimedChange } from "../../model/change.ts";
 import { type Lease, LeaseLost, type Renewal } from "../../sync/ports.ts";
-import { CLAIM_BYTES, claimStatement, type Found } from "./claim-candidates.ts";
+import { claimStatement, type Found } from "./claim-candidates.ts";
 import { changeOf, changesFrom } from "./claimed-changes.ts";
 import { endedInDoubt } from "./doubtful-inserts.ts";
 import { hasFailed } from "./ended.ts";
@@ -9,6 +9,7 @@ import { fenced, leaseTable, renewal, type Workbench } from "./fence.ts";
 import { holdExcessDeletes } from "./held-changes.ts";
 import { nameInHand } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
+import { unsorted } from "./log-index.ts";
 import { lockOwedRows, writeLocked } from "./owed-rows.ts";
 import type { Row } from "./session.ts";
 import { name, numberArray, qualified } from "./sql.ts";
@@ -60,14 +61,16 @@ export async function claim(bench: Workbench, lease: Lease, wanted: Wanted): Pro
   const { tables, session, now } = bench;
   const mapped = bench.mapped(lease);
   const { limit, besides, onlyRead } = wanted;
-  const statement = (after: number, mayRead: boolean) =>
-    claimStatement(tables, mapped, { now: now(), limit, after, besides, mayRead });
-  const then = [lockOwedRows(tables, mapped), statement(wanted.after, wanted.mayRead)];
+  const looking = (after: number, mayRead: boolean) =>
+    unsorted(
+      claimStatement(tables, mapped, { now: now(), limit, after, besides, mayRead, isOrdered: bench.isOrdered() }),
+    );
+  const then = [lockOwedRows(tables, mapped), ...looking(wanted.after, wanted.mayRead)];
 
-  return await fenced(bench, lease, { silent: true, inOrder: true, then }, async ([owed = [], first = []]) => {
+  return await fenced(bench, lease, { silent: true, then }, async ([owed = [], , first = []]) => {
     await writeLocked(bench, mapped, owed);
     let { after, mayRead } = wanted;
-    const look = async () => (await session.script(statement(after, mayRead)))[0] ?? [];
+    const look = async () => (await session.script(looking(after, mayRead).join(";")))[1] ?? [];
     // Rows that were told now hold nothing back any more.
     for (let rows = owed.length === 0 ? first : await look(); ; rows = await look()) {
       const found = foundIn(rows);
@@ -79,32 +82,35 @@ export async function claim(bench: Workbench, lease: Lease, wanted: Wanted): Pro
       } else if (rows.some((row) => row["action"] === "DELETE")) {
         mayRead = false; // there may be too many
       } else {
-        const { last, versions } = found;
-        const next = placeAfter(last, found.found === limit);
+        const { versions } = found;
+        const next = placeAfter(found, limit);
         return { changes: rows.map(changeOf), claimId: null, next, versions, knownRows: knownRows(rows, null) };
       }
     }
   });
 }
 
-/** Null: some deletes were too many and are held now, which may hold back what was claimed with them; all is NEW again. */
+/**
+ * Null: some deletes were too many and are held now, which may hold back what was claimed with them; all is NEW again.
+ * Where so many are that this claim has held enough, it ends with nothing, and the next one goes on.
+ */
 async function claimByWriting(
   bench: Workbench,
   lease: Lease,
-  { found, candidates }: Found,
+  found: Found,
   { limit, onlyRead }: Pick<Wanted, "limit" | "onlyRead">,
 ): Promise<Claimed | null> {
   const mapped = bench.mapped(lease);
   const claimId = randomUUID();
-  const fitting = thatFit(candidates ?? []);
-  const recordIds = [...new Set(fitting.map(([, recordId]) => recordId))];
-  const locked = await lockWhole(bench, mapped, recordIds, onlyRead);
+  const locked = await lockWhole(bench, mapped, found.recordIds ?? [], onlyRead);
   const rows = await take(bench, lease, mapped, claimId, locked.ids);
-  if (await holdExcessDeletes(bench, mapped, claimId, rows)) return null;
+  const excess = await holdExcessDeletes(bench, mapped, claimId, rows);
+  if (excess === "held") return null;
+  if (excess === "more") return { changes: [], claimId, next: BEGINNING, versions: null, knownRows: new Map() };
   return {
     changes: rows.map(changeOf),
     claimId,
-    next: placeAfter(fitting.at(-1)?.[0] ?? null, fitting.length < found || found === limit),
+    next: placeAfter(found, limit),
     versions: null,
     knownRows: knownRows(rows, locked.versions),
   };
@@ -119,21 +125,9 @@ function foundIn([first]: readonly Row[]): Found {
 /** Before every id, also one that somebody has given by hand. */
 export const BEGINNING = Number.MIN_SAFE_INTEGER;
 
-type Candidate = NonNullable<Found["candidates"]>[number];
-
-/** As many of the first as fit into memory with what becomes of them; one always does. */
-function thatFit(candidates: readonly Candidate[]): readonly Candidate[] {
-  let bytes = 0;
-  const first = candidates.findIndex(([, , more], index) => {
-    bytes += more;
-    return index > 0 && bytes > CLAIM_BYTES;
-  });
-  return first < 0 ? candidates : candidates.slice(0, first);
-}
-
 /** Where a claim was filled, the next one goes on behind it instead of looking through what is under way again. */
-function placeAfter(last: number | null, isFilled: boolean): number {
-  return isFilled && last !== null ? last : BEGINNING;
+function placeAfter({ found, fit, last }: Found, limit: number): number {
+  return last !== null && (fit < found || found === limit) ? last : BEGINNING;
 }
 
 function knownRows(rows: readonly Row[], versions: RowVersions | null): ReadonlyMap<number, KnownRow> {
@@ -160,7 +154,7 @@ interface Locked {
 async function lockWhole(
   { session, tables }: Workbench,
   { shape, layout }: MappedTable,
-  recordIds: readonly number[],
+  recordIds: readonly string[],
   onlyRead: readonly number[],
 ): Promise<Locked> {
   if (recordIds.length === 0) return { ids: [], versions: {} };
@@ -186,7 +180,7 @@ async function lockWhole(
         WHERE t.${key} = ANY ((SELECT $2::bigint[])::bigint[])) AS versions,
        CASE WHEN (SELECT count(*) FROM whole) > (SELECT count(*) FROM locked)
          THEN (SELECT jsonb_agg(jsonb_build_array(id, record_id)) FROM whole) END AS whole`,
-    [shape.table, numberArray(recordIds), numberArray(onlyRead)],
+    [shape.table, `{${recordIds.join(",")}}`, numberArray(onlyRead)],
   );
   const versions = found?.versions ?? {};
   if (!found?.whole) return { ids: found?.locked ?? [], versions };

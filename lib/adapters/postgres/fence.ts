@@ -8,6 +8,8 @@ export interface Workbench {
   readonly session: Session;
   readonly schema: string;
   readonly tables: Metadata;
+  /** Whether what waits can be read in its order (`log-index.ts`). */
+  readonly isOrdered: () => boolean;
   /** The table that the lease was taken for. */
   mapped(lease: Pick<Lease, "mappingId">): MappedTable;
   now(): Date;
@@ -39,8 +41,6 @@ interface FencedSettings {
   readonly anyVersion?: boolean;
   /** The server may forget it in a crash, with everything that came after it. */
   readonly commitsLater?: boolean;
-  /** The first of many are wanted by an index in their order. */
-  readonly inOrder?: boolean;
   /** The mapping's own row will be changed too; it is locked before any row of the table, as cycles do. */
   readonly changesState?: boolean;
   /** Statements without parameters that are sent with the lock; their rows go to the work. They may run for a lost lease. */
@@ -55,7 +55,7 @@ export async function fenced<T>(
   work: (then: readonly (readonly Row[])[]) => Promise<T>,
 ): Promise<T> {
   const { lockMilliseconds, laterLockMilliseconds, then = [] } = settings;
-  const { silent = false, anyVersion = false, changesState = false, commitsLater = false, inOrder = false } = settings;
+  const { silent = false, anyVersion = false, changesState = false, commitsLater = false } = settings;
   const { table } = mapped(lease).shape;
   const version = anyVersion ? "" : ` AND config_version = ${lease.configVersion}`;
   const first = [
@@ -70,7 +70,6 @@ export async function fenced<T>(
   const ofTransaction = {
     ...(silent ? { silence: table } : {}),
     commitsLater,
-    inOrder,
     ...(lockMilliseconds === undefined ? {} : { lockMilliseconds }),
   };
   return await session.transaction(ofTransaction, first, async (_, answers) => {

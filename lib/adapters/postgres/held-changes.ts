@@ -2,56 +2,64 @@ import { allowedDeletes } from "../../model/delete-breaker.ts";
 import type { Workbench } from "./fence.ts";
 import { isPending } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
-import { inOrder, waitsInOrder } from "./log-index.ts";
+import { logOrder, unsorted, waits } from "./log-index.ts";
 import type { Row } from "./session.ts";
-import { qualified } from "./sql.ts";
+import { literal, qualified } from "./sql.ts";
 
 /**
  * Holds the deletes among claimed changes that are more than an hour may bring to Salesforce, until an operator
- * confirms, and with them all that come after those. When there are any, everything that was claimed is NEW again, and
- * the answer is true.
+ * confirms, and with them what comes after those, also what something else holds back still. When there are any,
+ * everything that was claimed is NEW again. "more": there may be further ones, and enough were held at once.
  */
 export async function holdExcessDeletes(
   bench: Workbench,
   mapped: MappedTable,
   claimId: string,
   claimed: readonly Row[],
-): Promise<boolean> {
+): Promise<"none" | "held" | "more"> {
   const deletes = claimed.filter((row) => row["action"] === "DELETE" && row["sfid"] !== null && !row["confirmed"]);
-  if (deletes.length === 0) return false;
+  if (deletes.length === 0) return "none";
   const allowance = await allowanceOfDeletes(bench, mapped, false, deletes.length);
-  if (deletes.length <= allowance) return false;
+  if (deletes.length <= allowance) return "none";
   await bench.session.query(
     `WITH handled AS (DELETE FROM ${bench.tables.inHand} WHERE id = $4)
      UPDATE ${bench.tables.log} SET state = 'NEW', fence = NULL, updated_at = $3, held = id = ANY ($2::bigint[])
      WHERE id = ANY ($1::bigint[])`,
     [claimed.map((row) => row["id"]), deletes.slice(allowance).map((row) => row["id"]), bench.now(), claimId],
   );
-  await holdAllAfter(bench, mapped, Number(deletes[allowance]?.["id"]));
-  return true;
+  return await holdAfter(bench, mapped, Number(deletes[allowance]?.["id"]));
 }
 
 /** Deletes that one statement holds, or lets go: it takes about half a second. */
 export const HELD_AT_ONCE = 20_000;
 
+/** Such statements in one transaction: some seconds, and what was held stays so should the cycle end. */
+const PARTS_AT_ONCE = 10;
+
 /**
  * Holds the deletes after one that is: each claim would find the next of them, beside ever more that are held already.
  * Whoever deletes a table deletes all of it.
  */
-async function holdAllAfter({ session, tables, now }: Workbench, { shape }: MappedTable, id: number): Promise<void> {
-  for (let last: number | null = id; last !== null; ) {
-    const [held]: readonly { last: number | null }[] = await session.query(
-      `WITH held AS (
-         UPDATE ${tables.log} SET held = true, updated_at = $3 WHERE id = ANY (ARRAY(
-           SELECT l.id FROM ${tables.log} l WHERE ${waitsInOrder("l", "$1::text")} AND l.id > $2
-             AND l.state = 'NEW' AND l.action = 'DELETE' AND l.sfid IS NOT NULL AND NOT l.confirmed AND l.due_at IS NULL
-           ORDER BY ${inOrder("l")} LIMIT ${HELD_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED))
-         RETURNING id
-       ) SELECT max(id) AS last FROM held`,
-      [shape.table, last, now()],
-    );
-    last = held?.last ?? null;
+async function holdAfter(bench: Workbench, mapped: MappedTable, id: number): Promise<"held" | "more"> {
+  let last = id;
+  for (let part = 0; part < PARTS_AT_ONCE; part += 1) {
+    const [, held = []] = await bench.session.script(unsorted(holding(bench, mapped, last)).join(";"));
+    const newest = held[0]?.["last"];
+    if (typeof newest !== "number") return "held";
+    last = newest;
   }
+  return "more";
+}
+
+function holding({ tables, now, isOrdered }: Workbench, { shape }: MappedTable, after: number): string {
+  const ordered = isOrdered();
+  return `WITH held AS (
+      UPDATE ${tables.log} SET held = true, updated_at = ${literal(now().toISOString())} WHERE id = ANY (ARRAY(
+        SELECT l.id FROM ${tables.log} l WHERE ${waits("l", literal(shape.table), ordered)} AND l.id > ${after}
+          AND l.state = 'NEW' AND l.action = 'DELETE' AND l.sfid IS NOT NULL AND NOT l.confirmed AND l.due_at IS NULL
+        ORDER BY ${logOrder("l", ordered)} LIMIT ${HELD_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED))
+      RETURNING id
+    ) SELECT max(id) AS last FROM held`;
 }
 
 /**

@@ -13,20 +13,20 @@ import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow 
 import { addCount, hasCounts } from "./cycle-counts.ts";
 import { instant, iso, leaseTable, renewal, type Workbench } from "./fence.ts";
 import type { Layout, MappedTable } from "./layout.ts";
-import { waitsInOrder } from "./log-index.ts";
+import { hasOrder, waits } from "./log-index.ts";
 import { loadMark, pullMarksToSet } from "./marks.ts";
 import { sqlState } from "./patience.ts";
 import { pruneOrphans, pruneSettled } from "./retention.ts";
 import type { Row } from "./session.ts";
 import { isOfTable, type Metadata } from "./sql.ts";
 
-type Bench = Omit<Workbench, "mapped">;
+type Bench = Omit<Workbench, "mapped" | "isOrdered">;
 
 /** Takes the lease of a mapping if it is free, and tells where the mapping stands; one round trip. */
 export async function begin(
   { session, tables, now }: Bench,
   request: BeginRequest,
-): Promise<Begun & { readonly mapped?: MappedTable; readonly countsCycles?: boolean }> {
+): Promise<Begun & { readonly mapped?: MappedTable; readonly countsCycles?: boolean; readonly isOrdered?: boolean }> {
   const { mappingId, work, configVersion, owner, slot, leaseSeconds } = request;
   const [row] = await unlessUnprovisioned(
     session.query(beginStatement(tables, work), [mappingId, configVersion, slot, owner, leaseSeconds, now()]),
@@ -55,6 +55,7 @@ export async function begin(
     rereads: (row["rereads"] ?? []) as readonly string[],
     mapped: { shape, layout: row["layout"] as Layout },
     countsCycles: row["counts_cycles"] === true,
+    isOrdered: row["is_ordered"] === true,
   };
 }
 
@@ -98,8 +99,8 @@ function beginStatement(tables: Metadata, work: Lease["work"]): string {
     SELECT s.mapping_id IS NOT NULL AS known, l.config_version < $2 AS is_behind, l.config_version = $2 AS same_version, l.slot >= $3::bigint AS slot_taken,
       taken.fence, s.shape, s.layout, ${iso("s.position")} AS position, ${iso("s.slow")} AS slow,
       ${iso("s.deleted")} AS deleted, lo.load, ${iso("s.last_pull_at")} AS last_pull_at,
-      EXISTS (SELECT FROM ${tables.log} c WHERE ${waitsInOrder("c", "s.table_name")}
-        AND c.state = 'NEW' AND (c.due_at IS NULL OR c.due_at <= $6)) AS changes,
+      ${hasOrder(tables)} AS is_ordered,
+      CASE WHEN ${hasOrder(tables)} THEN ${anyDue(tables, true)} ELSE ${anyDue(tables, false)} END AS changes,
       EXISTS (SELECT FROM ${tables.inHand} h WHERE h.table_name = s.table_name)
         OR EXISTS (SELECT FROM ${tables.log} o WHERE ${isOfTable("o", "s.table_name")} AND o.row_owed)
         OR EXISTS (SELECT FROM ${tables.heldDeletes} h WHERE h.mapping_id = $1 AND h.confirmed) AS unfinished,
@@ -117,6 +118,11 @@ function beginStatement(tables: Metadata, work: Lease["work"]): string {
     LEFT JOIN ${tables.loads} lo ON lo.mapping_id = asked.mapping_id
     LEFT JOIN taken ON true`;
 }
+
+/** Whether anything of the table can be claimed. Parameter: time. */
+const anyDue = ({ log }: Metadata, isOrdered: boolean): string =>
+  `EXISTS (SELECT FROM ${log} c WHERE ${waits("c", "s.table_name", isOrdered)} AND c.state = 'NEW'
+        AND (c.due_at IS NULL OR c.due_at <= $6))`;
 
 /** Rows that failed in a cycle which has ended, or will never end, become one event (spec 6.1). */
 function spike(tables: Metadata, locked: string, condition = "true"): string {

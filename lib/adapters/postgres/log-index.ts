@@ -1,5 +1,5 @@
 import type { Session } from "./session.ts";
-import { type Metadata, metadata, qualified } from "./sql.ts";
+import { isOfTable, literal, type Metadata, metadata, name } from "./sql.ts";
 
 const WAITING_IN_ORDER = "_bridge_log_waiting_in_order";
 
@@ -10,32 +10,58 @@ const WAITING_IN_ORDER = "_bridge_log_waiting_in_order";
 const tableInOrder = (alias = ""): string => `(${alias}table_name || '')`;
 
 /**
- * A condition of what waits of a table, and is not held, by the index that has it in order. `table` is an expression; as
- * a range, since the planner cannot weigh one that another part of the statement names (`isOfTable`).
+ * Whether a log has the index of what waits in order. One of a version before gets it from the daily look, and until then
+ * what waits is looked for as that version did.
  */
-export const waitsInOrder = (alias: string, table: string): string =>
-  `${tableInOrder(`${alias}.`)} >= ${table} AND ${tableInOrder(`${alias}.`)} <= ${table}
-        AND ${alias}.processed_at IS NULL AND NOT ${alias}.held`;
-
-/** Their order: by the table as well, or the key would serve it, behind all that is settled. */
-export const inOrder = (alias: string): string => `${tableInOrder(`${alias}.`)}, ${alias}.id`;
-
-export const createWaitingInOrder = ({ log }: Metadata, how: "IF NOT EXISTS" | "CONCURRENTLY"): string =>
-  `CREATE INDEX ${how} ${WAITING_IN_ORDER} ON ${log} (${tableInOrder()}, id) WHERE processed_at IS NULL AND NOT held`;
+export const hasOrder = ({ log }: Metadata): string =>
+  `coalesce((SELECT i.indisvalid FROM pg_index i WHERE i.indexrelid = to_regclass(${literal(indexOf(log))})), false)`;
 
 /**
- * Builds what a log in use lacks of its indexes, without holding its writers up; repeatable. Until it is there, claims read
- * all that waits. What is being built by somebody else is left to him; what a broken off building left is made anew.
+ * A condition of what waits of a table, and is not held. `table` is an expression; as a range, since the planner cannot
+ * weigh one that another part of the statement names (`isOfTable`).
+ */
+export const waits = (alias: string, table: string, isOrdered: boolean): string =>
+  `${isOrdered ? isBetween(tableInOrder(`${alias}.`), table) : isOfTable(alias, table)}
+        AND ${alias}.processed_at IS NULL AND NOT ${alias}.held`;
+
+/** Its order in the log: by the table as well, or the key would serve it, behind all that is settled. */
+export const logOrder = (alias: string, isOrdered: boolean): string =>
+  isOrdered ? `${tableInOrder(`${alias}.`)}, ${alias}.id` : `${alias}.id`;
+
+/**
+ * Statements, in a transaction, of which the second reads by an order without sorting. Where most of a log is new the planner
+ * knows least of it, takes the many for few, and would read and sort them all. What comes after is planned as ever.
+ */
+export const unsorted = (select: string): readonly [string, string, string] => [
+  "SET LOCAL enable_bitmapscan = off",
+  select,
+  "SET LOCAL enable_bitmapscan TO DEFAULT",
+];
+
+export const createWaitingInOrder = ({ log }: Metadata, how: "" | "CONCURRENTLY"): string =>
+  `CREATE INDEX ${how} IF NOT EXISTS ${WAITING_IN_ORDER} ON ${log} (${tableInOrder()}, id) WHERE processed_at IS NULL AND NOT held`;
+
+/**
+ * Builds what a log in use lacks of its indexes, without holding its writers up; repeatable. What is being built is
+ * left to who builds: of two that began at once, PostgreSQL would end one. What a broken off building left goes, and is
+ * built by the next look: of two that meet here, neither takes away what the other has made.
  */
 export async function buildLogIndex(session: Session, schema: string): Promise<void> {
   const tables = metadata(schema);
+  const index = indexOf(tables.log);
   const [found] = await session.query<{ log: boolean; valid: boolean | null; building: boolean }>(
     `SELECT to_regclass($1) IS NOT NULL AS log,
        (SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($2)) AS valid,
-       EXISTS (SELECT FROM pg_stat_progress_create_index WHERE index_relid = to_regclass($2)) AS building`,
-    [tables.log, qualified(schema, WAITING_IN_ORDER)],
+       EXISTS (SELECT FROM pg_stat_progress_create_index WHERE relid = to_regclass($1)) AS building`,
+    [tables.log, index],
   );
   if (!found?.log || found.valid === true || found.building) return;
-  if (found.valid === false) await session.query(`DROP INDEX CONCURRENTLY ${qualified(schema, WAITING_IN_ORDER)}`);
-  await session.query(createWaitingInOrder(tables, "CONCURRENTLY"));
+  if (found.valid === false) await session.query(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
+  else await session.query(createWaitingInOrder(tables, "CONCURRENTLY"));
 }
+
+/** Beside its log, whose name is qualified. */
+const indexOf = (log: string): string => log.replace(/"_trigger_log"$/, name(WAITING_IN_ORDER));
+
+const isBetween = (expression: string, table: string): string =>
+  `${expression} >= ${table} AND ${expression} <= ${table}`;

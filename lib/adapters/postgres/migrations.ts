@@ -255,7 +255,7 @@ function keepsIdsPlain(_: string, { inHand }: Metadata): string {
 function readsInOrder(_: string, tables: Metadata): string {
   return `
     DO $bridge$ BEGIN
-      IF NOT EXISTS (SELECT FROM ${tables.log}) THEN ${createWaitingInOrder(tables, "IF NOT EXISTS")}; END IF;
+      IF NOT EXISTS (SELECT FROM ${tables.log}) THEN ${createWaitingInOrder(tables, "")}; END IF;
     END $bridge$;`;
 }
 

@@ -41,26 +41,40 @@ async function confirmDeletes(session: Session, tables: Metadata, mappingId: str
      SELECT count(*) AS confirmed FROM rows`,
     [mappingId],
   );
+  // What comes to be held meanwhile has not been seen by whoever confirms.
+  const [held] = await session.query<{ last: number | null }>(`SELECT max(l.id) AS last FROM ${heldOf(tables)}`, [
+    mappingId,
+  ]);
   let all = rows?.confirmed ?? 0;
-  for (let confirmed = HELD_AT_ONCE; confirmed === HELD_AT_ONCE; all += confirmed) {
-    confirmed = await confirmSome(session, tables, mappingId);
+  for (let after: number | null = Number.MIN_SAFE_INTEGER; after !== null && held?.last != null; ) {
+    const part = await confirmSome(session, tables, mappingId, { after, until: held.last });
+    all += part.confirmed;
+    after = part.last;
   }
   return all;
 }
 
-async function confirmSome(session: Session, tables: Metadata, mappingId: string): Promise<number> {
-  const [records] = await session.query<{ confirmed: number }>(
+const heldOf = ({ state, log }: Metadata): string =>
+  `${state} s JOIN ${log} l ON ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL AND l.held
+     AND (l.due_at IS NOT NULL OR l.held) WHERE s.mapping_id = $1`;
+
+async function confirmSome(
+  session: Session,
+  tables: Metadata,
+  mappingId: string,
+  { after, until }: { readonly after: number; readonly until: number },
+): Promise<{ readonly confirmed: number; readonly last: number | null }> {
+  const [records] = await session.query<{ confirmed: number; last: number | null }>(
     `WITH records AS (
        UPDATE ${tables.log} SET held = false, confirmed = true WHERE held AND id = ANY (ARRAY(
-         SELECT l.id FROM ${tables.state} s JOIN ${tables.log} l ON ${isOfTable("l", "s.table_name")}
-           AND l.processed_at IS NULL AND l.held AND (l.due_at IS NOT NULL OR l.held)
-         WHERE s.mapping_id = $1 ORDER BY l.table_name, l.id LIMIT ${HELD_AT_ONCE}))
-       RETURNING 1
+         SELECT l.id FROM ${heldOf(tables)} AND l.id > $2 AND l.id <= $3
+         ORDER BY l.table_name, l.id LIMIT ${HELD_AT_ONCE}))
+       RETURNING id
      )
-     SELECT count(*) AS confirmed FROM records`,
-    [mappingId],
+     SELECT count(*) AS confirmed, max(id) AS last FROM records`,
+    [mappingId, after, until],
   );
-  return records?.confirmed ?? 0;
+  return records ?? { confirmed: 0, last: null };
 }
 
 async function retryFailed(

@@ -46,11 +46,6 @@ export interface TransactionSettings {
   readonly silence?: string;
   /** The commit is not waited for to be on disk: should the server crash, this and what came after it never was. */
   readonly commitsLater?: boolean;
-  /**
-   * Who wants the first of many by an index in their order gets them so. Where most of a table is new the planner knows
-   * least of it, takes the many for few, and would read and sort them all.
-   */
-  readonly inOrder?: boolean;
 }
 
 interface Deadlines {
@@ -165,7 +160,7 @@ export async function openSession(
 }
 
 function beginWith(
-  { lockMilliseconds = 0, silence, commitsLater = false, inOrder = false }: TransactionSettings,
+  { lockMilliseconds = 0, silence, commitsLater = false }: TransactionSettings,
   statementMilliseconds: number,
 ): string {
   const settings = [
@@ -178,7 +173,6 @@ function beginWith(
     "intervalstyle = 'postgres'",
   ];
   if (commitsLater) settings.push("synchronous_commit = off");
-  if (inOrder) settings.push("enable_bitmapscan = off");
   // Triggers that customers wrote for Heroku Connect tell its writes by `xmlbinary`.
   if (silence !== undefined) settings.push(`bridge.in_sync = ${literal(silence)}`, "xmlbinary = 'hex'");
   return ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", ...settings.map((setting) => `SET LOCAL ${setting}`)].join(

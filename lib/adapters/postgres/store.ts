@@ -77,11 +77,13 @@ export function cycleStoreOn(
   let mayRead = true;
   /** A schema that a version before has made may not have the table yet. */
   let countsCycles = false;
+  let isOrdered = false;
   const bench: Workbench = {
     session,
     schema,
     tables,
     now,
+    isOrdered: () => isOrdered,
     mapped: ({ mappingId }) => {
       const mapped = known.get(mappingId);
       if (!mapped) throw new Error(`the lease of mapping ${mappingId} was not taken by this store`);
@@ -105,8 +107,14 @@ export function cycleStoreOn(
   return {
     begin: (request) =>
       inTurn(async () => {
-        const { mapped, countsCycles: isReady = false, ...begun } = await begin(bench, request);
-        countsCycles ||= isReady;
+        const {
+          mapped,
+          countsCycles: counts = false,
+          isOrdered: ordered = false,
+          ...begun
+        } = await begin(bench, request);
+        countsCycles ||= counts;
+        isOrdered ||= ordered;
         if (mapped) known.set(request.mappingId, mapped);
         return begun;
       }),

@@ -330,6 +330,26 @@ test("changes that are large together are claimed in parts, so that they fit int
   expect(parts.map((part) => part.length)).toEqual([2, 1, 0]);
 });
 
+test.each([3, 2_001])(
+  "rows whose keys are beyond what a number tells exactly are claimed, %i at once",
+  async (count) => {
+    // Their table has columns of the names by which a claim tells what it found.
+    await customer.sql(
+      "ALTER TABLE salesforce.contact ADD found text, ADD last text, ADD fit int, ADD is_read boolean",
+    );
+    await customer.sql(
+      `INSERT INTO salesforce.contact (id, lastname) SELECT 9007199254740993 + 2 * i, 'L' || i FROM generate_series(1, $1) i`,
+      [count],
+    );
+
+    const changes = await store.claim(lease, 2_500);
+
+    expect(changes.map(({ values }) => values["lastname"])).toEqual(
+      Array.from({ length: count }, (_, i) => `L${i + 1}`),
+    );
+  },
+);
+
 test("a backlog of many claims is sent whole and in order", async () => {
   await customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || i FROM generate_series(1, 1000) i");
   const claimed: number[] = [];
