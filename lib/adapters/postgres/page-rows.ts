@@ -125,7 +125,11 @@ export async function readAround(
     sent_inserts: boolean;
   }>(
     // From a subquery, as above, for every part.
-    `WITH asked AS MATERIALIZED (SELECT $2::bigint[] AS keys, $3::text[] AS sfids)
+    // Deletes by a table of hashes of what is asked for (IS TRUE keeps it one): of thousands that wait, each would be held
+    // against all of them.
+    `WITH asked AS MATERIALIZED (SELECT $2::bigint[] AS keys, $3::text[] AS sfids),
+     deleted AS MATERIALIZED (
+       SELECT l.* FROM ${log} AND l.action = 'DELETE' AND (l.sfid IN (SELECT unnest(sfids) FROM asked)) IS TRUE)
      SELECT
        (SELECT coalesce(jsonb_agg(to_jsonb(w) ORDER BY w.id), '[]') FROM
          (SELECT ${columns} FROM ${log} AND l.record_id = ANY (${ASKED_KEYS})) w) AS waiting,
@@ -133,11 +137,11 @@ export async function readAround(
          (SELECT ${columns},
             (SELECT coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'isSent', e.state = 'PENDING', 'old', coalesce(e.old, '{}'), 'values', coalesce(e.values, '{}')) ORDER BY e.id), '[]')
              FROM ${tables.log} e WHERE e.table_name = $1 AND e.processed_at IS NULL AND e.record_id = l.record_id AND e.id < l.id) AS earlier
-          FROM ${log} AND l.action = 'DELETE' AND l.sfid = ANY (${ASKED_SFIDS})) d) AS deletions,
+          FROM deleted l) d) AS deletions,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', p.sfid, 'at', p.at)), '[]') FROM
          (${lastPushes(tables, "answered_at >= $5")}) p) AS pushed,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', p.sfid, 'at', p.at)), '[]') FROM
-         (${lastPushes(tables, `EXISTS (SELECT FROM ${log} AND l.action = 'DELETE' AND l.sfid = ANY (${ASKED_SFIDS}))`)}) p) AS pushed_before,
+         (${lastPushes(tables, "EXISTS (SELECT FROM deleted)")}) p) AS pushed_before,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', t.sfid, 'at', t.at)), '[]') FROM
          (SELECT sfid, max(stamp) AS at FROM ${tables.tombstones} WHERE mapping_id = $4 AND sfid = ANY (${ASKED_SFIDS})
           GROUP BY sfid) t WHERE t.at IS NOT NULL) AS tombstones,
@@ -165,10 +169,13 @@ export async function readAround(
 const ASKED_KEYS = "(SELECT keys FROM asked)::bigint[]";
 const ASKED_SFIDS = "(SELECT sfids FROM asked)::text[]";
 
-/** When Salesforce last answered a push of each of the page's records; the sfids of each answer are gone through once. */
+/**
+ * When Salesforce last answered a push of each of the page's records; the sfids of each answer are gone through once.
+ * IS TRUE keeps the asked ones a table of hashes, instead of a list that each of them is held against.
+ */
 const lastPushes = (tables: Metadata, condition: string): string =>
   `SELECT one.sfid, max(p.answered_at) AS at FROM ${tables.pushed} p CROSS JOIN LATERAL unnest(p.sfids) AS one (sfid)
-          WHERE p.mapping_id = $4 AND ${condition} AND one.sfid IN (SELECT unnest(sfids) FROM asked) GROUP BY one.sfid`;
+          WHERE p.mapping_id = $4 AND ${condition} AND (one.sfid IN (SELECT unnest(sfids) FROM asked)) IS TRUE GROUP BY one.sfid`;
 
 const instantsBySfid = (rows: readonly { readonly sfid: string; readonly at: string }[]): ReadonlyMap<string, Date> =>
   new Map(rows.map(({ sfid, at }) => [sfid, new Date(at)]));

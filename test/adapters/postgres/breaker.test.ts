@@ -214,3 +214,20 @@ test("whoever deletes a table finds all of it held by the first look, and lets a
   expect(await customer.sql(held)).toEqual([{ held: 0 }]);
   await store.finish(lease, END);
 });
+
+test("what waits is held against a page's records by a table of hashes, not one by one", async () => {
+  const statements: string[] = [];
+  const { store, lease } = await customer.cycle({ before: async (statement) => void statements.push(statement) });
+  await store.apply(lease, page([image(1, 1, { lastname: "Curie" })]));
+  await store.finish(lease, END);
+
+  const statement = statements.find((text) => text.startsWith("WITH asked"));
+  const plan = await customer.sql(`EXPLAIN (GENERIC_PLAN) ${statement}`);
+
+  const comparisons = plan
+    .map((row) => String(row["QUERY PLAN"]))
+    .filter((line) => /Filter:.*sfid.*SubPlan/.test(line));
+  // The deletes that wait, and what was pushed, at all and lately.
+  expect(comparisons).toHaveLength(3);
+  for (const comparison of comparisons) expect(comparison).toContain("hashed SubPlan");
+});
