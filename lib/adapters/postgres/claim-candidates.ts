@@ -99,7 +99,7 @@ function upsertValueOf({ shape }: MappedTable): string {
 
 /**
  * The rows of changes that are under way, wait or are held, and those that were not told their last result; and the
- * first such change of each sfid and upsert value. The last line repeats the condition of the index.
+ * first such change of each sfid and upsert value. What is said twice of `due_at` and `held` is the condition of an index.
  */
 function blocking(tables: Metadata, mapped: MappedTable, { now, besides }: Asked): string {
   const { log } = tables;

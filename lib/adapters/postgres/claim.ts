@@ -9,7 +9,7 @@ import { fenced, leaseTable, renewal, type Workbench } from "./fence.ts";
 import { holdExcessDeletes } from "./held-changes.ts";
 import { nameInHand } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
-import { unsorted } from "./log-index.ts";
+import { BEGINNING, unsorted } from "./log-index.ts";
 import { lockOwedRows, writeLocked } from "./owed-rows.ts";
 import type { Row } from "./session.ts";
 import { name, numberArray, qualified } from "./sql.ts";
@@ -121,9 +121,6 @@ function foundIn([first]: readonly Row[]): Found {
   if (!first) throw new Error("PostgreSQL told nothing of what can be claimed");
   return first["found"] as Found;
 }
-
-/** Before every id, also one that somebody has given by hand. */
-export const BEGINNING = Number.MIN_SAFE_INTEGER;
 
 /** Where a claim was filled, the next one goes on behind it instead of looking through what is under way again. */
 function placeAfter({ found, fit, last }: Found, limit: number): number {

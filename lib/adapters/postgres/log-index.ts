@@ -3,6 +3,9 @@ import { isOfTable, literal, type Metadata, metadata, name } from "./sql.ts";
 
 const WAITING_IN_ORDER = "_bridge_log_waiting_in_order";
 
+/** Before every id of the log, also one that somebody has given by hand. */
+export const BEGINNING = Number.MIN_SAFE_INTEGER;
+
 /**
  * The table of an entry as the index of what waits in order says it: in words that no other statement uses, so that none
  * is tempted to look for the rows of a few keys in it.
@@ -11,7 +14,7 @@ const tableInOrder = (alias = ""): string => `(${alias}table_name || '')`;
 
 /**
  * Whether a log has the index of what waits in order. One of a version before gets it from the daily look, and until then
- * what waits is looked for as that version did.
+ * what waits is looked for by its table alone, and all of it sorted.
  */
 export const hasOrder = ({ log }: Metadata): string =>
   `coalesce((SELECT i.indisvalid FROM pg_index i WHERE i.indexrelid = to_regclass(${literal(indexOf(log))})), false)`;

@@ -3,6 +3,7 @@ import type { PostgresConnection } from "../../model/workspace.ts";
 import { hasFailed } from "./ended.ts";
 import { HELD_AT_ONCE } from "./held-changes.ts";
 import type { Layout } from "./layout.ts";
+import { BEGINNING } from "./log-index.ts";
 import { openSession, type Session } from "./session.ts";
 import { isOfTable, literal, type Metadata, metadata, name, qualified } from "./sql.ts";
 
@@ -46,7 +47,7 @@ async function confirmDeletes(session: Session, tables: Metadata, mappingId: str
     mappingId,
   ]);
   let all = rows?.confirmed ?? 0;
-  for (let after: number | null = Number.MIN_SAFE_INTEGER; after !== null && held?.last != null; ) {
+  for (let after: number | null = BEGINNING; after !== null && held?.last != null; ) {
     const part = await confirmSome(session, tables, mappingId, { after, until: held.last });
     all += part.confirmed;
     after = part.last;

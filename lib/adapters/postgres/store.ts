@@ -11,13 +11,14 @@ import {
 } from "../../sync/ports.ts";
 import { apply } from "./apply.ts";
 import type { BacklogMemory } from "./backlog.ts";
-import { BEGINNING, claim, markSent, release } from "./claim.ts";
+import { claim, markSent, release } from "./claim.ts";
 import { createClaims } from "./claims.ts";
 import { instant, iso, type Workbench } from "./fence.ts";
 import { createIdleSessions } from "./idle-sessions.ts";
 import { forgetGone } from "./inbound-errors.ts";
 import { isZoneless, type Layout, type MappedTable } from "./layout.ts";
 import { addCalls, begin, finish, renew, unlessUnprovisioned } from "./lease.ts";
+import { BEGINNING } from "./log-index.ts";
 import { takeRead } from "./read-changes.ts";
 import { doubtsIn, noteLook, recover } from "./recover.ts";
 import { renewable } from "./renewable-session.ts";
