@@ -1,4 +1,3 @@
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import type { AuditFilter, AuditLog, AuditTrail } from "../../audit/ports.ts";
 import { JsonArray } from "../../model/json-array.ts";
 import { oldestKept, readCounter } from "./audit-bounds.ts";
@@ -6,7 +5,7 @@ import { readEntry, readListed } from "./audit-item.ts";
 import { COUNTER, partition, sequenceKey } from "./audit-keys.ts";
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
-import { type Place, queryPlain } from "./query-plain.ts";
+import { getPlain, type Place, queryPlain } from "./read-plain.ts";
 import { type RememberedEntries, rememberedEntries } from "./remembered-entries.ts";
 
 /** The audit log in DynamoDB. Entries past their days are left out of pages and totals before DynamoDB deletes them. */
@@ -107,12 +106,10 @@ async function readNewest(database: Database, remembered: RememberedEntries, ask
 
 /** The sequence numbers of the oldest entry that is still kept and of the newest; `first` is `last + 1` when none is. */
 async function bounds(database: Database, pk: string, at: Date): Promise<{ first: number; last: number }> {
-  const Key = { pk, sk: COUNTER };
-  const { Item } = await database.client.send(
-    new GetCommand({ TableName: database.table("audit"), Key, ConsistentRead: true }),
-  );
-  if (Item === undefined) return { first: 1, last: 0 };
-  const counted = readCounter(Item);
+  const key = { pk, sk: COUNTER };
+  const item = await getPlain(database, { TableName: database.table("audit"), key, ConsistentRead: true });
+  if (item === undefined) return { first: 1, last: 0 };
+  const counted = readCounter(item);
   const oldest = await oldestKept(database, pk, counted, at);
   return { first: oldest?.sequence ?? counted.entries + 1, last: counted.entries };
 }

@@ -1,17 +1,28 @@
-import { DynamoDBClient, type QueryCommand, type QueryCommandOutput } from "@aws-sdk/client-dynamodb";
+import {
+  DynamoDBClient,
+  GetItemCommand,
+  type GetItemCommandInput,
+  type GetItemCommandOutput,
+  QueryCommand,
+  type QueryCommandInput,
+  type QueryCommandOutput,
+} from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { TableName } from "../../model/resources.ts";
-import { askTogether } from "../ask-together.ts";
+import { type AskTogether, askTogether } from "../ask-together.ts";
 import { ASKING } from "../asking.ts";
-import { type PagesInLine, pagesInLine } from "../pages-in-line.ts";
+import { pagesInLine } from "../pages-in-line.ts";
+import { plainRequests } from "./plain-requests.ts";
 import { Sha256 } from "./sha256.ts";
 
 /** DynamoDB and the physical names of the tables in it. */
 export interface Database {
   readonly client: DynamoDBDocumentClient;
   readonly table: (name: TableName) => string;
-  /** Sends a Query in its turn, or shares the answer of one that asks the same. */
-  readonly readPage: (query: QueryCommand) => Promise<QueryCommandOutput>;
+  /** Reads a page of texts and numbers in its turn, or shares the answer of one that asks the same. */
+  readonly readPage: (asked: QueryCommandInput) => Promise<Omit<QueryCommandOutput, "$metadata">>;
+  /** Reads an item of texts and numbers, or shares the answer of one that asks the same. */
+  readonly readItem: (asked: GetItemCommandInput) => Promise<Omit<GetItemCommandOutput, "$metadata">>;
 }
 
 /** What the SDK does for each request that nobody here reads: its own log, its name, Lambda's trace of recursions. */
@@ -21,31 +32,36 @@ const UNUSED = ["loggerMiddleware", "getUserAgentMiddleware", "recursionDetectio
 export function openDatabase(table: (name: TableName) => string): Database {
   const client = new DynamoDBClient({ ...ASKING, sha256: Sha256 });
   for (const name of UNUSED) client.middlewareStack.remove(name);
+  const plainly = plainRequests(client);
   const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
-  const pages = new WeakSet<object>();
-  readTogether(documents, pages, pagesInLine());
-  const readPage = (query: QueryCommand) => {
-    pages.add(query.input);
-    return documents.send(query);
+  const together = askTogether();
+  readTogether(documents, together);
+  const inLine = pagesInLine();
+  return {
+    client: documents,
+    table,
+    readPage: (asked) => {
+      const bySdk = () => client.send(new QueryCommand(asked));
+      const read = () => plainly<Omit<QueryCommandOutput, "$metadata">>("Query", asked, bySdk);
+      return together(`page ${JSON.stringify(asked)}`, () => inLine(read));
+    },
+    readItem: (asked) => {
+      const bySdk = () => client.send(new GetItemCommand(asked));
+      const read = () => plainly<Omit<GetItemCommandOutput, "$metadata">>("GetItem", asked, bySdk);
+      return together(`item ${JSON.stringify(asked)}`, read);
+    },
   };
-  return { client: documents, table, readPage };
 }
 
 const READS = ["GetItemCommand", "QueryCommand", "BatchGetItemCommand"];
 
-/**
- * Requests that meet in one process with the same question get one answer; on Lambda they never meet. Whoever asks for a
- * page stands in line only when nobody else does so for him.
- */
-function readTogether({ middlewareStack }: DynamoDBDocumentClient, pages: WeakSet<object>, inLine: PagesInLine): void {
-  const together = askTogether();
+/** Requests that meet in one process with the same question get one answer; on Lambda they never meet. */
+function readTogether({ middlewareStack }: DynamoDBDocumentClient, together: AskTogether): void {
   middlewareStack.add(
     (next, { commandName = "" }) =>
       (asked) => {
-        const send = () => next(asked);
-        if (!READS.includes(commandName)) return send();
-        const isPage = pages.has(asked.input);
-        return together(`${commandName} ${JSON.stringify(asked.input)}`, isPage ? () => inLine(send) : send);
+        if (!READS.includes(commandName)) return next(asked);
+        return together(`${commandName} ${JSON.stringify(asked.input)}`, () => next(asked));
       },
     { step: "initialize", priority: "high", name: "readTogether" },
   );

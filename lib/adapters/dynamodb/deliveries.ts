@@ -18,7 +18,7 @@ import {
   readListed,
 } from "./delivery-item.ts";
 import { differenceOf, present } from "./difference.ts";
-import { type Place, type PlainPage, queryPlain } from "./query-plain.ts";
+import { type Place, type PlainPage, queryPlain } from "./read-plain.ts";
 import { ConditionFailed, isConditionFailed, transact, type Write } from "./transact.ts";
 
 /**

@@ -1,4 +1,3 @@
-import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { auditLog, database, now } from "../../../functions/composition.ts";
 import { AUDIT_DAYS, type AuditAction, type AuditEntry } from "../../../lib/model/audit.ts";
@@ -113,14 +112,15 @@ test("what was read once is not read again: the counter tells what is new, and o
   const append = (resource: string) =>
     auditLog().append(entry(workspaceId, "a@example.com", "token.created", resource));
   for (const resource of ["a", "b", "c", "d"]) await append(resource);
-  const send = vi.spyOn(database().client, "send");
+  const reads = [vi.spyOn(database(), "readItem"), vi.spyOn(database(), "readPage")] as const;
+  const [items, pages] = reads;
   const page = async (limit: number, offset: number) => {
-    send.mockClear();
+    for (const read of reads) read.mockClear();
     const { entries, total } = await auditPage(all(workspaceId), { limit, offset });
-    const asked = send.mock.calls.map(([{ input }]) => {
-      const { Limit, ExpressionAttributeValues: values } = input as QueryCommandInput;
-      return values?.[":oldest"] ? [values[":oldest"].S, values[":newest"]?.S].map(Number) : (Limit ?? "counter");
-    });
+    const ranges = pages.mock.calls.map(([{ Limit, ExpressionAttributeValues: values }]) =>
+      values?.[":oldest"] ? [values[":oldest"].S, values[":newest"]?.S].map(Number) : Limit,
+    );
+    const asked = [...items.mock.calls.map(() => "counter"), ...ranges];
     return [entries.map(({ resourceId }) => resourceId).join(""), total, asked];
   };
 
@@ -133,5 +133,5 @@ test("what was read once is not read again: the counter tells what is new, and o
   expect(await page(4, 0)).toEqual(["fedc", 6, ["counter", [5, 6]]]);
   expect(await page(9, 0)).toEqual(["fedcba", 6, ["counter"]]);
   expect(await page(9, 9)).toEqual(["", 6, ["counter"]]);
-  send.mockRestore();
+  for (const read of reads) read.mockRestore();
 });

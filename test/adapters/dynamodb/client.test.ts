@@ -1,4 +1,3 @@
-import { QueryCommand } from "@aws-sdk/client-dynamodb";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { setting } from "../../../functions/composition.ts";
@@ -16,19 +15,18 @@ afterAll(() => cloud.close());
 function counted() {
   const { client, table, readPage } = openDatabase((name) => setting(tableVariable(name)));
   const sent = { requests: 0 };
-  const count = <Asked, Answer>(next: (asked: Asked) => Answer) => {
-    return (asked: Asked) => {
-      sent.requests += 1;
-      return next(asked);
-    };
+  const { requestHandler } = client.config;
+  const handle = requestHandler.handle.bind(requestHandler);
+  requestHandler.handle = (...asked) => {
+    sent.requests += 1;
+    return handle(...asked);
   };
-  client.middlewareStack.add(count, { step: "build", name: "count" });
   const TableName = table("rateLimits");
   const read = async (pk: string) => (await client.send(new GetCommand({ TableName, Key: { pk } }))).Item?.["value"];
   const write = (pk: string, value: number) => client.send(new PutCommand({ TableName, Item: { pk, value } }));
   const page = (pk: string) => {
     const asked = { KeyConditionExpression: "pk = :pk", ExpressionAttributeValues: { ":pk": { S: pk } } };
-    return readPage(new QueryCommand({ TableName, ...asked }));
+    return readPage({ TableName, ...asked });
   };
   return { sent, read, write, page };
 }
