@@ -1,6 +1,7 @@
 import { type CycleFailure, REASON_OF } from "../model/engine.ts";
 import { Failure } from "../model/failure.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
+import { type PostgresError, postgresTrouble } from "./postgres-trouble.ts";
 
 /** What an error that ended a cycle means for the engine, told without values of rows. */
 export function failureOf(error: unknown): CycleFailure {
@@ -23,9 +24,7 @@ const nameOf = (error: Error): string => codeOf(error) || error.name;
 function troubleWithDatabase(error: unknown): string | null {
   if (error instanceof Failure) return error.message;
   const code = codeOf(error);
-  if (code === "55P03")
-    return "PostgreSQL has locked a mapped table as a whole (SQLSTATE 55P03), as while an index is made; it goes on when that ends";
-  if (/^[0-9A-Z]{5}$/.test(code)) return `PostgreSQL refused (SQLSTATE ${code})`;
+  if (/^[0-9A-Z]{5}$/.test(code)) return postgresTrouble(code, error as PostgresError);
   if (code === "EHOSTREFUSED" && error instanceof Error) return error.message;
   if (/^E[A-Z_]+$/.test(code)) return `PostgreSQL cannot be reached (${code}); check that it runs and lets us in`;
   if (!(error instanceof Error)) return null;

@@ -38,7 +38,36 @@ test("a table that somebody has locked as a whole is told as what it is", () => 
   });
 });
 
+test.each([
+  [
+    "42501",
+    { message: "permission denied for table contact" },
+    /^PostgreSQL refused \(SQLSTATE 42501\): permission denied for table contact; grant it/,
+  ],
+  [
+    "53100",
+    { message: "could not extend file: No space left on device" },
+    /: could not extend file: No space left on device; make room/,
+  ],
+  ["25006", { message: "cannot execute UPDATE in a read-only transaction" }, /read-only transaction; .*primary/],
+  [
+    "28P01",
+    { message: 'password authentication failed for user "app"' },
+    /28P01\): it does not take our password any more/,
+  ],
+  ["23514", { constraint: "adult", table: "contact" }, /23514\): constraint adult, table contact; a constraint/],
+  ["08006", {}, /08006\): the connection broke; it goes on by itself$/],
+  ["0A000", {}, /^PostgreSQL refused \(SQLSTATE 0A000\)$/],
+])("SQLSTATE %s is told with what to do", (code, said, told) => {
+  expect(failureOf(Object.assign(new Error("words"), said, { code })).message).toMatch(told);
+});
+
 test("no value of a row is told", () => {
-  expect(failureOf(coded("23505")).message).toBe("PostgreSQL refused (SQLSTATE 23505)");
+  const values = coded("23505", "Key (email)=(secret@example.com) already exists");
+  for (const code of ["23505", "22P02", "P0001", "40P01"]) {
+    expect(failureOf(Object.assign(values, { code, detail: "secret", where: "secret" })).message).not.toContain(
+      "secret",
+    );
+  }
   expect(failureOf(new Error("row (secret)")).message).toBe("Error");
 });
