@@ -1,21 +1,22 @@
 import * as z from "zod/mini";
 import { findMapping } from "../../lib/config/find-mapping.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
-import { confirmDeletes as confirm } from "../../lib/settings/change-rows.ts";
+import { confirmDeletes as confirm, DELETES_AT_ONCE } from "../../lib/settings/change-rows.ts";
 import { auditLog, mappings, rowDesks } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
 
-/** Lets the deletes go that the breaker holds back. */
+/** Lets deletes go that the breaker holds back. */
 export const confirmDeletes = endpoint({
   route: "confirm-deletes",
-  summary: "Lets the deletes of a mapping go that the breaker holds back, on either side.",
-  output: z.object({ confirmed: z.int(), mapping_id: z.string() }),
+  summary:
+    "Lets deletes of a mapping go that the breaker holds back, on either side, 200,000 a call; call again while more is true.",
+  output: z.object({ confirmed: z.int(), more: z.boolean(), mapping_id: z.string() }),
   services: () => ({ mappings: mappings(), desks: rowDesks(), audit: auditLog() }),
   find: ({ path, workspace, services }) => findMapping(services.mappings, workspace.id, path.mapping_id),
-  run: async ({ resource: mapping, workspace, services, actor, at }) => ({
-    confirmed: await confirm(services, { workspace, mapping, actor, at }),
-    mapping_id: mapping.id,
-  }),
+  run: async ({ resource: mapping, workspace, services, actor, at }) => {
+    const confirmed = await confirm(services, { workspace, mapping, actor, at });
+    return { confirmed, more: confirmed >= DELETES_AT_ONCE, mapping_id: mapping.id };
+  },
 });
 
 export const handler = onLambda(confirmDeletes);

@@ -44,10 +44,13 @@ export async function retryFailed(needs: Needs, who: Who, which: FailedChanges):
   });
 }
 
-/** Lets the deletes go that the breaker holds back. */
+/** Deletes that one call lets go: some seconds' work of a request that may take 25. */
+export const DELETES_AT_ONCE = 200_000;
+
+/** Lets deletes go that the breaker holds back. Call again while a call gives `DELETES_AT_ONCE` and more. */
 export async function confirmDeletes(needs: Needs, who: OnMapping): Promise<number> {
   await noteMapping(needs, who, "deletes.confirmed");
-  return withDatabase(needs.desks, who.workspace, (desk) => desk.confirmDeletes(who.mapping.id));
+  return withDatabase(needs.desks, who.workspace, (desk) => desk.confirmDeletes(who.mapping.id, DELETES_AT_ONCE));
 }
 
 /** Sends rows that no record stands for. Call again while a call gives `ROWS_AT_ONCE`. */

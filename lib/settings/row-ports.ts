@@ -30,8 +30,8 @@ export interface RowDesk extends AsyncDisposable {
   conflicts(mappingId: string | null, slice: Slice): Promise<Page<Conflict>>;
   /** Deletes that the breaker holds back on either side, longest first. */
   heldDeletes(mappingId: string, slice: Slice): Promise<Page<HeldDelete>>;
-  /** Lets the deletes go that the breaker holds back on either side; how many. */
-  confirmDeletes(mappingId: string): Promise<number>;
+  /** Lets deletes go that the breaker holds back on either side, about as many as `most`; how many. */
+  confirmDeletes(mappingId: string, most: number): Promise<number>;
   /** Makes every record be read again; false: the mapping is not provisioned. A running cycle loses its lease. */
   startOver(mappingId: string): Promise<boolean>;
   /** Captures rows that no record stands for as if they were inserted now, at most `limit`. */

@@ -195,7 +195,7 @@ test("held deletes are let go after a question that nobody at a terminal means n
   world.answer("GET /monitoring/mappings", [{ id: "map_1", sf_object: "Lead", pg_table: "lead" }]);
   const held = [{ deletes: "record", sfid: "00Q000000000001AAA", record_id: 7, at: "2026-01-01T00:00:00.000Z" }];
   world.answer("GET /mappings/map_1/held-deletes", held, { total: 3, limit: 1, offset: 0 });
-  world.answer("POST /mappings/map_1/confirm-deletes", { confirmed: 3, mapping_id: "map_1" });
+  world.answer("POST /mappings/map_1/confirm-deletes", { confirmed: 3, more: false, mapping_id: "map_1" });
 
   expect((await world.line.run(["mapping", "held-deletes", "lead"])).stdout).toContain("00Q000000000001AAA");
   expect((await world.line.run(["mapping", "confirm-deletes", "lead"])).code).toBe(2);
@@ -203,6 +203,27 @@ test("held deletes are let go after a question that nobody at a terminal means n
   expect((await world.line.run(["mapping", "confirm-deletes", "lead", "--yes"])).stdout).toBe(
     "Lead lets 3 deletes go.\n",
   );
+});
+
+test("held deletes are let go in as many calls as it takes", async () => {
+  let left = 500_000;
+  const answer = {
+    get confirmed() {
+      const confirmed = Math.min(200_000, left);
+      left -= confirmed;
+      return confirmed;
+    },
+    get more() {
+      return left > 0;
+    },
+    mapping_id: "map_1",
+  };
+  world.answer("GET /monitoring/mappings", [{ id: "map_1", sf_object: "Lead", pg_table: "lead" }]);
+  world.answer("POST /mappings/map_1/confirm-deletes", answer);
+
+  const { stdout } = await world.line.run(["mapping", "confirm-deletes", "lead", "--yes"]);
+
+  expect(stdout).toBe("Lead lets 500000 deletes go.\n");
 });
 
 test("a token is ended by its name where only one has it, and otherwise by its id", async () => {

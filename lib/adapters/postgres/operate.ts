@@ -9,8 +9,8 @@ import { isOfTable, literal, type Metadata, metadata, name, qualified } from "./
 
 /** What an operator does to a mapping by hand. Each answers how many rows it concerned. */
 export interface Operations {
-  /** Lets the deletes go that the breaker holds, on both sides; the next cycle carries them out. */
-  confirmDeletes(mappingId: string): Promise<number>;
+  /** Lets deletes go that the breaker holds, on both sides, about as many as `most`; the next cycle carries them out. */
+  confirmDeletes(mappingId: string, most: number): Promise<number>;
   /** Makes FAILED changes NEW again: those of the given log ids, with what ended in doubt beside them, or all (null). */
   retryFailed(mappingId: string, logIds: readonly number[]): Promise<number>;
 }
@@ -27,28 +27,24 @@ export function createOperations(connection: PostgresConnection): Operations {
     }
   };
   return {
-    confirmDeletes: (mappingId) => within((session) => confirmDeletes(session, tables, mappingId)),
+    confirmDeletes: (mappingId, most) => within((session) => confirmDeletes(session, tables, mappingId, most)),
     retryFailed: (mappingId, logIds) =>
       within((session) => retryFailed(session, tables, connection.schema, mappingId, logIds)),
   };
 }
 
 /** In parts, each for good by itself: a million at once would take longer than a statement may, and none would go. */
-async function confirmDeletes(session: Session, tables: Metadata, mappingId: string): Promise<number> {
-  const [rows] = await session.query<{ confirmed: number }>(
-    `WITH rows AS (
-       UPDATE ${tables.heldDeletes} SET confirmed = true WHERE mapping_id = $1 AND NOT confirmed RETURNING 1
-     )
-     SELECT count(*) AS confirmed FROM rows`,
-    [mappingId],
-  );
+async function confirmDeletes(session: Session, tables: Metadata, mappingId: string, most: number): Promise<number> {
+  let all = 0;
+  for (let part = HELD_AT_ONCE; part === HELD_AT_ONCE && all < most; all += part) {
+    part = await confirmRows(session, tables, mappingId);
+  }
   // What comes to be held meanwhile has not been seen by whoever confirms.
   const [held] = await session.query<{ last: number | null }>(`SELECT max(l.id) AS last FROM ${heldOf(tables)}`, [
     mappingId,
   ]);
-  let all = rows?.confirmed ?? 0;
-  for (let after: number | null = BEGINNING; after !== null && held?.last != null; ) {
-    const part = await confirmSome(session, tables, mappingId, { after, until: held.last });
+  for (let after: number | null = BEGINNING; after !== null && held?.last != null && all < most; ) {
+    const part = await confirmRecords(session, tables, mappingId, { after, until: held.last });
     all += part.confirmed;
     after = part.last;
   }
@@ -59,7 +55,20 @@ const heldOf = ({ state, log }: Metadata): string =>
   `${state} s JOIN ${log} l ON ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL AND l.held
      AND (l.due_at IS NOT NULL OR l.held) WHERE s.mapping_id = $1`;
 
-async function confirmSome(
+async function confirmRows(session: Session, { heldDeletes }: Metadata, mappingId: string): Promise<number> {
+  const [rows] = await session.query<{ confirmed: number }>(
+    `WITH rows AS (
+       UPDATE ${heldDeletes} SET confirmed = true WHERE mapping_id = $1 AND sfid = ANY (ARRAY(
+         SELECT sfid FROM ${heldDeletes} WHERE mapping_id = $1 AND NOT confirmed LIMIT ${HELD_AT_ONCE}))
+       RETURNING 1
+     )
+     SELECT count(*) AS confirmed FROM rows`,
+    [mappingId],
+  );
+  return rows?.confirmed ?? 0;
+}
+
+async function confirmRecords(
   session: Session,
   tables: Metadata,
   mappingId: string,

@@ -73,9 +73,9 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
         at: new Date(String(row["at"])),
       })),
 
-    confirmDeletes: async (mappingId) => {
+    confirmDeletes: async (mappingId, most) => {
       const [known] = await ask(`SELECT mapping_id FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
-      return known ? operations.confirmDeletes(mappingId) : 0;
+      return known ? operations.confirmDeletes(mappingId, most) : 0;
     },
 
     startOver: async (mappingId) => (await ask(startOverOf(tables), [mappingId])).length > 0,

@@ -12,6 +12,11 @@ interface HeldDelete {
   readonly at: string;
 }
 
+interface Confirmed {
+  readonly confirmed: number;
+  readonly more: boolean;
+}
+
 /** What the delete breaker asks about. */
 export async function heldDeletes(context: Context): Promise<void> {
   const { out } = context;
@@ -33,22 +38,30 @@ export async function heldDeletes(context: Context): Promise<void> {
   if (data.length > 0 && !out.json) out.note(`Let them go with: bridge mapping confirm-deletes ${sf_object}`);
 }
 
-/** Lets the held deletes go, after a question that says how many there are. */
+/** Lets the held deletes go, after a question that says how many there are, in as many calls as these take. */
 export async function confirmDeletes(context: Context): Promise<void> {
   const { out, terminal } = context;
   const api = context.api();
   const { id, sf_object } = await findMapping(api, argument(context, 0));
   const path = `/mappings/${segment(id)}`;
+  let asked = Number.POSITIVE_INFINITY;
   if (!isSet(context, "yes")) {
     const { meta } = await api.get(`${path}/held-deletes`, { limit: 1 });
-    const held = meta?.total ?? 0;
-    if (held === 0)
+    asked = meta?.total ?? 0;
+    if (asked === 0)
       return out.done(`${sf_object} has no deletes that are held back.`, { confirmed: 0, mapping_id: id });
-    const question = `Delete ${count(held, "row or record", "rows and records")} of ${sf_object} for good?`;
+    const question = `Delete ${count(asked, "row or record", "rows and records")} of ${sf_object} for good?`;
     if (!(await confirm(terminal, question))) {
       throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
     }
   }
-  const { data } = await api.post<{ readonly confirmed: number }>(`${path}/confirm-deletes`);
-  out.done(`${sf_object} lets ${count(data.confirmed, "delete", "deletes")} go.`, data);
+  let confirmed = 0;
+  for (let more = true; more && confirmed < asked; ) {
+    const { data } = await api.post<Confirmed>(`${path}/confirm-deletes`);
+    confirmed += data.confirmed;
+    more = data.more;
+    out.progress(count(confirmed, "delete", "deletes"));
+  }
+  out.progress("");
+  out.done(`${sf_object} lets ${count(confirmed, "delete", "deletes")} go.`, { confirmed, mapping_id: id });
 }

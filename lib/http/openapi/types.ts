@@ -93,6 +93,7 @@ export type CompleteSalesforceData = {
 
 export type ConfirmDeletesData = {
   readonly confirmed: number;
+  readonly more: boolean;
   readonly mapping_id: string;
 };
 

@@ -11,6 +11,7 @@ afterEach(() => customer.close());
 
 const END = { marks: {}, pulledAt: null, apiCalls: {}, error: null };
 const operations = () => createOperations({ url: customer.url, schema: "salesforce" });
+const ALL = Number.POSITIVE_INFINITY;
 const minutesLater = (minutes: number) => {
   customer.now = new Date(customer.now.getTime() + minutes * 60_000);
 };
@@ -56,7 +57,7 @@ test("confirmed deletes of rows are carried out by the next cycle, but not of a 
   const held = await customer.cycle();
   await held.store.finish(held.lease, END);
 
-  const confirmed = await operations().confirmDeletes("map_contact");
+  const confirmed = await operations().confirmDeletes("map_contact", ALL);
   const next = await customer.cycle();
   await next.store.recover(next.lease);
 
@@ -72,7 +73,7 @@ test("a confirmed delete of a row that a transaction holds is carried out once t
   const { store, lease, numbers } = await withRows(120);
   await store.apply(lease, page(numbers.slice(0, 110).map((n) => image(n, 2, {}, true))));
   await store.finish(lease, END);
-  await operations().confirmDeletes("map_contact");
+  await operations().confirmDeletes("map_contact", ALL);
   const user = await customer.connect();
   await user.query("BEGIN");
   await user.query("UPDATE salesforce.contact SET lastname = 'busy' WHERE key__c = '105'");
@@ -99,7 +100,7 @@ test("an application that deletes everything deletes a hundred records, and the 
   const more = await store.claim(lease, 1_000);
   await store.finish(lease, END);
   const held = await customer.cycle();
-  await operations().confirmDeletes("map_contact");
+  await operations().confirmDeletes("map_contact", ALL);
   const rest = await held.store.claim(held.lease, 1_000);
 
   expect(sent).toHaveLength(100);
@@ -210,9 +211,37 @@ test("whoever deletes a table finds all of it held by the first look, and lets a
   expect(await customer.sql(held)).toEqual([{ held: count - 100 }]);
   // All but a tenth of what the first look found, then all but what an hour may bring, which the last look finds.
   expect(looks).toHaveLength(2);
-  expect(await operations().confirmDeletes("map_contact")).toBe(count - 100);
+  expect(await operations().confirmDeletes("map_contact", ALL)).toBe(count - 100);
   expect(await customer.sql(held)).toEqual([{ held: 0 }]);
   await store.finish(lease, END);
+});
+
+test("so many deletes are let go on either side as one request has time for, and the rest when it is asked again", async () => {
+  const count = 50_000;
+  await customer.sql(
+    `INSERT INTO salesforce._bridge_held_deletes (mapping_id, sfid, held_at, stamp, read_at)
+     SELECT 'map_contact', 'a00' || lpad(n::text, 12, '0') || 'AAA', now(), now(), now() FROM generate_series(1, $1::int) n`,
+    [count],
+  );
+  await customer.sql(
+    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, held)
+     SELECT 'DELETE', 'contact', n, 'a01' || lpad(n::text, 12, '0') || 'AAA', true FROM generate_series(1, $1::int) n`,
+    [count],
+  );
+  const left = async () => {
+    const [held] = await customer.sql(
+      `SELECT (SELECT count(*)::int FROM salesforce._bridge_held_deletes WHERE NOT confirmed) AS rows,
+         (SELECT count(*)::int FROM salesforce._trigger_log WHERE held) AS records`,
+    );
+    return held;
+  };
+
+  expect(await operations().confirmDeletes("map_contact", 30_000)).toBe(40_000);
+  expect(await left()).toEqual({ rows: 10_000, records: 50_000 });
+  expect(await operations().confirmDeletes("map_contact", 30_000)).toBe(30_000);
+  expect(await left()).toEqual({ rows: 0, records: 30_000 });
+  expect(await operations().confirmDeletes("map_contact", ALL)).toBe(30_000);
+  expect(await left()).toEqual({ rows: 0, records: 0 });
 });
 
 test("what waits is held against a page's records by a table of hashes, not one by one", async () => {

@@ -91,7 +91,10 @@ export function BreakerQuestion({ mapping }: { readonly mapping: ReadMappingData
           confirm.mutate(undefined, {
             onSuccess: ({ data }) => {
               setAsks(false);
-              say.done(`${counted(data.confirmed, "delete")} let go`, "They travel with the next cycle.");
+              say.done(
+                `${counted(data.confirmed, "delete")} let go`,
+                data.more ? "There are more: let them go as well." : "They travel with the next cycle.",
+              );
             },
           })
         }
