@@ -146,6 +146,24 @@ test("doctor says what is wrong with the token, not with a connection that it ma
   expect(stdout).toContain("bridge connect salesforce");
 });
 
+test("doctor finds the mapping whose last cycle failed, also before it is broken", async () => {
+  world.answer("GET /openapi.json", {});
+  world.answer("POST /connections/postgres/test", { ok: true, findings: [] });
+  world.answer("POST /connections/salesforce/test", { ok: true, findings: [] });
+  world.answer("GET /monitoring/mappings", [
+    { sf_object: "Account", state: "running", reason: null },
+    { sf_object: "Contact", state: "running", reason: "PostgreSQL refused (SQLSTATE 53100)" },
+    { sf_object: "Lead", state: "broken", reason: "the table is gone" },
+  ]);
+
+  const { code, stdout } = await world.line.run(["doctor"]);
+
+  expect(code).toBe(10);
+  expect(stdout).toContain("✓ Account is running\n");
+  expect(stdout).toContain("✗ Contact is running, and its last cycle failed: PostgreSQL refused (SQLSTATE 53100)\n");
+  expect(stdout).toContain("✗ Lead is broken: the table is gone\n");
+});
+
 test("without a login the commands speak to the instance that runs here", async () => {
   const instance = world.user();
   const here = world.user({ BRIDGE_DATA_DIR: instance.folder });

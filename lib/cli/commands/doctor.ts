@@ -66,14 +66,13 @@ interface State {
 
 async function mappingFindings(context: Context): Promise<Findings> {
   const { data } = await context.api().get<readonly State[]>("/monitoring/mappings");
-  return data.map(({ sf_object, state, reason }) =>
-    finding(
-      "mapping",
-      state !== "broken" && state !== "provisioning_failed",
-      `${sf_object} is ${state}${reason === null ? "" : `: ${reason}`}`,
-      `see: bridge mapping show ${sf_object}`,
-    ),
-  );
+  return data.map(({ sf_object, state, reason }) => {
+    const isBroken = state === "broken" || state === "provisioning_failed";
+    // The engine is broken after some cycles in a row; whoever looks before wants to know of the first.
+    const why = reason === null ? "" : isBroken ? `: ${reason}` : `, and its last cycle failed: ${reason}`;
+    const remedy = `see: bridge mapping show ${sf_object}`;
+    return finding("mapping", !isBroken && reason === null, `${sf_object} is ${state}${why}`, remedy);
+  });
 }
 
 function finding(check: string, ok: boolean, message: string, remedy: string): Findings[number] {
