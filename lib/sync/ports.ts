@@ -184,6 +184,8 @@ export type Renewal = "held" | "lost" | "aborted";
 export interface Finished extends Totals {
   /** Events of rows wait to be told, whatever made them. */
   readonly outboxWaits: boolean;
+  /** How many rows have refused to be told what became of their changes, and the SQLSTATE of one. */
+  readonly untold: { readonly rows: number; readonly sqlState: string | null };
 }
 
 export interface OutboxEvent {

@@ -4,7 +4,15 @@ import type { CycleMessage } from "../model/messages.ts";
 import type { Clock } from "./clock.ts";
 import { type Cycle, countOf, newTally, type Shared, type Tally } from "./cycle.ts";
 import { type End, holdLease, LEASE_SECONDS, type StopReason, untilItEnds } from "./hold-lease.ts";
-import { type Begun, type CycleStore, LeaseLost, type Marks, type Salesforce, type Totals } from "./ports.ts";
+import {
+  type Begun,
+  type CycleStore,
+  type Finished,
+  LeaseLost,
+  type Marks,
+  type Salesforce,
+  type Totals,
+} from "./ports.ts";
 import { type Probed, probe } from "./probe.ts";
 import { areLateLanesDue, pull } from "./pull.ts";
 import { push } from "./push.ts";
@@ -70,6 +78,9 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   return finish(cycle, begun, done, end);
 }
 
+const refusing = ({ rows, sqlState }: Finished["untold"]): string =>
+  `rows refused to be told what became of their changes: ${rows} (SQLSTATE ${sqlState}); the changes have their words`;
+
 interface Done {
   marks: Partial<Marks>;
   pulledAt: Date | null;
@@ -132,7 +143,8 @@ async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }:
     const count = countOf(tally, error !== null ? "failed" : stopped !== null ? "stopped" : "well");
     const end = { ...done, apiCalls: salesforce.calls(), error: error === null ? null : String(error), count };
     // Conflicts and clashes end changes, too, outside of any answer.
-    const { outboxWaits, ...totals } = await store.finish(lease, end);
+    const { outboxWaits, untold, ...totals } = await store.finish(lease, end);
+    if (untold.rows > 0) tally.notes.push(refusing(untold));
     return { ...report, totals, outboxWaits: report.outboxWaits || outboxWaits, error };
   } catch (cause) {
     if (cause instanceof LeaseLost) return { ...report, stopped: "lost", totals: null, error };

@@ -356,7 +356,15 @@ export class ModelStore {
   #finish(lease: Lease) {
     this.#check(lease);
     this.#leaseUntil = 0;
-    return { rowsSynced: 0, rowsFailed: 0, apiCalls: {}, queueDepth: 0, oldestWaitingSeconds: 0, outboxWaits: false };
+    return {
+      rowsSynced: 0,
+      rowsFailed: 0,
+      apiCalls: {},
+      queueDepth: 0,
+      oldestWaitingSeconds: 0,
+      outboxWaits: false,
+      untold: { rows: 0, sqlState: null },
+    };
   }
 }
 

@@ -3,7 +3,15 @@ import type { Applied, Lease, Page } from "../../sync/ports.ts";
 import { applyImages, busyUntil, NOTHING } from "./apply-images.ts";
 import type { Workbench } from "./fence.ts";
 import { type InboundError, keepInboundErrors } from "./inbound-errors.ts";
-import { isClash, isLockRefused, LOCK_NOT_AVAILABLE, patiently, sqlState } from "./patience.ts";
+import {
+  isClash,
+  isLockRefused,
+  isRefusedValue,
+  LOCK_NOT_AVAILABLE,
+  messageOf,
+  patiently,
+  sqlState,
+} from "./patience.ts";
 import { isTableLocked } from "./table-lock.ts";
 
 /** How long a page waits for a row that a transaction of the customer holds; then it does without that row. */
@@ -98,17 +106,6 @@ async function keep(
   const busy = culprits.filter((culprit) => culprit.sqlState === LOCK_NOT_AVAILABLE).length;
   return sum(applied, { ...NOTHING, rejected: culprits.length, busy });
 }
-
-/**
- * Data exceptions, broken constraints, texts that PostgreSQL or an index cannot hold (54), and refusals by the customer's
- * triggers (20, 21, 38, 39, P0). https://www.postgresql.org/docs/current/errcodes-appendix.html
- */
-function isRefusedValue(error: unknown): boolean {
-  const state = sqlState(error);
-  return state !== null && /^(20|21|22|23|38|39|44|54|P0)/.test(state);
-}
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 function sum(a: Applied, b: Applied): Applied {
   return {

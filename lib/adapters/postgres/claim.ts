@@ -65,7 +65,7 @@ export async function claim(bench: Workbench, lease: Lease, wanted: Wanted): Pro
     unsorted(
       claimStatement(tables, mapped, { now: now(), limit, after, besides, mayRead, isOrdered: bench.isOrdered() }),
     );
-  const then = [lockOwedRows(tables, mapped), ...looking(wanted.after, wanted.mayRead)];
+  const then = [lockOwedRows(bench, mapped), ...looking(wanted.after, wanted.mayRead)];
 
   return await fenced(bench, lease, { silent: true, then }, async ([owed = [], , first = []]) => {
     await writeLocked(bench, mapped, owed);

@@ -10,6 +10,8 @@ export interface Workbench {
   readonly tables: Metadata;
   /** Whether what waits can be read in its order (`log-index.ts`). */
   readonly isOrdered: () => boolean;
+  /** How many rows have refused to be told what became of their changes, and the SQLSTATE of one. */
+  readonly untold: { rows: number; sqlState: string | null };
   /** The table that the lease was taken for. */
   mapped(lease: Pick<Lease, "mappingId">): MappedTable;
   now(): Date;

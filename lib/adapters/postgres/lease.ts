@@ -102,7 +102,8 @@ function beginStatement(tables: Metadata, work: Lease["work"]): string {
       ${hasOrder(tables)} AS is_ordered,
       CASE WHEN ${hasOrder(tables)} THEN ${anyDue(tables, true)} ELSE ${anyDue(tables, false)} END AS changes,
       EXISTS (SELECT FROM ${tables.inHand} h WHERE h.table_name = s.table_name)
-        OR EXISTS (SELECT FROM ${tables.log} o WHERE ${isOfTable("o", "s.table_name")} AND o.row_owed)
+        OR EXISTS (SELECT FROM ${tables.log} o WHERE ${isOfTable("o", "s.table_name")} AND o.row_owed
+          AND (o.due_at IS NULL OR o.due_at <= $6))
         OR EXISTS (SELECT FROM ${tables.heldDeletes} h WHERE h.mapping_id = $1 AND h.confirmed) AS unfinished,
       (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = $1 AND NOT h.confirmed)
         + (SELECT count(*) FROM ${tables.log} c WHERE ${isOfTable("c", "s.table_name")} AND c.processed_at IS NULL AND c.held
@@ -158,25 +159,26 @@ export async function finish(
   const counts = isCountDue(backlog, now());
   const gained = countsCycles && end.count ? [JSON.stringify(end.count)] : [];
   const counted = gained.map(() => addCount(tables, "ended", `$${10 + marks.values.length}`, "$7")).join("");
-  const [row] = await session.query<{ still_ours: boolean; totals: Omit<Finished, keyof Waiting>; waiting: Waiting }>(
-    finishStatement(tables, lease, marks.set, counts, counted),
-    [
-      lease.mappingId,
-      lease.fence,
-      lease.configVersion,
-      pulledAt,
-      JSON.stringify(end.apiCalls),
-      end.error,
-      now(),
-      mappingIds,
-      at,
-      ...marks.values,
-      ...gained,
-    ],
-  );
+  const [row] = await session.query<{
+    still_ours: boolean;
+    totals: Omit<Finished, keyof Waiting | "untold">;
+    waiting: Waiting;
+  }>(finishStatement(tables, lease, marks.set, counts, counted), [
+    lease.mappingId,
+    lease.fence,
+    lease.configVersion,
+    pulledAt,
+    JSON.stringify(end.apiCalls),
+    end.error,
+    now(),
+    mappingIds,
+    at,
+    ...marks.values,
+    ...gained,
+  ]);
   if (!row?.still_ours) throw new LeaseLost(lease);
   if (counts) backlog.counted = { waiting: row.waiting, at: now() };
-  return { ...row.totals, ...waitingNow(backlog, now()) };
+  return { ...row.totals, ...waitingNow(backlog, now()), untold: { ...bench.untold } };
 }
 
 /**

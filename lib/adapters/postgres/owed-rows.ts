@@ -1,11 +1,19 @@
 import type { Workbench } from "./fence.ts";
 import type { MappedTable } from "./layout.ts";
+import { isRefusedValue, messageOf, sqlState } from "./patience.ts";
 import type { Row } from "./session.ts";
 import { resolveClashes } from "./sfid-clashes.ts";
 import { literal, type Metadata, name, qualified } from "./sql.ts";
 
 /** What one pass writes at most. */
 const ROWS_AT_ONCE = 5_000;
+
+/** How many rows that refuse one pass looks for; those that it did not come to are the next one's. */
+const REFUSALS_AT_ONCE = 100;
+
+/** A row that must be told its sfid is asked again when that is 10 s old, 20 s, 40 s, and so on, at most an hour later. */
+const FIRST_RETRY = "interval '10 s'";
+const LAST_RETRY = "interval '1 h'";
 
 interface OwedRow {
   readonly record_id: number;
@@ -18,31 +26,93 @@ interface OwedRow {
  * Tells rows what became of their changes: sfid, `_ab_lastop`, `_ab_err`. Rows that a transaction of the customer holds
  * are left for the next pass instead of waited for. First the rows are locked, then, by a statement that sees what was
  * committed until then, it is judged which of them have changed again: those stay PENDING.
+ *
+ * A row that refuses, by a trigger or a constraint of the customer's, is told nothing, and stands in nobody's way: its
+ * result is in the log, with what the row said. Only a row that does not know its sfid yet is asked again, and waits until
+ * it does: its next change would make another record.
  */
 export async function writeOwedRows(bench: Workbench, mapped: MappedTable): Promise<void> {
-  await writeLocked(bench, mapped, await bench.session.query(lockOwedRows(bench.tables, mapped)));
+  await writeLocked(bench, mapped, await bench.session.query(lockOwedRows(bench, mapped)));
 }
 
 /** The same for rows that `lockOwedRows` has locked in this transaction. */
 export async function writeLocked(bench: Workbench, mapped: MappedTable, locked: readonly Row[]): Promise<void> {
+  const owed = locked as readonly unknown[] as readonly OwedRow[];
+  const ready = owed.filter(({ exists, locked }) => locked || !exists);
+  const refusals: Refusal[] = [];
+  const pieces = ready.length === 0 ? [] : [ready];
+  for (let piece = pieces.pop(); piece && refusals.length < REFUSALS_AT_ONCE; piece = pieces.pop()) {
+    const error = await refusalOf(bench, () => write(bench, mapped, piece));
+    const [first, ...others] = piece;
+    if (error === null || first === undefined) continue;
+    const half = Math.ceil(piece.length / 2);
+    if (others.length === 0) refusals.push({ row: first, error });
+    else pieces.push(piece.slice(half), piece.slice(0, half));
+  }
+  if (refusals.length > 0) await noteRefusals(bench, mapped, refusals);
+}
+
+interface Refusal {
+  readonly row: OwedRow;
+  readonly error: unknown;
+}
+
+/** Does the work of a part of the transaction; undoes it, and gives the error, when a row refuses. */
+async function refusalOf({ session }: Workbench, work: () => Promise<void>): Promise<unknown> {
+  await session.script("SAVEPOINT telling");
+  try {
+    await work();
+    // What a constraint would say at the end of the transaction, when nobody could tell any more which row it means.
+    await session.script("SET CONSTRAINTS ALL IMMEDIATE; RELEASE SAVEPOINT telling");
+    return null;
+  } catch (error) {
+    if (!isRefusedValue(error)) throw error;
+    await session.script("ROLLBACK TO SAVEPOINT telling; RELEASE SAVEPOINT telling");
+    return error;
+  }
+}
+
+async function write(bench: Workbench, mapped: MappedTable, owed: readonly OwedRow[]): Promise<void> {
   const { session, tables } = bench;
   const { table } = mapped.shape;
-  const owed = locked as readonly unknown[] as readonly OwedRow[];
-  const ready = owed.filter(({ exists, locked }) => locked || !exists).map((row) => row.record_id);
-  if (ready.length === 0) return;
+  const ready = owed.map((row) => row.record_id);
   if (owed.some((row) => row.locked && row.lacks_sfid)) await resolveClashes(bench, mapped, ready);
   const without = owed.filter((row) => row.lacks_sfid || !row.exists).map((row) => row.record_id);
   if (without.length > 0) await session.query(tellLater(tables), [table, without]);
   await session.query(writeStatement(tables, mapped), [table, ready]);
 }
 
+async function noteRefusals(bench: Workbench, mapped: MappedTable, refusals: readonly Refusal[]): Promise<void> {
+  const { session, tables, now, untold } = bench;
+  await session.query(
+    `UPDATE ${tables.log} l SET row_owed = r.lacks_sfid AND l.sfid IS NOT NULL,
+       due_at = CASE WHEN r.lacks_sfid AND l.sfid IS NOT NULL
+         THEN $5::timestamptz + least(greatest(${FIRST_RETRY}, $5 - l.processed_at), ${LAST_RETRY}) END,
+       sf_message = CASE WHEN l.state = 'FAILED' THEN l.sf_message ELSE r.words END
+     FROM unnest($2::bigint[], $3::boolean[], $4::text[]) AS r (record_id, lacks_sfid, words)
+     WHERE l.table_name = $1 AND l.row_owed AND l.record_id = r.record_id`,
+    [
+      mapped.shape.table,
+      refusals.map(({ row }) => row.record_id),
+      refusals.map(({ row }) => row.lacks_sfid),
+      refusals.map(
+        ({ error }) => `ROW_REFUSES: it was not told its result (SQLSTATE ${sqlState(error)}): ${messageOf(error)}`,
+      ),
+      now(),
+    ],
+  );
+  untold.rows += refusals.length;
+  untold.sqlState = sqlState(refusals[0]?.error);
+}
+
 /** A statement without parameters; it locks the rows that can be told. */
-export function lockOwedRows(tables: Metadata, { shape, layout }: MappedTable): string {
+export function lockOwedRows({ tables, now }: Workbench, { shape, layout }: MappedTable): string {
   const table = qualified(shape.schema, shape.table);
   const key = name(layout.key);
   return `
     WITH owed AS (
-      SELECT DISTINCT record_id FROM ${tables.log} WHERE table_name = ${literal(shape.table)} AND row_owed LIMIT ${ROWS_AT_ONCE}
+      SELECT DISTINCT record_id FROM ${tables.log} WHERE table_name = ${literal(shape.table)} AND row_owed
+        AND (due_at IS NULL OR due_at <= ${literal(now().toISOString())}) LIMIT ${ROWS_AT_ONCE}
     ), locked AS (
       SELECT t.${key} AS key, t.sfid FROM ${table} t
       WHERE t.${key} = ANY (ARRAY(SELECT record_id FROM owed)) ORDER BY t.${key} FOR UPDATE SKIP LOCKED

@@ -15,6 +15,17 @@ export const isLockRefused = (error: unknown): boolean => sqlState(error) === LO
 /** Whether two transactions stood in each other's way, so that the same again may well succeed. */
 export const isClash = (error: unknown): boolean => CLASHES.includes(sqlState(error) ?? "");
 
+/**
+ * Whether a row is to blame: data exceptions, broken constraints, texts that PostgreSQL or an index cannot hold (54), and
+ * refusals by the customer's triggers (20, 21, 38, 39, P0). https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+export function isRefusedValue(error: unknown): boolean {
+  const state = sqlState(error);
+  return state !== null && /^(20|21|22|23|38|39|44|54|P0)/.test(state);
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** Whether waiting a moment is all that is needed. */
 export const isWorthWaiting = (error: unknown): boolean => isLockRefused(error) || isClash(error);
 

@@ -2,7 +2,7 @@ import { type Lease, LeaseLost, type PushOutcome } from "../../sync/ports.ts";
 import type { KnownRow } from "./claim.ts";
 import { fenced, type Workbench } from "./fence.ts";
 import { writeOwedRows } from "./owed-rows.ts";
-import { isWorthWaiting } from "./patience.ts";
+import { isRefusedValue, isWorthWaiting } from "./patience.ts";
 import { type Taken, takeRead } from "./read-changes.ts";
 import { type SavedAlike, savedAlike, settleAlikeStatement } from "./saved-alike.ts";
 import { oweStatement, settleStatement } from "./settle-statements.ts";
@@ -24,7 +24,8 @@ interface HowClaimed {
  * Most rows are told by the statement that settles their changes: nobody has written them since all that waits of them was
  * claimed, so they have not changed again. The others are owed their result, and told by `writeOwedRows` in the same
  * transaction, which finds out. Most often nobody holds any of them, so none is asked: one that is held is waited for as
- * briefly as it may wait for us, and then all are tried again without those that are.
+ * briefly as it may wait for us, and then all are tried again without those that are. And where a row refuses, by a trigger
+ * or a constraint of the customer's, all are owed their result, and those that take it are told.
  */
 export async function settle(
   bench: Workbench,
@@ -34,20 +35,32 @@ export async function settle(
 ): Promise<void> {
   if (outcomes.length === 0) return;
   const alike = savedAlike(outcomes, rowOf);
-  const settleAll = (skipsHeld: boolean) =>
-    settleChanges(bench, lease, settledChanges(outcomes, rowOf, bench.now()), handled, skipsHeld);
+  const settleAll = (skipsHeld: boolean, known = rowOf) =>
+    settleChanges(bench, lease, settledChanges(outcomes, known, bench.now()), handled, skipsHeld);
   const attempt = (work: () => Promise<void>, limit: { readonly laterLockMilliseconds?: number } = {}) =>
     fenced(bench, lease, { silent: true, anyVersion: true, changesState: true, ...limit }, async () => {
       if (taken) await takeRead(bench, lease, taken);
       await work();
     });
-  try {
-    await attempt(() => (alike ? settleAlike(bench, lease, alike, handled) : settleAll(false)), {
+  const once = () =>
+    attempt(() => (alike ? settleAlike(bench, lease, alike, handled) : settleAll(false)), {
       laterLockMilliseconds: HELD_ROW_MILLISECONDS,
     });
+  const withoutHeld = () => unless(isWorthWaiting, once, () => attempt(() => settleAll(true)));
+  await unless(isRefusedValue, withoutHeld, () => attempt(() => settleAll(false, () => null)));
+}
+
+/** Does other work instead, where work ends with such an error. */
+async function unless(
+  isSuch: (error: unknown) => boolean,
+  work: () => Promise<void>,
+  instead: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
   } catch (error) {
-    if (!isWorthWaiting(error)) throw error;
-    await attempt(() => settleAll(true));
+    if (!isSuch(error)) throw error;
+    await instead();
   }
 }
 

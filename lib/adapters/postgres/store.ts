@@ -85,6 +85,7 @@ export function cycleStoreOn(
     tables,
     now,
     isOrdered: () => isOrdered,
+    untold: { rows: 0, sqlState: null },
     mapped: ({ mappingId }) => {
       const mapped = known.get(mappingId);
       if (!mapped) throw new Error(`the lease of mapping ${mappingId} was not taken by this store`);

@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "./customer.ts";
+
+let customer: Customer;
+beforeEach(async () => {
+  customer = await createCustomer();
+});
+afterEach(() => customer.close());
+
+const END = { marks: {}, pulledAt: null, apiCalls: {}, error: null };
+
+/** A trigger of the customer's that refuses what becomes of some rows. */
+const refuse = (which: string, timing = "BEFORE UPDATE") =>
+  customer.sql(`
+    CREATE OR REPLACE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'closed: %', NEW.lastname; END $$;
+    CREATE ${timing.startsWith("CONSTRAINT") ? timing : `TRIGGER refuse ${timing}`} ON salesforce.contact
+      ${timing.startsWith("CONSTRAINT") ? "DEFERRABLE INITIALLY DEFERRED" : ""}
+      FOR EACH ROW WHEN ((NEW._ab_lastop <> 'PENDING' OR NEW.sfid IS DISTINCT FROM OLD.sfid) AND ${which}) EXECUTE FUNCTION public.refuse()`);
+
+const rows = async () =>
+  (await customer.sql("SELECT lastname, sfid, _ab_lastop FROM salesforce.contact ORDER BY id")).map((row) =>
+    Object.values(row),
+  );
+const log = () => customer.sql("SELECT state, row_owed, sf_message, due_at FROM salesforce._trigger_log ORDER BY id");
+
+/** A cycle over rows that both sides know and the application has changed. */
+async function changed(count: number) {
+  const first = await customer.cycle();
+  const numbers = Array.from({ length: count }, (_, at) => at + 1);
+  await first.store.apply(first.lease, page(numbers.map((n) => image(n, 1, { lastname: `L${n}` }))));
+  await first.store.finish(first.lease, END);
+  await customer.sql("UPDATE salesforce.contact SET email = 'new@example.com'");
+  return customer.cycle();
+}
+
+test.each([
+  ["at once", "BEFORE UPDATE"],
+  ["when the transaction ends", "CONSTRAINT TRIGGER refuse AFTER UPDATE"],
+])(
+  "a row that refuses its result %s stands in nobody's way: it is settled, and so are all others",
+  async (_, timing) => {
+    const { store, lease } = await changed(5);
+    await refuse("NEW.lastname = 'L3'", timing);
+
+    const sent = await pushAll({ store, lease }, () => null, orgTime(5));
+    const { untold } = await store.finish(lease, END);
+
+    expect(sent).toHaveLength(5);
+    expect((await rows()).map(([name, , told]) => [name, told])).toEqual([
+      ["L1", "UPDATED"],
+      ["L2", "UPDATED"],
+      ["L3", "PENDING"],
+      ["L4", "UPDATED"],
+      ["L5", "UPDATED"],
+    ]);
+    const settled = { state: "SUCCESS", row_owed: false, sf_message: null, due_at: null };
+    const words = "ROW_REFUSES: it was not told its result (SQLSTATE P0001): closed: L3";
+    expect(await log()).toEqual([settled, settled, { ...settled, sf_message: words }, settled, settled]);
+    expect(untold).toEqual({ rows: 1, sqlState: "P0001" });
+
+    await customer.sql("UPDATE salesforce.contact SET email = 'newer@example.com' WHERE lastname = 'L3'");
+    const next = await customer.cycle();
+    expect(next.begun.waiting).toMatchObject({ changes: true, unfinished: false });
+    expect(await next.store.claim(next.lease, 10)).toMatchObject([{ action: "UPDATE", sfid: sfidOf(3) }]);
+  },
+);
+
+test("a new row that refuses its sfid waits until it takes it, and makes no second record", async () => {
+  const { store, lease } = await customer.cycle();
+  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('L1'), ('L2'), ('L3')");
+  await refuse("NEW.lastname = 'L2'");
+  await pushAll({ store, lease }, ({ recordId }) => sfidOf(recordId), orgTime(5));
+  await store.finish(lease, END);
+
+  const due = new Date(customer.now.getTime() + 10_000);
+  expect((await rows()).map(([, , told]) => told)).toEqual(["INSERTED", "PENDING", "INSERTED"]);
+  expect((await log())[1]).toMatchObject({ state: "SUCCESS", row_owed: true, due_at: due });
+
+  // Its next change waits, and no cycle looks after the row before it is due.
+  await customer.sql("UPDATE salesforce.contact SET email = 'new@example.com' WHERE lastname = 'L2'");
+  const early = await customer.cycle();
+  expect(early.begun.waiting.unfinished).toBe(false);
+  expect(await early.store.claim(early.lease, 10)).toEqual([]);
+  await early.store.finish(early.lease, END);
+
+  // It refuses once more, and is asked again later.
+  customer.now = due;
+  const again = await customer.cycle();
+  expect(again.begun.waiting.unfinished).toBe(true);
+  await again.store.recover(again.lease);
+  expect(await again.store.finish(again.lease, END)).toMatchObject({ untold: { rows: 1 } });
+  expect((await log())[1]).toMatchObject({ row_owed: true, due_at: new Date(due.getTime() + 10_000) });
+
+  await customer.sql("DROP TRIGGER refuse ON salesforce.contact");
+  customer.now = new Date(due.getTime() + 10_000);
+  const last = await customer.cycle();
+  await last.store.recover(last.lease);
+  expect((await rows())[1]).toEqual(["L2", sfidOf(2), "PENDING"]);
+  expect((await log())[1]).toMatchObject({ row_owed: false });
+  expect(await last.store.claim(last.lease, 10)).toMatchObject([{ action: "UPDATE", sfid: sfidOf(2) }]);
+});
+
+test("where every row refuses, each claim finds a hundred of them, and nothing is lost", async () => {
+  const { store, lease } = await changed(250);
+  await refuse("true");
+  const owed = async () =>
+    (await customer.sql("SELECT count(*)::int AS owed FROM salesforce._trigger_log WHERE row_owed"))[0]?.["owed"];
+
+  await pushAll({ store, lease }, () => null, orgTime(5));
+
+  expect(await owed()).toBe(150);
+  await store.claim(lease, 10);
+  expect(await owed()).toBe(50);
+  await store.claim(lease, 10);
+  expect(await owed()).toBe(0);
+  expect(new Set((await log()).map(({ state }) => state))).toEqual(new Set(["SUCCESS"]));
+  expect(await store.finish(lease, END)).toMatchObject({ untold: { rows: 250, sqlState: "P0001" } });
+});
