@@ -4,6 +4,7 @@ import { hasFailed } from "./ended.ts";
 import { HELD_AT_ONCE } from "./held-changes.ts";
 import type { Layout } from "./layout.ts";
 import { BEGINNING } from "./log-index.ts";
+import { refusalOf } from "./refusal.ts";
 import { openSession, type Session } from "./session.ts";
 import { isOfTable, literal, type Metadata, metadata, name, qualified } from "./sql.ts";
 
@@ -120,10 +121,9 @@ async function retryFailed(
       `UPDATE ${tables.inboundErrors} SET retry_at = last_at WHERE mapping_id = $1 AND starts_with(error, $2)`,
       [mappingId, IN_DOUBT],
     );
-    await session.query(
-      `UPDATE ${qualified(schema, table)} SET _ab_lastop = 'PENDING', _ab_err = NULL WHERE ${name(layout.key)} = ANY ($1::bigint[])`,
-      [retried.map(({ record_id }) => record_id)],
-    );
+    const show = `UPDATE ${qualified(schema, table)} SET _ab_lastop = 'PENDING', _ab_err = NULL WHERE ${name(layout.key)} = ANY ($1::bigint[])`;
+    // They are sent again, whatever their rows can be made to show.
+    await refusalOf(session, () => session.query(show, [retried.map(({ record_id }) => record_id)]));
     return retried.length;
   });
 }

@@ -1,6 +1,7 @@
 import type { Workbench } from "./fence.ts";
 import type { MappedTable } from "./layout.ts";
-import { isRefusedValue, messageOf, sqlState } from "./patience.ts";
+import { messageOf, sqlState } from "./patience.ts";
+import { refusalOf } from "./refusal.ts";
 import type { Row } from "./session.ts";
 import { resolveClashes } from "./sfid-clashes.ts";
 import { literal, type Metadata, name, qualified } from "./sql.ts";
@@ -42,7 +43,7 @@ export async function writeLocked(bench: Workbench, mapped: MappedTable, locked:
   const refusals: Refusal[] = [];
   const pieces = ready.length === 0 ? [] : [ready];
   for (let piece = pieces.pop(); piece && refusals.length < REFUSALS_AT_ONCE; piece = pieces.pop()) {
-    const error = await refusalOf(bench, () => write(bench, mapped, piece));
+    const error = await refusalOf(bench.session, () => write(bench, mapped, piece));
     const [first, ...others] = piece;
     if (error === null || first === undefined) continue;
     const half = Math.ceil(piece.length / 2);
@@ -55,21 +56,6 @@ export async function writeLocked(bench: Workbench, mapped: MappedTable, locked:
 interface Refusal {
   readonly row: OwedRow;
   readonly error: unknown;
-}
-
-/** Does the work of a part of the transaction; undoes it, and gives the error, when a row refuses. */
-async function refusalOf({ session }: Workbench, work: () => Promise<void>): Promise<unknown> {
-  await session.script("SAVEPOINT telling");
-  try {
-    await work();
-    // What a constraint would say at the end of the transaction, when nobody could tell any more which row it means.
-    await session.script("SET CONSTRAINTS ALL IMMEDIATE; RELEASE SAVEPOINT telling");
-    return null;
-  } catch (error) {
-    if (!isRefusedValue(error)) throw error;
-    await session.script("ROLLBACK TO SAVEPOINT telling; RELEASE SAVEPOINT telling");
-    return error;
-  }
 }
 
 async function write(bench: Workbench, mapped: MappedTable, owed: readonly OwedRow[]): Promise<void> {

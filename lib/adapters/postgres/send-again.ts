@@ -1,5 +1,6 @@
 import type { LateSave, Lease } from "../../sync/ports.ts";
 import type { Workbench } from "./fence.ts";
+import { refusalOf } from "./refusal.ts";
 import { literal, name, qualified } from "./sql.ts";
 
 /**
@@ -18,7 +19,7 @@ export async function sendAgain(
   const table = qualified(shape.schema, shape.table);
   const locked = `SELECT FROM ${tables.state} WHERE mapping_id = ${literal(lease.mappingId)} FOR NO KEY UPDATE`;
   return await session.transaction({ silence: shape.table }, locked, async () => {
-    const [row] = await session.query<{ again: number; under_way: number }>(
+    const [row] = await session.query<{ again: readonly string[]; under_way: number }>(
       `WITH late AS (
          SELECT s.record_id, s.last_id, s.sfid, sent.values
          FROM jsonb_to_recordset($1::jsonb) AS s (record_id bigint, last_id bigint, sfid text, change_ids jsonb,
@@ -44,15 +45,10 @@ export async function sendAgain(
            updated_at = $3, fence = NULL, batch_id = NULL, sent_at = NULL, due_at = NULL, row_owed = false
          FROM newer n WHERE l.id = n.id AND l.state = 'SUCCESS'
          RETURNING l.record_id
-       ), free AS MATERIALIZED (
-         SELECT t.${name(layout.key)} AS key FROM again JOIN ${table} t ON t.${name(layout.key)} = again.record_id
-         FOR UPDATE OF t SKIP LOCKED
-       ), shown AS (
-         UPDATE ${table} t SET _ab_lastop = 'PENDING', _ab_err = NULL FROM free WHERE t.${name(layout.key)} = free.key
        ), totals AS (
          UPDATE ${tables.totals} t SET success = t.success - (SELECT count(*) FROM again) WHERE t.table_name = $2
        )
-       SELECT (SELECT count(*) FROM again) AS again, (SELECT count(*) FROM newer WHERE state = 'PENDING') AS under_way`,
+       SELECT (SELECT to_json(coalesce(array_agg(record_id::text), '{}')) FROM again) AS again, (SELECT count(*) FROM newer WHERE state = 'PENDING') AS under_way`,
       [
         JSON.stringify(
           saves.map(({ recordId, changeIds, sfid, answeredAt }) => ({
@@ -68,6 +64,15 @@ export async function sendAgain(
         shape.mappingId,
       ],
     );
-    return { again: Number(row?.again), underWay: Number(row?.under_way) };
+    const again = row?.again ?? [];
+    await refusalOf(session, () => session.query(showStatement(table, name(layout.key)), [again]));
+    return { again: again.length, underWay: Number(row?.under_way) };
   });
 }
+
+/** Rows that nobody holds. Parameter: keys. */
+const showStatement = (table: string, key: string): string => `
+  WITH free AS MATERIALIZED (
+    SELECT t.${key} AS key FROM ${table} t WHERE t.${key} = ANY ($1::bigint[]) FOR UPDATE OF t SKIP LOCKED
+  )
+  UPDATE ${table} t SET _ab_lastop = 'PENDING', _ab_err = NULL FROM free WHERE t.${key} = free.key`;

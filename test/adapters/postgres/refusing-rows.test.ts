@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createOperations } from "../../../lib/adapters/postgres/operate.ts";
 import { type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "./customer.ts";
 
 let customer: Customer;
@@ -116,4 +117,40 @@ test("where every row refuses, each claim finds a hundred of them, and nothing i
   expect(await owed()).toBe(0);
   expect(new Set((await log()).map(({ state }) => state))).toEqual(new Set(["SUCCESS"]));
   expect(await store.finish(lease, END)).toMatchObject({ untold: { rows: 250, sqlState: "P0001" } });
+});
+
+/** A table that is closed: nothing of its rows may be changed. */
+const close = () =>
+  customer.sql(`
+    CREATE FUNCTION public.close() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'closed'; END $$;
+    CREATE TRIGGER close BEFORE UPDATE ON salesforce.contact FOR EACH ROW EXECUTE FUNCTION public.close()`);
+
+test("what failed is sent again when an operator says so, whatever its rows can be made to show", async () => {
+  const { store, lease } = await changed(2);
+  const [one] = await store.claim(lease, 1);
+  if (!one) throw new Error("nothing waits");
+  const { id, recordId, action } = one;
+  await store.settle(lease, [{ kind: "refused", changeIds: [id], recordId, action, error: "X: no" }]);
+  await close();
+
+  const operations = createOperations({ url: customer.url, schema: "salesforce" });
+  expect(await operations.retryFailed("map_contact", [id])).toBe(1);
+
+  expect((await rows()).map(([, , told]) => told)).toEqual(["FAILED", "PENDING"]);
+  expect((await log()).map(({ state }) => state)).toEqual(["NEW", "NEW"]);
+});
+
+test("what a late save has undone is sent again, whatever its row can be made to show", async () => {
+  const cycle = await changed(1);
+  const [late] = await pushAll(cycle, () => null, orgTime(5));
+  await customer.sql("UPDATE salesforce.contact SET email = 'newer@example.com'");
+  await pushAll(cycle, () => null, orgTime(6));
+  await close();
+  const save = { changeIds: [Number(late?.id)], recordId: Number(late?.recordId), sfid: sfidOf(1) };
+
+  const sent = await cycle.store.sendAgain(cycle.lease, [{ ...save, answeredAt: orgTime(9) }]);
+
+  expect(sent).toEqual({ again: 1, underWay: 0 });
+  expect((await log()).map(({ state }) => state)).toEqual(["SUCCESS", "NEW"]);
+  expect((await rows()).map(([, , told]) => told)).toEqual(["UPDATED"]);
 });
