@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { ACTIONS, STATES } from "../model/change.ts";
+import { ROW_REFUSES } from "../model/row-refuses.ts";
 import type { ChangeStory } from "./row-ports.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
@@ -33,6 +34,7 @@ export const changeView = z.object({
 /** The same, from what was read. */
 export function viewChange(story: ChangeStory): z.infer<typeof changeView> {
   const { id, tableName, recordId, sfid, action, state, createdAt, sentAt, processedAt, dueAt, attempts } = story;
+  const refused = story.message?.startsWith(ROW_REFUSES) === true;
   return {
     id,
     table_name: tableName,
@@ -47,7 +49,7 @@ export function viewChange(story: ChangeStory): z.infer<typeof changeView> {
     synced_at: processedAt?.toISOString() ?? null,
     attempts,
     due_at: dueAt?.toISOString() ?? null,
-    _ab_err: state === "FAILED" || processedAt === null ? story.message : null,
+    _ab_err: state === "FAILED" || processedAt === null || refused ? story.message : null,
     held: story.isHeld,
     superseded: story.isSuperseded,
   };

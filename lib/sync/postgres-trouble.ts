@@ -4,6 +4,8 @@ export interface PostgresError {
   readonly table?: unknown;
   readonly column?: unknown;
   readonly constraint?: unknown;
+  /** The functions that it comes from, the innermost first; not told where it comes from a statement itself. */
+  readonly where?: unknown;
 }
 
 const GOES_ON = "it goes on by itself";
@@ -29,10 +31,11 @@ const MEANINGS: Readonly<Record<string, string>> = {
   "57P02": `it is starting again after a crash; ${GOES_ON} when it is back`,
   "57P03": `it is starting or stopping; ${GOES_ON} when it is back`,
   "58030": "its disk failed to read or write; look at the server's log at once",
-  P0001: "a trigger of the mapped table has raised it; the server's log has its words",
   XX001: "its data are damaged; look at the server's log at once",
   XX002: "one of its indexes is damaged; REINDEX it",
 };
+
+const IN_A_FUNCTION = "a trigger or function of the database has raised it; the server's log has its words";
 
 const INTEGRITY = "a constraint of the mapped table refuses what was to be written";
 
@@ -40,9 +43,13 @@ const INTEGRITY = "a constraint of the mapped table refuses what was to be writt
 const CLASSES: Readonly<Record<string, string>> = {
   "08": `the connection broke; ${GOES_ON}`,
   "23": INTEGRITY,
+  P0: IN_A_FUNCTION,
 };
 
-/** Errors whose words name tables and columns and what the server lacks, never a value of a row. */
+/** Trouble of the server or between transactions, wherever it is met. */
+const SERVERS = /^(08|40|53|55|57|58|XX)/;
+
+/** Errors whose words name tables and columns and what the server lacks, never a value of a row; a function may say anything. */
 const WORDS_ARE_SAFE = new Set(["25006", "42501", "42703", "42P01", "53100", "53200", "57014"]);
 
 /**
@@ -53,9 +60,11 @@ export function postgresTrouble(code: string, error: PostgresError): string {
   const names = (["constraint", "column", "table"] as const)
     .map((kind) => (typeof error[kind] === "string" ? `${kind} ${error[kind]}` : null))
     .filter((named) => named !== null);
-  const words = WORDS_ARE_SAFE.has(code) && typeof error.message === "string" ? [error.message] : [];
+  const isInFunction = typeof error.where === "string";
+  const words = WORDS_ARE_SAFE.has(code) && !isInFunction && typeof error.message === "string" ? [error.message] : [];
   const told = words.length > 0 ? words : names.length > 0 ? [names.join(", ")] : [];
-  const meaning = MEANINGS[code] ?? CLASSES[code.slice(0, 2)];
+  const ofCode = MEANINGS[code] ?? CLASSES[code.slice(0, 2)];
+  const meaning = isInFunction && !SERVERS.test(code) ? IN_A_FUNCTION : ofCode;
   const rest = [...told, ...(meaning === undefined ? [] : [meaning])].join("; ");
   return `PostgreSQL refused (SQLSTATE ${code})${rest === "" ? "" : `: ${rest}`}`;
 }

@@ -79,7 +79,7 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
 }
 
 const refusing = ({ rows, sqlState }: Finished["untold"]): string =>
-  `rows refused to be told what became of their changes: ${rows} (SQLSTATE ${sqlState}); the changes have their words`;
+  `rows refused to be told what became of their changes: ${rows} (SQLSTATE ${sqlState}); sf_message of the changes has their words`;
 
 interface Done {
   marks: Partial<Marks>;

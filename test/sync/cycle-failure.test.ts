@@ -62,6 +62,13 @@ test.each([
   expect(failureOf(Object.assign(new Error("words"), said, { code })).message).toMatch(told);
 });
 
+test("what a function of theirs says, which may hold anything, is not told, nor a remedy that is not meant", () => {
+  const raised = { code: "42501", where: "PL/pgSQL function refuse() line 1 at RAISE" };
+  expect(failureOf(Object.assign(new Error("contact Secret is closed"), raised)).message).toBe(
+    "PostgreSQL refused (SQLSTATE 42501): a trigger or function of the database has raised it; the server's log has its words",
+  );
+});
+
 test("no value of a row is told", () => {
   const values = coded("23505", "Key (email)=(secret@example.com) already exists");
   for (const code of ["23505", "22P02", "P0001", "40P01"]) {

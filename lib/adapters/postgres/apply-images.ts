@@ -91,8 +91,13 @@ async function applyAll(
   );
   const rowOf = (sfid: string): LockedRow | null =>
     bySfid.get(sfid) ?? (around.deletionBySfid.has(sfid) ? null : (byUpsert.get(sfid) ?? null));
+  // Its row is there and only does not know; another one for the same record would be the customer's to clear up.
+  const untold = images.filter(
+    ({ sfid, isDeleted }) => !isDeleted && !busy.has(sfid) && around.owed.has(sfid) && rowOf(sfid) === null,
+  );
+  const passedOver = new Set([...busy, ...linked, ...untold.map(({ sfid }) => sfid)]);
   const judged = images
-    .filter(({ sfid }) => !busy.has(sfid) && !linked.has(sfid))
+    .filter(({ sfid }) => !passedOver.has(sfid))
     .map((image): Judged => {
       const row = rowOf(image.sfid);
       const verdict = judge({
@@ -116,10 +121,11 @@ async function applyAll(
     ...[...busy].map((sfid) => busyRow(bench, sfid)),
     ...applied.reread.map((sfid) => outdatedRow(bench, sfid)),
     ...awaiting.map((sfid) => awaitingRow(bench, sfid)),
+    ...untold.map(({ sfid }) => untoldRow(bench, sfid, around.owed.get(sfid) ?? null)),
     ...(doubtful.suspects?.sfids ?? []).map((sfid) => suspectRow(bench, sfid)),
     ...(page.lane === "reread" ? [...linked] : []).map((sfid) => suspectRow(bench, sfid)),
   ]);
-  const stays = new Set([...busy, ...linked, ...applied.reread, ...awaiting, ...doubtful.sfids]);
+  const stays = new Set([...passedOver, ...applied.reread, ...awaiting, ...doubtful.sfids]);
   await clearInboundErrors(
     bench,
     lease,
@@ -188,6 +194,13 @@ const awaitingRow = (bench: Workbench, sfid: string) => ({
   error: "a change of its row is under way; the record is read again until that is answered",
   sqlState: null,
   retryAt: busyUntil(bench),
+});
+
+const untoldRow = (bench: Workbench, sfid: string, askedAgain: Date | null) => ({
+  sfid,
+  error: "its row was not told yet that this is its record; the record is read again once the row is asked again",
+  sqlState: null,
+  retryAt: askedAgain ?? busyUntil(bench),
 });
 
 /** Seen as well by whoever looks for a record that has no row. */

@@ -37,7 +37,7 @@ export function createOperations(connection: PostgresConnection): Operations {
 /** In parts, each for good by itself: a million at once would take longer than a statement may, and none would go. */
 async function confirmDeletes(session: Session, tables: Metadata, mappingId: string, most: number): Promise<number> {
   let all = 0;
-  for (let part = HELD_AT_ONCE; part === HELD_AT_ONCE && all < most; all += part) {
+  for (let part = 1; part > 0 && all < most; all += part) {
     part = await confirmRows(session, tables, mappingId);
   }
   // What comes to be held meanwhile has not been seen by whoever confirms.
@@ -59,7 +59,7 @@ const heldOf = ({ state, log }: Metadata): string =>
 async function confirmRows(session: Session, { heldDeletes }: Metadata, mappingId: string): Promise<number> {
   const [rows] = await session.query<{ confirmed: number }>(
     `WITH rows AS (
-       UPDATE ${heldDeletes} SET confirmed = true WHERE mapping_id = $1 AND sfid = ANY (ARRAY(
+       UPDATE ${heldDeletes} SET confirmed = true WHERE mapping_id = $1 AND NOT confirmed AND sfid = ANY (ARRAY(
          SELECT sfid FROM ${heldDeletes} WHERE mapping_id = $1 AND NOT confirmed LIMIT ${HELD_AT_ONCE}))
        RETURNING 1
      )

@@ -1,3 +1,4 @@
+import { ROW_REFUSES } from "../../model/row-refuses.ts";
 import type { Workbench } from "./fence.ts";
 import type { MappedTable } from "./layout.ts";
 import { messageOf, sqlState } from "./patience.ts";
@@ -9,8 +10,8 @@ import { literal, type Metadata, name, qualified } from "./sql.ts";
 /** What one pass writes at most. */
 const ROWS_AT_ONCE = 5_000;
 
-/** How many rows that refuse one pass looks for; those that it did not come to are the next one's. */
-const REFUSALS_AT_ONCE = 100;
+/** How many rows that refuse one pass looks for. Where none but such was found, all others are taken for such, too. */
+const REFUSALS_AT_ONCE = 20;
 
 /** A row that must be told its sfid is asked again when that is 10 s old, 20 s, 40 s, and so on, at most an hour later. */
 const FIRST_RETRY = "interval '10 s'";
@@ -42,14 +43,20 @@ export async function writeLocked(bench: Workbench, mapped: MappedTable, locked:
   const ready = owed.filter(({ exists, locked }) => locked || !exists);
   const refusals: Refusal[] = [];
   const pieces = ready.length === 0 ? [] : [ready];
-  for (let piece = pieces.pop(); piece && refusals.length < REFUSALS_AT_ONCE; piece = pieces.pop()) {
+  let isAnyTold = false;
+  while (refusals.length < REFUSALS_AT_ONCE) {
+    const piece = pieces.pop();
+    const [first, ...others] = piece ?? [];
+    if (piece === undefined || first === undefined) break;
     const error = await refusalOf(bench.session, () => write(bench, mapped, piece));
-    const [first, ...others] = piece;
-    if (error === null || first === undefined) continue;
     const half = Math.ceil(piece.length / 2);
-    if (others.length === 0) refusals.push({ row: first, error });
+    if (error === null) isAnyTold = true;
+    else if (others.length === 0) refusals.push({ row: first, error });
     else pieces.push(piece.slice(half), piece.slice(0, half));
   }
+  // A table that is closed as a whole; what is left of another one is the next pass's.
+  const [known] = refusals;
+  if (known && !isAnyTold) refusals.push(...pieces.flat().map((row) => ({ row, error: known.error })));
   if (refusals.length > 0) await noteRefusals(bench, mapped, refusals);
 }
 
@@ -82,7 +89,7 @@ async function noteRefusals(bench: Workbench, mapped: MappedTable, refusals: rea
       refusals.map(({ row }) => row.record_id),
       refusals.map(({ row }) => row.lacks_sfid),
       refusals.map(
-        ({ error }) => `ROW_REFUSES: it was not told its result (SQLSTATE ${sqlState(error)}): ${messageOf(error)}`,
+        ({ error }) => `${ROW_REFUSES}: it was not told its result (SQLSTATE ${sqlState(error)}): ${messageOf(error)}`,
       ),
       now(),
     ],
@@ -98,7 +105,8 @@ export function lockOwedRows({ tables, now }: Workbench, { shape, layout }: Mapp
   return `
     WITH owed AS (
       SELECT DISTINCT record_id FROM ${tables.log} WHERE table_name = ${literal(shape.table)} AND row_owed
-        AND (due_at IS NULL OR due_at <= ${literal(now().toISOString())}) LIMIT ${ROWS_AT_ONCE}
+        AND (due_at IS NULL OR due_at <= ${literal(now().toISOString())} OR NOT EXISTS (
+          SELECT FROM ${table} t WHERE t.${key} = record_id)) LIMIT ${ROWS_AT_ONCE}
     ), locked AS (
       SELECT t.${key} AS key, t.sfid FROM ${table} t
       WHERE t.${key} = ANY (ARRAY(SELECT record_id FROM owed)) ORDER BY t.${key} FOR UPDATE SKIP LOCKED
@@ -107,6 +115,9 @@ export function lockOwedRows({ tables, now }: Workbench, { shape, layout }: Mapp
       EXISTS (SELECT FROM ${table} t WHERE t.${key} = owed.record_id) AS exists
     FROM owed LEFT JOIN locked ON locked.key = owed.record_id`;
 }
+
+/** What a row has said of a change that succeeded is not what became of it. */
+const SAID_BY_SALESFORCE = "CASE WHEN state = 'FAILED' THEN sf_message END";
 
 function writeStatement(tables: Metadata, { shape, layout }: MappedTable): string {
   return `
@@ -119,7 +130,7 @@ function writeStatement(tables: Metadata, { shape, layout }: MappedTable): strin
       -- Where a deletion waits the row of that time is gone; whatever has its key now is another.
       WHERE t.${name(layout.key)} = r.record_id AND r.first_delete IS NULL
     )
-    UPDATE ${tables.log} SET row_owed = false
+    UPDATE ${tables.log} SET row_owed = false, due_at = NULL, sf_message = ${SAID_BY_SALESFORCE}
     WHERE table_name = $1 AND row_owed AND record_id = ANY ($2::bigint[])`;
 }
 
@@ -146,7 +157,7 @@ function results({ log }: Metadata): string {
         (array_agg(sfid ORDER BY id DESC) FILTER (WHERE owed AND sfid IS NOT NULL))[1] AS sfid,
         bool_or(NOT owed) AS changed_again, min(id) FILTER (WHERE NOT owed AND action = 'DELETE') AS first_delete
       FROM (
-        SELECT record_id, id, action, last_operation, sf_message, sfid, true AS owed FROM ${log} WHERE ${ofRows} AND row_owed
+        SELECT record_id, id, action, last_operation, ${SAID_BY_SALESFORCE} AS sf_message, sfid, true AS owed FROM ${log} WHERE ${ofRows} AND row_owed
         UNION ALL
         SELECT record_id, id, action, NULL, NULL, NULL, false FROM ${log} WHERE ${ofRows} AND processed_at IS NULL
       ) AS both_kinds GROUP BY record_id`;

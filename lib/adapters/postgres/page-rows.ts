@@ -29,6 +29,8 @@ export interface Around {
   readonly inboundErrors: readonly string[];
   /** Records whose deletion the breaker holds. */
   readonly heldDeletes: readonly string[];
+  /** Records whose rows were not told yet that they are theirs, and when such a row is asked again; null: at once. */
+  readonly owed: ReadonlyMap<string, Date | null>;
   /** Whether an insert is under way or in doubt. */
   readonly hasSentInserts: boolean;
 }
@@ -36,7 +38,9 @@ export interface Around {
 /** Whether nothing at all is known beside the rows. */
 export const isUntouched = (around: Around): boolean =>
   !around.hasSentInserts &&
-  [around.waitingByKey, around.deletionBySfid, around.pushedLater, around.tombstones].every(({ size }) => size === 0) &&
+  [around.waitingByKey, around.deletionBySfid, around.pushedLater, around.tombstones, around.owed].every(
+    ({ size }) => size === 0,
+  ) &&
   around.inboundErrors.length + around.heldDeletes.length === 0;
 
 /**
@@ -122,6 +126,7 @@ export async function readAround(
     tombstones: { sfid: string; at: string }[];
     errors: string[];
     held: string[];
+    owed: { sfid: string; at: string | null }[];
     sent_inserts: boolean;
   }>(
     // From a subquery, as above, for every part.
@@ -149,6 +154,8 @@ export async function readAround(
          WHERE e.mapping_id = $4 AND e.sfid = ANY (${ASKED_SFIDS})) AS errors,
        (SELECT coalesce(jsonb_agg(h.sfid), '[]') FROM ${tables.heldDeletes} h
          WHERE h.mapping_id = $4 AND h.sfid = ANY (${ASKED_SFIDS})) AS held,
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', o.sfid, 'at', o.due_at)), '[]') FROM ${tables.log} o
+         WHERE o.table_name = $1 AND o.row_owed AND o.state = 'SUCCESS' AND (o.sfid IN (SELECT unnest(sfids) FROM asked)) IS TRUE) AS owed,
        EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name = $1 AND ${isPending(tables, "l", "table_name = $1")} AND l.action = 'INSERT'
          AND l.sent_at IS NOT NULL) AS sent_inserts`,
     [shape.table, keys, idArray(page.images.map(({ sfid }) => sfid)), shape.mappingId, page.readAt],
@@ -162,6 +169,7 @@ export async function readAround(
     tombstones: instantsBySfid(row.tombstones),
     inboundErrors: row.errors,
     heldDeletes: row.held,
+    owed: new Map(row.owed.map(({ sfid, at }) => [sfid, at === null ? null : new Date(at)])),
     hasSentInserts: row.sent_inserts,
   };
 }

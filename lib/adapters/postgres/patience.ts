@@ -17,12 +17,20 @@ export const isClash = (error: unknown): boolean => CLASHES.includes(sqlState(er
 
 /**
  * Whether a row is to blame: data exceptions, broken constraints, texts that PostgreSQL or an index cannot hold (54), and
- * refusals by the customer's triggers (20, 21, 38, 39, P0). https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * refusals by the customer's triggers (20, 21, 38, 39, P0, or whatever SQLSTATE they choose or meet), unless the trouble is
+ * the server's or passes by itself. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 export function isRefusedValue(error: unknown): boolean {
   const state = sqlState(error);
-  return state !== null && /^(20|21|22|23|38|39|44|54|P0)/.test(state);
+  if (state === null) return false;
+  return (
+    /^(20|21|22|23|38|39|44|54|P0)/.test(state) || (isOfTheirCode(error) && !/^(08|25|40|53|55|57|58|XX)/.test(state))
+  );
 }
+
+/** Of an error from inside a function the server tells where, in its own language: by the function's kind or as `name()`. */
+const isOfTheirCode = (error: unknown): boolean =>
+  error instanceof Error && "where" in error && typeof error.where === "string" && /PL\/|\(\)/.test(error.where);
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

@@ -16,10 +16,11 @@ const ago = (days: number, now: string): string => `${now}::timestamptz - interv
  */
 export function pruneSettled(tables: Metadata, ended: string, now: string): string {
   const past = ago(LOG_DAYS, now);
-  const oldest = (of: string) => oldestRows(tables, `(SELECT table_name FROM ${ended})`, of, past, ROWS_AT_ONCE);
+  const oldest = (of: string) =>
+    oldestRows(tables, `(SELECT table_name FROM ${ended})`, `${of} AND NOT l.row_owed`, past, ROWS_AT_ONCE);
   return `, oldest AS (
       SELECT id FROM (SELECT * FROM ${oldest(hasSucceeded("l"))} AS s UNION ALL SELECT * FROM ${oldest(hasFailed("l"))} AS f) AS both_states
-      WHERE NOT row_owed AND processed_at < ${past}
+      WHERE processed_at < ${past}
     ), pruned AS (
       DELETE FROM ${tables.log} l WHERE l.id = ANY (ARRAY(SELECT id FROM oldest))
       RETURNING l.table_name, l.state
@@ -41,7 +42,7 @@ export function pruneSettled(tables: Metadata, ended: string, now: string): stri
  */
 function oldestRows({ log }: Metadata, table: string, of: string, past: string, atOnce: number): string {
   const rows = `${log} l WHERE ${isOfTable("l", table)} AND ${of}`;
-  return `(SELECT l.id, l.processed_at, l.row_owed FROM ${rows}
+  return `(SELECT l.id, l.processed_at FROM ${rows}
       AND (SELECT l.created_at FROM ${rows} ORDER BY l.table_name, l.id LIMIT 1) < ${past}
       ORDER BY l.table_name, l.id LIMIT ${atOnce})`;
 }

@@ -34,6 +34,7 @@ export async function settle(
   { taken, handled, rowOf }: HowClaimed,
 ): Promise<void> {
   if (outcomes.length === 0) return;
+  const untold = bench.untold.rows;
   const alike = savedAlike(outcomes, rowOf);
   const settleAll = (skipsHeld: boolean, known = rowOf) =>
     settleChanges(bench, lease, settledChanges(outcomes, known, bench.now()), handled, skipsHeld);
@@ -41,6 +42,9 @@ export async function settle(
     fenced(bench, lease, { silent: true, anyVersion: true, changesState: true, ...limit }, async () => {
       if (taken) await takeRead(bench, lease, taken);
       await work();
+    }).catch((error: unknown) => {
+      bench.untold.rows = untold; // whatever refused was told nothing for good
+      throw error;
     });
   const once = () =>
     attempt(() => (alike ? settleAlike(bench, lease, alike, handled) : settleAll(false)), {
@@ -115,7 +119,10 @@ async function tellLater(bench: Workbench, lease: Lease, count: number, settled:
   if (settled?.settled !== count) throw new LeaseLost(lease);
   const { owed, untold } = settled;
   if (untold !== null) await bench.session.query(oweStatement(bench.tables), [untold]);
-  if (owed > 0 || untold !== null) await writeOwedRows(bench, bench.mapped(lease));
+  if (owed === 0 && untold === null) return;
+  // What a constraint has against the rows that were told already, before it is taken for what it has against others.
+  await bench.session.script("SET CONSTRAINTS ALL IMMEDIATE");
+  await writeOwedRows(bench, bench.mapped(lease));
 }
 
 interface Settled {
