@@ -5,7 +5,15 @@ import { openSession, type Session } from "../../../lib/adapters/postgres/sessio
 import { cycleStoreOn } from "../../../lib/adapters/postgres/store.ts";
 import type { Image } from "../../../lib/model/record.ts";
 import type { TableShape } from "../../../lib/model/shape.ts";
-import type { Begun, ClaimedChange, CycleStore, Lease, Page, Provisioner } from "../../../lib/sync/ports.ts";
+import type {
+  Begun,
+  ClaimedChange,
+  CycleStore,
+  Lease,
+  Page,
+  Provisioner,
+  PushOutcome,
+} from "../../../lib/sync/ports.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/postgres.ts";
 import { contactShape, mappingOf } from "../../support/shapes.ts";
 
@@ -194,17 +202,16 @@ export async function pushAll(
   );
   await store.settle(
     lease,
-    changes.map((change) => ({
-      kind: "accepted",
-      changeIds: [change.id],
-      recordId: change.recordId,
-      action: change.action,
-      sfid: change.sfid ?? sfidFor(change),
-      answeredAt,
-    })),
+    changes.map((change) => accepted({ ...change, sfid: change.sfid ?? sfidFor(change) }, answeredAt)),
   );
   return changes;
 }
+
+/** What Salesforce says of a change that it took. */
+export const accepted = (
+  { id, recordId, action, sfid }: Pick<ClaimedChange, "id" | "recordId" | "action" | "sfid">,
+  answeredAt = orgTime(5),
+): PushOutcome => ({ kind: "accepted", changeIds: [id], recordId, action, sfid, answeredAt });
 
 /** How many rows of the log were read since `pg_stat_reset()`, by what is over: a connection tells its counts when it ends. */
 export async function rowsReadOfTheLog({ sql }: Pick<Customer, "sql">): Promise<number> {

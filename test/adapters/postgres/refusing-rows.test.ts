@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createOperations } from "../../../lib/adapters/postgres/operate.ts";
-import { type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "./customer.ts";
+import { accepted, type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "./customer.ts";
 
 let customer: Customer;
 beforeEach(async () => {
@@ -222,14 +222,7 @@ test("what a constraint has against a row that was told at once is not taken for
   );
   await store.settle(
     lease,
-    [first, ...others].map(({ id, recordId, action, sfid }) => ({
-      kind: "accepted",
-      changeIds: [id],
-      recordId,
-      action,
-      sfid,
-      answeredAt: orgTime(5),
-    })),
+    [first, ...others].map((change) => accepted(change)),
   );
 
   expect((await rows()).map(([, , told]) => told)).toEqual(["PENDING", ...Array(5).fill("UPDATED")]);

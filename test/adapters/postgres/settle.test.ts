@@ -1,12 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type ClaimedChange, type CycleStore, type Lease, LeaseLost } from "../../../lib/sync/ports.ts";
 import {
-  type ClaimedChange,
-  type CycleStore,
-  type Lease,
-  LeaseLost,
-  type PushOutcome,
-} from "../../../lib/sync/ports.ts";
-import {
+  accepted,
   type Customer,
   createCustomer,
   image,
@@ -38,15 +33,6 @@ async function changedRows(numbers: readonly number[], before?: (statement: stri
   const { store, lease } = await customer.cycle(before === undefined ? {} : { before });
   return { store, lease, sent: await store.claim(lease, 10) };
 }
-
-const accepted = ({ id, recordId, action, sfid }: ClaimedChange): PushOutcome => ({
-  kind: "accepted",
-  changeIds: [id],
-  recordId,
-  action,
-  sfid,
-  answeredAt: orgTime(5),
-});
 
 test("rows are told with the change that is settled, each what became of its own", async () => {
   const { store, lease, sent } = await changedRows([1, 2, 3]);
@@ -112,7 +98,10 @@ describe("saves that ended alike", () => {
     await customer.sql("UPDATE salesforce._trigger_log SET sfid = NULL");
     const sent = await first.store.claim(first.lease, 10);
 
-    await first.store.settle(first.lease, sent.map(accepted));
+    await first.store.settle(
+      first.lease,
+      sent.map((change) => accepted(change)),
+    );
 
     expect(await customer.sql("SELECT sfid, state FROM salesforce._trigger_log")).toEqual([
       { sfid: sfidOf(1), state: "SUCCESS" },
@@ -149,7 +138,10 @@ describe("a change of a row whose earlier one is settled", () => {
   test("keeps it PENDING when it was committed before, and is claimed next", async () => {
     const { store, lease, sent } = await changedRows([1, 2]);
     await edit(2);
-    await store.settle(lease, sent.map(accepted));
+    await store.settle(
+      lease,
+      sent.map((change) => accepted(change)),
+    );
     await keepsPending(2, store, lease);
   });
 
@@ -159,7 +151,10 @@ describe("a change of a row whose earlier one is settled", () => {
     await user.query("BEGIN");
     await user.query("SELECT FROM salesforce._trigger_log WHERE id = $1 FOR UPDATE", [sent[0]?.id]);
 
-    const settling = store.settle(lease, sent.map(accepted));
+    const settling = store.settle(
+      lease,
+      sent.map((change) => accepted(change)),
+    );
     await untilSomebodyWaits(customer.application);
     await edit(2);
     await user.query("COMMIT");
@@ -180,7 +175,10 @@ describe("a change of a row whose earlier one is settled", () => {
     await customer.sql(`CREATE TRIGGER stay BEFORE UPDATE ON salesforce.contact
       FOR EACH ROW WHEN (NEW._ab_lastop = 'UPDATED') EXECUTE FUNCTION stay()`);
 
-    const settling = store.settle(lease, sent.map(accepted));
+    const settling = store.settle(
+      lease,
+      sent.map((change) => accepted(change)),
+    );
     const told = await toldFirst();
     await edit(3 - told);
     await customer.sql("INSERT INTO gate VALUES (true)");
@@ -204,7 +202,12 @@ test("nobody is told anything when a change is not this fence's any more", async
   const { store, lease, sent } = await changedRows([1, 2]);
   await customer.sql("UPDATE salesforce._trigger_log SET fence = 99 WHERE id = $1", [sent[1]?.id]);
 
-  await expect(store.settle(lease, sent.map(accepted))).rejects.toThrow(LeaseLost);
+  await expect(
+    store.settle(
+      lease,
+      sent.map((change) => accepted(change)),
+    ),
+  ).rejects.toThrow(LeaseLost);
 
   expect((await log()).map(({ state }) => state)).toEqual(["PENDING", "PENDING"]);
   expect((await rows()).map(({ _ab_lastop }) => _ab_lastop)).toEqual(["PENDING", "PENDING"]);
@@ -230,7 +233,7 @@ test("a row of which an older change was made to go again meanwhile stays PENDIN
   const before = await rows();
   await store.settle(
     lease,
-    sent.map((change) => ({ ...accepted(change), answeredAt: orgTime(10) }) as PushOutcome),
+    sent.map((change) => accepted(change, orgTime(10))),
   );
 
   expect([before, await rows()].map(([row]) => row?.["_ab_lastop"])).toEqual(["PENDING", "PENDING"]);
@@ -245,7 +248,10 @@ test("the mapping's own row is waited for as long as it takes, and all rows are 
   await other.query("SELECT FROM salesforce._bridge_state FOR UPDATE");
   statements.length = 0;
 
-  const settling = store.settle(lease, sent.map(accepted));
+  const settling = store.settle(
+    lease,
+    sent.map((change) => accepted(change)),
+  );
   // Longer than a held row would be waited for.
   const waits = "SELECT FROM pg_locks WHERE NOT granted AND waitstart < clock_timestamp() - interval '50 ms'";
   while ((await customer.sql(waits)).length === 0);
@@ -262,7 +268,10 @@ test("a row that a transaction holds is told once that has ended, also when it w
   await user.query("BEGIN");
   await user.query("SELECT FROM salesforce.contact WHERE sfid = $1 FOR UPDATE", [sfidOf(2)]);
 
-  await store.settle(lease, sent.map(accepted));
+  await store.settle(
+    lease,
+    sent.map((change) => accepted(change)),
+  );
   const whileHeld = [await rows(), await log()];
   await user.query("COMMIT");
   await store.claim(lease, 10);
