@@ -33,10 +33,13 @@ export async function apply(bench: Workbench, lease: Lease, page: Page): Promise
   }
 }
 
-/** Whether a record, or a row that stands in its way, is why a page was refused. */
+/**
+ * Whether a record, or a row that stands in its way, is why a page was refused. A trigger that is broken itself (42) would
+ * refuse each of them: they come again when it is mended.
+ */
 async function isRecords(bench: Workbench, lease: Lease, error: unknown): Promise<boolean> {
   if (isLockRefused(error)) return !(await isTableLocked(bench, lease));
-  return isRefusedValue(error);
+  return isRefusedValue(error) && sqlState(error)?.startsWith("42") !== true;
 }
 
 /** Each further try knows more of what stood in the way of the one before. */

@@ -178,6 +178,24 @@ test.each(["BR001", "42501", "22012"])(
   },
 );
 
+test("a record whose row refuses to take it, with whatever SQLSTATE, is kept apart; a trigger that is broken stops the page", async () => {
+  const { store, lease } = await customer.cycle();
+  const raising = (body: string) =>
+    customer.sql(
+      `CREATE OR REPLACE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body}; RETURN NEW; END $$`,
+    );
+  await raising("IF NEW.lastname = 'L2' THEN RAISE EXCEPTION 'closed' USING ERRCODE = 'BR001'; END IF");
+  await customer.sql(
+    "CREATE TRIGGER refuse BEFORE INSERT ON salesforce.contact FOR EACH ROW EXECUTE FUNCTION public.refuse()",
+  );
+  const images = (seconds: number) => [1, 2, 3].map((n) => image(n, seconds, { lastname: `L${n}` }));
+
+  expect(await store.apply(lease, page(images(1)))).toMatchObject({ inserted: 2, rejected: 1 });
+
+  await raising("PERFORM public.gone()");
+  await expect(store.apply(lease, page([image(4, 2, { lastname: "L4" })]))).rejects.toMatchObject({ code: "42883" });
+});
+
 test("rows that refuse among many are looked for a few at a time, and those of a table that is closed are told apart no more", async () => {
   const { store, lease } = await changed(250);
   await refuse("NEW.lastname LIKE 'L2%'"); // 62 of them
