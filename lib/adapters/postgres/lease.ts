@@ -178,7 +178,9 @@ export async function finish(
   ]);
   if (!row?.still_ours) throw new LeaseLost(lease);
   if (counts) backlog.counted = { waiting: row.waiting, at: now() };
-  return { ...row.totals, ...waitingNow(backlog, now()), untold: { ...bench.untold } };
+  const untold = { ...bench.untold };
+  Object.assign(bench.untold, { rows: 0, sqlState: null }); // the next lease of this store counts its own
+  return { ...row.totals, ...waitingNow(backlog, now()), untold };
 }
 
 /**

@@ -60,6 +60,11 @@ test.each([
     expect(await log()).toEqual([settled, settled, { ...settled, sf_message: words }, settled, settled]);
     expect(untold).toEqual({ rows: 1, sqlState: "P0001" });
 
+    const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "a test", slot: null } as const;
+    const other = await store.begin({ ...asked, leaseSeconds: 30 });
+    if (!other.held) throw new Error(other.why);
+    expect((await store.finish(other.lease, END)).untold.rows).toBe(0);
+
     await customer.sql("UPDATE salesforce.contact SET email = 'newer@example.com' WHERE lastname = 'L3'");
     const next = await customer.cycle();
     expect(next.begun.waiting).toMatchObject({ changes: true, unfinished: false });
