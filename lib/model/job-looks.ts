@@ -1,7 +1,14 @@
 /** How soon a job is first looked after, and how near and how far apart the looks become while a cycle waits. */
 const FIRST_LOOK_MILLISECONDS = 100;
-const NEAREST_LOOK_MILLISECONDS = 25;
+const NEAREST_LOOK_MILLISECONDS = 10;
 const LAST_LOOK_MILLISECONDS = 8_000;
+
+/**
+ * No look comes sooner than after such a part of what the job has worked for: one that moves on is believed to be over when
+ * it says, and one that stands still is asked ever more rarely.
+ */
+const PART_WHILE_MOVING = 1 / 16;
+const PART_WHILE_STILL = 1 / 4;
 
 /** From a tenth of its records on a job tells its own pace better than those before it do. */
 const TELLING_SHARE = 10;
@@ -21,6 +28,8 @@ export interface LookedAt {
   readonly startedAt: number;
   readonly records: number;
   readonly processed: number;
+  /** How many the look before has told; 0 when there was none. */
+  readonly before: number;
 }
 
 export const firstLook = (startedAt: number): number => startedAt + FIRST_LOOK_MILLISECONDS;
@@ -31,7 +40,8 @@ export const firstLook = (startedAt: number): number => startedAt + FIRST_LOOK_M
  */
 export function nextLook(job: LookedAt, pace: Pace, now: number): number {
   const worked = now - turnOf(job.startedAt, pace);
-  const wait = Math.max(untilOver(job, pace, worked), worked / 4, NEAREST_LOOK_MILLISECONDS);
+  const apart = worked * (job.processed > job.before ? PART_WHILE_MOVING : PART_WHILE_STILL);
+  const wait = Math.max(untilOver(job, pace, worked), apart, NEAREST_LOOK_MILLISECONDS);
   return now + Math.min(wait, LAST_LOOK_MILLISECONDS);
 }
 
@@ -49,7 +59,7 @@ function untilOver({ records, processed }: LookedAt, { perRecord }: Pace, worked
  * long records take: `tellsPace` is false.
  */
 export function paceAfter(
-  { startedAt, records }: Omit<LookedAt, "processed">,
+  { startedAt, records }: Pick<LookedAt, "startedAt" | "records">,
   pace: Pace,
   now: number,
   tellsPace: boolean,

@@ -119,6 +119,7 @@ export async function awaitJob(
   const { hold, salesforce, clock } = cycle;
   const records = writes.length;
   let wasAtWork = false;
+  let before = 0;
   // Other work may have taken up the first pause.
   for (let look = firstLook(startedAt); look - startedAt <= WAITED_MILLISECONDS; ) {
     await hold.during(() => pause(clock, look - clock.now()));
@@ -131,7 +132,8 @@ export async function awaitJob(
       return true;
     }
     wasAtWork = true;
-    look = nextLook({ startedAt, records, processed: save.processed }, seen.pace, clock.now());
+    look = nextLook({ startedAt, records, processed: save.processed, before }, seen.pace, clock.now());
+    before = save.processed;
   }
   return false;
 }

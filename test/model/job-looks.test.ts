@@ -21,13 +21,16 @@ function lookAfter({ starts, takes, tellsProgress }: Worked) {
     const duration = takes[index] ?? 0;
     free = begins + duration;
     let looks = 0;
+    let before = 0;
     for (let look = firstLook(startedAt); ; ) {
       now = Math.max(now, look);
       looks += 1;
       if (now >= free) break;
       const done = Math.floor((RECORDS * Math.max(0, now - begins)) / duration);
-      look = nextLook({ startedAt, records: RECORDS, processed: tellsProgress ? done : 0 }, pace, now);
-      expect(look, "never a look without a wait").toBeGreaterThanOrEqual(now + 25);
+      const processed = tellsProgress ? done : 0;
+      look = nextLook({ startedAt, records: RECORDS, processed, before }, pace, now);
+      before = processed;
+      expect(look, "never a look without a wait").toBeGreaterThanOrEqual(now + 10);
     }
     pace = paceAfter({ startedAt, records: RECORDS }, pace, now, looks > 1);
     return { late: now - free, looks };
@@ -63,11 +66,28 @@ test("a job that takes a hundred times as long as the one before costs few calls
   expect(slow?.looks).toBeLessThanOrEqual(10);
 });
 
+test("a job that is nearly over is looked at when it says it will be, unless it stands still", () => {
+  const job = { startedAt: 0, records: 1_000, processed: 960 };
+
+  expect(nextLook({ ...job, before: 400 }, UNKNOWN_PACE, 10_000)).toBeLessThanOrEqual(10_650);
+  expect(nextLook({ ...job, before: 960 }, UNKNOWN_PACE, 10_000)).toBe(12_500);
+});
+
+test("a job that crawls through its last records costs no more than two calls a second", () => {
+  let now = 1_000;
+  let looks = 0;
+  for (let processed = 900; now < 21_000; processed += 1, looks += 1) {
+    now = nextLook({ startedAt: 0, records: 1_000, processed, before: processed - 1 }, UNKNOWN_PACE, now);
+  }
+
+  expect(looks).toBeLessThanOrEqual(40);
+});
+
 test("a job that stands still when all is told as done is not asked without end", () => {
   let now = 1_000;
   let looks = 0;
   for (; now < 21_000; looks += 1) {
-    now = nextLook({ startedAt: 0, records: RECORDS, processed: RECORDS }, UNKNOWN_PACE, now);
+    now = nextLook({ startedAt: 0, records: RECORDS, processed: RECORDS, before: RECORDS }, UNKNOWN_PACE, now);
   }
 
   expect(looks).toBeLessThanOrEqual(14);
