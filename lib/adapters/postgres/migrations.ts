@@ -12,6 +12,7 @@ export const MIGRATIONS: readonly ((schema: string, tables: Metadata) => string)
   claimsInPlace,
   keepsIdsPlain,
   readsInOrder,
+  leavesRoom,
 ];
 
 function firstVersion(schema: string, tables: Metadata): string {
@@ -257,6 +258,14 @@ function readsInOrder(_: string, tables: Metadata): string {
     DO $bridge$ BEGIN
       IF NOT EXISTS (SELECT FROM ${tables.log}) THEN ${createWaitingInOrder(tables, "")}; END IF;
     END $bridge$;`;
+}
+
+/**
+ * A change that is claimed says more than a new one (whose, in which batch, since when), so in a page that was filled by half
+ * one of four found no room, and was written elsewhere and to three indexes: marking 10,000 as sent took 68 ms instead of 41.
+ */
+function leavesRoom(_: string, { log }: Metadata): string {
+  return `ALTER TABLE ${log} SET (fillfactor = 40);`;
 }
 
 /** The columns by which a mapping's cycle, and apart from it its long work, is held by one invocation at a time. */

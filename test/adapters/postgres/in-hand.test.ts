@@ -166,8 +166,17 @@ test("changes are claimed, marked and given back in their place, so that no inde
   await store.close();
 
   expect(await updatesOfTheLog()).toEqual({ updated: 30, in_place: 30 });
-  const settings = "SELECT reloptions FROM pg_class WHERE oid = 'salesforce._trigger_log'::regclass";
-  expect(await customer.sql(settings)).toEqual([{ reloptions: ["fillfactor=50"] }]);
+});
+
+test("pages of the log have room for each of their changes to be marked in its place", async () => {
+  await insert(2_500);
+  const { store, lease } = await customer.cycle();
+
+  const changes = await store.claim(lease, 2_500);
+  await store.markSent(lease, "bulk update 750000000000001AAA", idsOf(changes));
+  await store.close();
+
+  expect(await updatesOfTheLog()).toEqual({ updated: 2_500, in_place: 2_500 });
 });
 
 /** What PostgreSQL has counted; a connection tells its counts when it ends. */
