@@ -26,10 +26,11 @@ export async function measurePush(
   const sizes = [...objects("Many").map((name) => [name, pushed]), ...objects("Few").map((name) => [name, few])];
   const org = await startBenchOrg(Object.fromEntries(sizes) as Record<string, number>);
   const url = await server.createDatabase();
+  const openStore = createCycleStores(() => new Date()); // one cycle leaves its connection to the next
   try {
     const pushes = async (names: readonly string[], rows: number) => {
       const done: Pushed[] = [];
-      for (const name of names) done.push(await pushAll(url, org, name, rows, say));
+      for (const name of names) done.push(await pushAll({ url, openStore, org }, name, rows, say));
       return done;
     };
     const many = await pushes(objects("Many"), pushed);
@@ -63,9 +64,14 @@ const timesOwn = (pushes: readonly Pushed[]) => secondsOf(pushes) / median(pushe
 /** So many go by SOAP. */
 const SOAP_ROWS = 2_000;
 
+interface Sides {
+  readonly url: string;
+  readonly openStore: ReturnType<typeof createCycleStores>;
+  readonly org: BenchOrg;
+}
+
 async function pushAll(
-  url: string,
-  org: BenchOrg,
+  { url, openStore, org }: Sides,
   object: string,
   rows: number,
   say: (text: string) => void,
@@ -74,7 +80,7 @@ async function pushAll(
   await loadByEngine({ way: "engine", url, org: org.connection, object, shape });
   const ids = await change(url, shape.table);
   const salesforce = salesforceOf(org.connection);
-  const store = await createCycleStores(() => new Date())({ url, schema: "salesforce" });
+  const store = await openStore({ url, schema: "salesforce" });
   const mapping = benchMapping(object);
   const began = performance.now();
   const report = await runCycle(
