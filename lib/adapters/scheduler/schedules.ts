@@ -4,6 +4,7 @@ import {
   paginateListSchedules,
   SchedulerClient,
 } from "@aws-sdk/client-scheduler";
+import { TICK_SECONDS } from "../../model/beat.ts";
 import type { TickMessage } from "../../model/messages.ts";
 import type { Schedules } from "../../sync/schedules.ts";
 import { ASKING } from "../asking.ts";
@@ -63,8 +64,9 @@ function schedule({ group, roleArn, fanOutQueueArn }: ScheduleSettings, workspac
       Arn: fanOutQueueArn,
       RoleArn: roleArn,
       Input: JSON.stringify(tick),
-      // The default keeps trying for a day: late ticks would then arrive in bursts.
-      RetryPolicy: { MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 3 },
+      // After what nothing was sent in, the beat goes on with the ticks that still stand for slots to come; the default
+      // keeps trying for a day, and all others would arrive in bursts.
+      RetryPolicy: { MaximumEventAgeInSeconds: TICK_SECONDS, MaximumRetryAttempts: 3 },
     },
   };
 }

@@ -12,6 +12,7 @@ import {
 } from "@aws-sdk/client-scheduler";
 import { CreateQueueCommand } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { slotsOf, TICK_SECONDS } from "../../../lib/model/beat.ts";
 import { startTestCloud, TEST_START, type TestCloud } from "../../support/cloud.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -221,6 +222,19 @@ describe("while the machine was down", () => {
 
   test("with a longer maximum age all of its ticks arrive, late", async () => {
     expect(await missedFor(10, 86_400)).toHaveLength(10);
+  });
+
+  test("the ticks of a beat that are sent late name each of its slots from now to those of the next tick", async () => {
+    const ticks = await missedFor(10, TICK_SECONDS);
+    const now = new Date(cloud.clock.now());
+    const next = new Date(new Date(ticks.at(-1) ?? 0).getTime() + 60_000);
+
+    const slots = [...ticks.map((tick) => new Date(tick)), next].flatMap((tick) => slotsOf(tick, 0, now));
+
+    const [first, ...others] = slots.map(({ slot }) => slot).filter((slot) => slot * 1000 >= now.getTime());
+    expect((first ?? Number.POSITIVE_INFINITY) - now.getTime() / 1000).toBeLessThanOrEqual(10);
+    expect(others).toEqual(others.map((_, index) => (first ?? 0) + (index + 1) * 10));
+    expect(next.getTime()).toBeGreaterThan(now.getTime());
   });
 });
 
