@@ -8,7 +8,7 @@ const BEAT_SECONDS = 10;
 const FIRST_SLOT_SECONDS = 140;
 const SLOTS_PER_TICK = 6;
 
-/** A tick that is sent later than this after its time has no slot left that can be kept. */
+/** A tick that is sent later than this after its time stands for no slot to come. */
 export const TICK_SECONDS = FIRST_SLOT_SECONDS + SLOTS_PER_TICK * BEAT_SECONDS;
 
 /** SQS holds a message back for at most this long. */

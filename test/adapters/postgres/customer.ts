@@ -202,16 +202,29 @@ export async function pushAll(
   );
   await store.settle(
     lease,
-    changes.map((change) => accepted({ ...change, sfid: change.sfid ?? sfidFor(change) }, answeredAt)),
+    changes.map((change) => acceptedAt(answeredAt)({ ...change, sfid: change.sfid ?? sfidFor(change) })),
   );
   return changes;
 }
 
-/** What Salesforce says of a change that it took. */
-export const accepted = (
-  { id, recordId, action, sfid }: Pick<ClaimedChange, "id" | "recordId" | "action" | "sfid">,
-  answeredAt = orgTime(5),
-): PushOutcome => ({ kind: "accepted", changeIds: [id], recordId, action, sfid, answeredAt });
+type Taken = Pick<ClaimedChange, "id" | "recordId" | "action" | "sfid">;
+
+/** What Salesforce says of a change that it took, answered at such a time. */
+export const acceptedAt =
+  (answeredAt: Date) =>
+  ({ id, recordId, action, sfid }: Taken): PushOutcome => ({
+    kind: "accepted",
+    changeIds: [id],
+    recordId,
+    action,
+    sfid,
+    answeredAt,
+  });
+
+export const accepted = acceptedAt(orgTime(5));
+
+/** The same of a new row, whose record has its number. */
+export const created = (change: Taken): PushOutcome => accepted({ ...change, sfid: sfidOf(change.recordId) });
 
 /** How many rows of the log were read since `pg_stat_reset()`, by what is over: a connection tells its counts when it ends. */
 export async function rowsReadOfTheLog({ sql }: Pick<Customer, "sql">): Promise<number> {

@@ -3,7 +3,7 @@ import { migrate } from "../../../lib/adapters/postgres/migrate.ts";
 import { MIGRATIONS } from "../../../lib/adapters/postgres/migrations.ts";
 import { openSession } from "../../../lib/adapters/postgres/session.ts";
 import type { ClaimedChange } from "../../../lib/sync/ports.ts";
-import { type Customer, createCustomer, orgTime, sfidOf } from "./customer.ts";
+import { type Customer, createCustomer, created } from "./customer.ts";
 
 let customer: Customer;
 beforeEach(async () => {
@@ -18,18 +18,6 @@ const named = async () =>
     (row["ids"] as string[]).map(Number),
   );
 const idsOf = (changes: readonly ClaimedChange[]) => changes.map(({ id }) => id);
-const accepted = (changes: readonly ClaimedChange[]) =>
-  changes.map(
-    ({ id, recordId, action }) =>
-      ({
-        kind: "accepted",
-        changeIds: [id],
-        recordId,
-        action,
-        sfid: sfidOf(recordId),
-        answeredAt: orgTime(1),
-      }) as const,
-  );
 
 test("what is claimed is named until the last of it is settled, whichever way it ends", async () => {
   await insert(3);
@@ -38,7 +26,7 @@ test("what is claimed is named until the last of it is settled, whichever way it
   const changes = await store.claim(lease, 10);
   const whenClaimed = await named();
   await store.markSent(lease, "batch", idsOf(changes));
-  await store.settle(lease, accepted(changes.slice(0, 2)));
+  await store.settle(lease, changes.slice(0, 2).map(created));
   const whenSettledInPart = await named();
   const [last] = changes.slice(2);
   await store.settle(lease, [
@@ -69,7 +57,7 @@ test("many changes are named by the batch that they are sent in", async () => {
   await store.markSent(lease, "first", idsOf(changes.slice(0, 2)));
   await store.markSent(lease, "second", idsOf(changes.slice(2, 3)));
   const whenMarked = await named();
-  await store.settle(lease, accepted(changes.slice(0, 2)));
+  await store.settle(lease, changes.slice(0, 2).map(created));
 
   expect([whenRead, whenMarked]).toEqual([[], [[1, 2], [3]]]);
   expect(await named()).toEqual([[3]]);
@@ -85,7 +73,7 @@ test("what a lost cycle left is named until the next one has taken it up and set
   const next = await customer.cycle();
   const { doubts } = await next.store.recover(next.lease);
   const whenInDoubt = await named();
-  await next.store.settle(next.lease, accepted(doubts.flatMap((doubt) => doubt.changes)));
+  await next.store.settle(next.lease, doubts.flatMap((doubt) => doubt.changes).map(created));
   await next.store.finish(next.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
   const last = await customer.cycle();
   await last.store.recover(last.lease);
@@ -109,7 +97,7 @@ test("what could not be given back stays named, whatever else of its claim is se
 
   fails = true;
   await expect(store.release(lease, idsOf(changes.slice(1)))).rejects.toThrow("timeout");
-  await store.settle(lease, accepted(changes.slice(0, 1)));
+  await store.settle(lease, changes.slice(0, 1).map(created));
   const whenSettled = await named();
   fails = false;
   await store.release(lease, idsOf(changes.slice(1)));

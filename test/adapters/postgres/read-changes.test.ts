@@ -6,7 +6,7 @@ import {
   type Lease,
   LeaseLost,
 } from "../../../lib/sync/ports.ts";
-import { type Customer, createCustomer, orgTime, sfidOf } from "./customer.ts";
+import { type Customer, createCustomer, created } from "./customer.ts";
 
 /** So many are claimed by reading them. */
 const MANY = 2_001;
@@ -33,12 +33,6 @@ const states = async () =>
     ]),
   );
 const mark = (changes: readonly ClaimedChange[]) => store.markSent(lease, "batch", idsOf(changes));
-const accepted = (changes: readonly ClaimedChange[]) =>
-  changes.map(({ id, recordId, action }) => {
-    const answered = { sfid: sfidOf(recordId), answeredAt: orgTime(1) };
-    return { kind: "accepted", changeIds: [id], recordId, action, ...answered } as const;
-  });
-
 describe("many changes", () => {
   test("are written once before they are sent, with the batch that carries them", async () => {
     const changes = await store.claim(lease, 10_000);
@@ -47,7 +41,7 @@ describe("many changes", () => {
     await mark(some);
     const marked = await states();
     await mark(others);
-    await store.settle(lease, accepted(changes));
+    await store.settle(lease, changes.map(created));
 
     expect([claimed, marked]).toEqual([{ NEW: MANY }, { NEW: MANY - 5, PENDING: 5 }]);
     expect(await states()).toEqual({ SUCCESS: MANY });
@@ -105,7 +99,7 @@ describe("many changes", () => {
 
     expect(await store.claim(lease, MANY), "their rows are in hand").toEqual([]);
     await mark(changes);
-    await store.settle(lease, accepted(changes));
+    await store.settle(lease, changes.map(created));
 
     const shown = "SELECT _ab_lastop, count(*)::int AS n FROM salesforce.contact GROUP BY 1 ORDER BY 1";
     expect(await customer.sql(shown)).toEqual([

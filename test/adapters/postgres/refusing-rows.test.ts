@@ -108,10 +108,7 @@ test("a new row that refuses its sfid waits until it takes it, and makes no seco
 });
 
 test("a new row that takes its sfid later is told what Salesforce said, and nothing of what it said itself", async () => {
-  const { store, lease } = await customer.cycle();
-  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('L1')");
-  await refuse("true");
-  await pushAll({ store, lease }, ({ recordId }) => sfidOf(recordId), orgTime(5));
+  const { store, lease } = await refusedInsert();
   await store.finish(lease, END);
   await customer.sql("DROP TRIGGER refuse ON salesforce.contact");
   customer.now = new Date(customer.now.getTime() + 10_000);
@@ -125,10 +122,7 @@ test("a new row that takes its sfid later is told what Salesforce said, and noth
 });
 
 test("the record of a row that refuses its sfid gets no second row; it is read again, and so is told once it is theirs", async () => {
-  const { store, lease } = await customer.cycle();
-  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('L1')");
-  await refuse("true");
-  await pushAll({ store, lease }, () => sfidOf(1), orgTime(5));
+  const { store, lease } = await refusedInsert();
 
   const applied = await store.apply(lease, page([image(1, 9, { lastname: "theirs" }), image(2, 9, {})]));
   await store.finish(lease, END);
@@ -156,10 +150,7 @@ test("the record of a row that refuses its sfid gets no second row; it is read a
 });
 
 test("a row that refused its sfid and is deleted takes its record along at once", async () => {
-  const { store, lease } = await customer.cycle();
-  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('L1')");
-  await refuse("true");
-  await pushAll({ store, lease }, () => sfidOf(1), orgTime(5));
+  const { store, lease } = await refusedInsert();
 
   await customer.sql("DELETE FROM salesforce.contact");
 
@@ -243,10 +234,7 @@ test("what a constraint has against a row that was told at once is not taken for
     "batch",
     [first, ...others].map(({ id }) => id),
   );
-  await store.settle(
-    lease,
-    [first, ...others].map((change) => accepted(change)),
-  );
+  await store.settle(lease, [first, ...others].map(accepted));
 
   expect((await rows()).map(([, , told]) => told)).toEqual(["PENDING", ...Array(5).fill("UPDATED")]);
   expect((await store.finish(lease, END)).untold.rows).toBe(1);
@@ -264,6 +252,15 @@ test("rows that are owed their result for long keep nothing else from being forg
   const left = "SELECT row_owed, count(*)::int FROM salesforce._trigger_log WHERE record_id > 1000 GROUP BY 1";
   expect(await customer.sql(left)).toEqual([{ row_owed: true, count: 500 }]);
 });
+
+/** A new row that was saved and refuses to take its sfid. */
+async function refusedInsert() {
+  const cycle = await customer.cycle();
+  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('L1')");
+  await refuse("true");
+  await pushAll(cycle, () => sfidOf(1), orgTime(5));
+  return cycle;
+}
 
 /** A table that is closed: nothing of its rows may be changed. */
 const close = () =>

@@ -2,8 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ClaimedChange, type CycleStore, type Lease, LeaseLost } from "../../../lib/sync/ports.ts";
 import {
   accepted,
+  acceptedAt,
   type Customer,
   createCustomer,
+  created,
   image,
   orgTime,
   page,
@@ -98,10 +100,7 @@ describe("saves that ended alike", () => {
     await customer.sql("UPDATE salesforce._trigger_log SET sfid = NULL");
     const sent = await first.store.claim(first.lease, 10);
 
-    await first.store.settle(
-      first.lease,
-      sent.map((change) => accepted(change)),
-    );
+    await first.store.settle(first.lease, sent.map(accepted));
 
     expect(await customer.sql("SELECT sfid, state FROM salesforce._trigger_log")).toEqual([
       { sfid: sfidOf(1), state: "SUCCESS" },
@@ -138,10 +137,7 @@ describe("a change of a row whose earlier one is settled", () => {
   test("keeps it PENDING when it was committed before, and is claimed next", async () => {
     const { store, lease, sent } = await changedRows([1, 2]);
     await edit(2);
-    await store.settle(
-      lease,
-      sent.map((change) => accepted(change)),
-    );
+    await store.settle(lease, sent.map(accepted));
     await keepsPending(2, store, lease);
   });
 
@@ -151,10 +147,7 @@ describe("a change of a row whose earlier one is settled", () => {
     await user.query("BEGIN");
     await user.query("SELECT FROM salesforce._trigger_log WHERE id = $1 FOR UPDATE", [sent[0]?.id]);
 
-    const settling = store.settle(
-      lease,
-      sent.map((change) => accepted(change)),
-    );
+    const settling = store.settle(lease, sent.map(accepted));
     await untilSomebodyWaits(customer.application);
     await edit(2);
     await user.query("COMMIT");
@@ -175,10 +168,7 @@ describe("a change of a row whose earlier one is settled", () => {
     await customer.sql(`CREATE TRIGGER stay BEFORE UPDATE ON salesforce.contact
       FOR EACH ROW WHEN (NEW._ab_lastop = 'UPDATED') EXECUTE FUNCTION stay()`);
 
-    const settling = store.settle(
-      lease,
-      sent.map((change) => accepted(change)),
-    );
+    const settling = store.settle(lease, sent.map(accepted));
     const told = await toldFirst();
     await edit(3 - told);
     await customer.sql("INSERT INTO gate VALUES (true)");
@@ -202,12 +192,7 @@ test("nobody is told anything when a change is not this fence's any more", async
   const { store, lease, sent } = await changedRows([1, 2]);
   await customer.sql("UPDATE salesforce._trigger_log SET fence = 99 WHERE id = $1", [sent[1]?.id]);
 
-  await expect(
-    store.settle(
-      lease,
-      sent.map((change) => accepted(change)),
-    ),
-  ).rejects.toThrow(LeaseLost);
+  await expect(store.settle(lease, sent.map(accepted))).rejects.toThrow(LeaseLost);
 
   expect((await log()).map(({ state }) => state)).toEqual(["PENDING", "PENDING"]);
   expect((await rows()).map(({ _ab_lastop }) => _ab_lastop)).toEqual(["PENDING", "PENDING"]);
@@ -231,10 +216,7 @@ test("a row of which an older change was made to go again meanwhile stays PENDIN
 
   expect(await store.sendAgain(lease, [{ ...late, answeredAt: orgTime(9) }])).toEqual({ again: 1, underWay: 1 });
   const before = await rows();
-  await store.settle(
-    lease,
-    sent.map((change) => accepted(change, orgTime(10))),
-  );
+  await store.settle(lease, sent.map(acceptedAt(orgTime(10))));
 
   expect([before, await rows()].map(([row]) => row?.["_ab_lastop"])).toEqual(["PENDING", "PENDING"]);
   expect((await log()).map(({ state }) => state)).toEqual(["SUCCESS", "NEW", "SUCCESS"]);
@@ -248,10 +230,7 @@ test("the mapping's own row is waited for as long as it takes, and all rows are 
   await other.query("SELECT FROM salesforce._bridge_state FOR UPDATE");
   statements.length = 0;
 
-  const settling = store.settle(
-    lease,
-    sent.map((change) => accepted(change)),
-  );
+  const settling = store.settle(lease, sent.map(accepted));
   // Longer than a held row would be waited for.
   const waits = "SELECT FROM pg_locks WHERE NOT granted AND waitstart < clock_timestamp() - interval '50 ms'";
   while ((await customer.sql(waits)).length === 0);
@@ -268,10 +247,7 @@ test("a row that a transaction holds is told once that has ended, also when it w
   await user.query("BEGIN");
   await user.query("SELECT FROM salesforce.contact WHERE sfid = $1 FOR UPDATE", [sfidOf(2)]);
 
-  await store.settle(
-    lease,
-    sent.map((change) => accepted(change)),
-  );
+  await store.settle(lease, sent.map(accepted));
   const whileHeld = [await rows(), await log()];
   await user.query("COMMIT");
   await store.claim(lease, 10);
@@ -309,10 +285,7 @@ test("rows that nobody holds are told at once, however many others are held", as
   await user.query("SELECT FROM salesforce.contact WHERE id <= $1 FOR UPDATE", [held]);
 
   for (const part of [sent.slice(0, all / 2), sent.slice(all / 2)]) {
-    await store.settle(
-      lease,
-      part.map((change) => accepted({ ...change, sfid: sfidOf(change.recordId) })),
-    );
+    await store.settle(lease, part.map(created));
   }
 
   expect(
