@@ -8,7 +8,7 @@ import { STATES } from "../../../lib/model/change.ts";
 import { JsonArray } from "../../../lib/model/json-array.ts";
 import { DatabaseUnavailable, type MonitoredDatabase, type WrittenPage } from "../../../lib/monitoring/ports.ts";
 import { createTestDatabase } from "../../support/postgres.ts";
-import { type Customer, createCustomer } from "./customer.ts";
+import { type Customer, createCustomer, rowsReadOfTheLog } from "./customer.ts";
 
 const monitoring = postgresMonitoring(() => new Date());
 
@@ -185,6 +185,33 @@ describe("a long trigger log", () => {
       }
     }
   });
+});
+
+test("a page of all that succeeded reads no more of the log than lies before its end", async () => {
+  const customer = await createCustomer();
+  await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
+  await customer.sql(
+    `INSERT INTO salesforce._trigger_log (state, last_operation, action, table_name, record_id, processed_at)
+     SELECT 'SUCCESS', 'UPDATED', 'UPDATE', 'table_' || n % 2, n, now() FROM generate_series(1, 20000) AS n ORDER BY n`,
+  );
+  await customer.sql(
+    "INSERT INTO salesforce._bridge_totals (table_name, success) VALUES ('table_0', 10000), ('table_1', 10000)",
+  );
+  for (const statistics of ["none", "all"]) {
+    if (statistics === "all") await customer.sql("ANALYZE salesforce._trigger_log");
+    await customer.sql("SELECT pg_stat_reset()");
+
+    const asked = { state: "SUCCESS", table: null, limit: 10, offset: 20 } as const;
+    const page = await asking(customer.url, (database) => database.listActivity(asked));
+    await customer.sql(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'bridge'",
+    );
+
+    expect(page.total).toBe(20_000);
+    expect(idsOf(page)).toEqual(Array.from({ length: 10 }, (_, place) => 19_980 - place));
+    expect(await rowsReadOfTheLog(customer), `with statistics: ${statistics}`).toBeLessThan(100);
+  }
+  await customer.close();
 });
 
 describe("a running cycle", () => {
