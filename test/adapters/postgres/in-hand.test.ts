@@ -3,7 +3,7 @@ import { migrate } from "../../../lib/adapters/postgres/migrate.ts";
 import { MIGRATIONS } from "../../../lib/adapters/postgres/migrations.ts";
 import { openSession } from "../../../lib/adapters/postgres/session.ts";
 import type { ClaimedChange } from "../../../lib/sync/ports.ts";
-import { type Customer, createCustomer, created } from "./customer.ts";
+import { type Customer, createCustomer, created, orgTime, pushAll, sfidOf } from "./customer.ts";
 
 let customer: Customer;
 beforeEach(async () => {
@@ -165,6 +165,21 @@ test("pages of the log have room for each of their changes to be marked in its p
   await store.close();
 
   expect(await updatesOfTheLog()).toEqual({ updated: 2_500, in_place: 2_500 });
+});
+
+test("a full page of a mapped table has room for a few rows to be changed, and told what became of it, in their place", async () => {
+  await insert(1_000);
+  const cycle = await customer.cycle();
+  await pushAll(cycle, ({ recordId }) => sfidOf(recordId), orgTime(1));
+  await customer.sql("VACUUM FULL salesforce.contact");
+  const pages = () => customer.sql("SELECT id, (ctid::text::point)[0] AS page FROM salesforce.contact ORDER BY id");
+  const before = await pages();
+
+  await customer.sql("UPDATE salesforce.contact SET lastname = 'Curie' WHERE id % 25 = 0");
+  expect(await pages()).toEqual(before);
+  expect(await pushAll(cycle, ({ sfid }) => sfid, orgTime(2))).toHaveLength(40);
+
+  expect(await pages()).toEqual(before);
 });
 
 /** What PostgreSQL has counted; a connection tells its counts when it ends. */
