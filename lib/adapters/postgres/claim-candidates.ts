@@ -2,7 +2,7 @@ import { hasFailed } from "./ended.ts";
 import { isPending } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
 import { logOrder, waits } from "./log-index.ts";
-import { isOfTable, literal, type Metadata, name, qualified } from "./sql.ts";
+import { literal, type Metadata, name, qualified } from "./sql.ts";
 
 /** What is looked for. */
 export interface Asked {
@@ -48,7 +48,6 @@ const CLAIM_BYTES = 8_000_000;
  *
  * What blocks others is gathered as one JSON object of keys, in which each change looks its own keys up; and what comes of
  * one step goes to the next as an array. Nothing is joined but the rows, by key, so no plan can go wrong over a long backlog.
- * Held deletes, of which there can be millions, are looked for by each change instead, as far as an index knows them.
  */
 export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Asked): string {
   const { shape, layout } = mapped;
@@ -58,17 +57,14 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
   const mayRead = `fit > ${WRITTEN_CHANGES} AND NOT deletes AND NOT ${anyFailed}`;
   return `
     WITH blocking AS MATERIALIZED (${blocking(tables, mapped, asked)}
-    ), held AS MATERIALIZED (
-      SELECT (SELECT true FROM ${tables.log} h WHERE ${isHeld("h", table)} ORDER BY h.table_name, h.id LIMIT 1) AS are_any
-    ), held_values AS MATERIALIZED (${heldValues(tables, mapped)}
     ), candidates AS MATERIALIZED (
       SELECT c.id, c.record_id, c.action, coalesce(pg_column_size(c."values"), 0) AS bytes FROM ${tables.log} c
       WHERE ${waits("c", table, asked.isOrdered)} AND c.id > ${asked.after}
         AND c.state = 'NEW' AND (c.due_at IS NULL OR c.due_at <= ${time(asked.now)})
         AND CASE WHEN (SELECT first_by_key = '{}' FROM blocking) THEN true ELSE
           NOT (SELECT first_by_key FROM blocking) ? ('row ' || c.record_id)
-          AND NOT EXISTS (SELECT FROM unnest(${keysOf("c", mapped)}) AS key WHERE ${comesBefore("blocking")}) END
-        AND CASE WHEN (SELECT are_any FROM held) THEN ${isBesideHeld(tables, mapped)} ELSE true END
+          AND NOT EXISTS (SELECT FROM unnest(${keysOf("c", mapped)}) AS key
+            WHERE ((SELECT first_by_key FROM blocking) ->> key)::bigint < c.id) END
       ORDER BY ${logOrder("c", asked.isOrdered)} LIMIT ${asked.limit}
     ), place AS MATERIALIZED (
       SELECT count(*) AS found, count(*) FILTER (WHERE fits) AS fit, max(id) FILTER (WHERE fits) AS last,
@@ -96,52 +92,14 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
 const time = (at: Date): string => `${literal(at.toISOString())}::timestamptz`;
 
 /** Building an object of each change's old values, to be read again, would cost more than all that is asked of them. */
-function upsertValueOf(mapped: MappedTable): string {
-  const column = upsertColumn(mapped);
+function upsertValueOf({ shape }: MappedTable): string {
+  const column = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
   return column === undefined ? "NULL::jsonb" : `CASE WHEN old ? ${literal(column)} THEN old END`;
 }
 
-/** What an index of them says of changes that wait for their time or are held, beside that they wait. */
-const isSetAside = (alias: string): string => `(${alias}.due_at IS NOT NULL OR ${alias}.held)`;
-
-/** A condition of held deletes of a table. */
-const isHeld = (alias: string, table: string): string =>
-  `${isOfTable(alias, table)} AND ${alias}.processed_at IS NULL AND ${alias}.held AND ${isSetAside(alias)}`;
-
 /**
- * Whether no held delete is of the same row, or an earlier one of the same record or with the same upsert value. Rows and
- * records by their own indexes: what else is asked of them, and in which order, is said so that no other one seems to serve;
- * and the first one is asked for, or all would be read once, to be looked up by hashes. No id is longer than 18 characters. The
- * upsert values, which no index knows, are gathered for the first change that has one.
- */
-function isBesideHeld({ log }: Metadata, mapped: MappedTable): string {
-  const of = `FROM ${log} h WHERE h.table_name = ${literal(mapped.shape.table)} AND h.processed_at IS NULL`;
-  const id = "left(c.sfid, 15)";
-  return `
-          (SELECT true ${of} AND h.record_id = c.record_id AND CASE WHEN h.held THEN true END LIMIT 1) IS NULL
-          AND (SELECT true ${of} AND h.action = 'DELETE' AND h.sfid >= ${id} AND h.sfid <= ${id} || 'zzzz'
-            AND CASE WHEN h.held THEN left(h.sfid, 15) = ${id} AND h.id < c.id END
-            ORDER BY h.sfid LIMIT 1) IS NULL
-          AND NOT EXISTS (SELECT FROM unnest(array_remove(ARRAY[${upsertKeysOf("c", mapped).join(", ")}]::text[], NULL)) AS key
-            WHERE ${comesBefore("held_values")})`;
-}
-
-/** The first held delete of each upsert value. */
-function heldValues({ log }: Metadata, mapped: MappedTable): string {
-  const [key] = upsertKeysOf("h", mapped);
-  if (key === undefined) return " SELECT '{}'::jsonb AS first_by_key";
-  return `
-      SELECT coalesce(jsonb_object_agg(key, id ORDER BY id DESC), '{}') AS first_by_key FROM (
-        SELECT ${key} AS key, h.id FROM ${log} h WHERE ${isHeld("h", literal(mapped.shape.table))}
-      ) AS keys WHERE key IS NOT NULL`;
-}
-
-/** A condition of one key of a change `c`: the part of the statement has an earlier change with it. */
-const comesBefore = (part: string): string => `((SELECT first_by_key FROM ${part}) ->> key)::bigint < c.id`;
-
-/**
- * The rows of changes that are under way or wait for their time, and those that were not told their last result; and the
- * first such change of each sfid and upsert value.
+ * The rows of changes that are under way, wait or are held, and those that were not told their last result; and the
+ * first such change of each sfid and upsert value. What is said twice of `due_at` and `held` is the condition of an index.
  */
 function blocking(tables: Metadata, mapped: MappedTable, { now, besides }: Asked): string {
   const { log } = tables;
@@ -155,22 +113,19 @@ function blocking(tables: Metadata, mapped: MappedTable, { now, besides }: Asked
           AND NOT coalesce(b.batch_id = ANY (${others}), false)
         UNION ALL
         SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key
-        WHERE b.table_name = ${table} AND b.processed_at IS NULL AND b.due_at > ${time(now)} AND ${isSetAside("b")}
+        WHERE b.table_name = ${table} AND b.processed_at IS NULL AND (b.due_at > ${time(now)} OR b.held)
+          AND (b.due_at IS NOT NULL OR b.held)
         UNION ALL
         SELECT 'row ' || o.record_id, o.id FROM ${log} o WHERE o.table_name = ${table} AND o.row_owed
       ) AS keys`;
 }
 
-/** By what changes of different rows can get in each other's way. */
-const keysOf = (alias: string, mapped: MappedTable): string =>
-  `array_remove(ARRAY[${[`'id ' || left(${alias}.sfid, 15)`, ...upsertKeysOf(alias, mapped)].join(", ")}], NULL)`;
-
-/** The upsert values that a change had and has; Salesforce compares them without case. */
-function upsertKeysOf(alias: string, mapped: MappedTable): string[] {
-  const column = upsertColumn(mapped);
-  const sides = column === undefined ? [] : [`${alias}.old`, `${alias}."values"`];
-  return sides.map((side) => `'key ' || lower(btrim(${side} ->> ${literal(column ?? "")}))`);
+/** By what changes of different rows can get in each other's way; Salesforce compares upsert values without case. */
+function keysOf(alias: string, { shape }: MappedTable): string {
+  const column = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
+  const keys = [`'id ' || left(${alias}.sfid, 15)`];
+  for (const side of column === undefined ? [] : [`${alias}.old`, `${alias}."values"`]) {
+    keys.push(`'key ' || lower(btrim(${side} ->> ${literal(column ?? "")}))`);
+  }
+  return `array_remove(ARRAY[${keys.join(", ")}], NULL)`;
 }
-
-const upsertColumn = ({ shape }: MappedTable): string | undefined =>
-  shape.columns.find(({ field }) => field === shape.upsertField)?.column;
