@@ -44,8 +44,12 @@ export const unsorted = (select: string): readonly [string, string, string] => [
 export const createWaitingInOrder = ({ log }: Metadata, how: "" | "CONCURRENTLY"): string =>
   `CREATE INDEX ${how} IF NOT EXISTS ${WAITING_IN_ORDER} ON ${log} (${tableInOrder()}, id) WHERE processed_at IS NULL AND NOT held`;
 
+/** Takes away what an earlier version has made and nothing asks for any more. */
+export const dropUnusedIndex = ({ log }: Metadata, how: "" | "CONCURRENTLY"): string =>
+  `DROP INDEX ${how} IF EXISTS ${beside(log, "_bridge_log_all_successes")}`;
+
 /**
- * Builds what a log in use lacks of its indexes, without holding its writers up; repeatable. What is being built is
+ * Builds what a log in use lacks of its indexes, and takes away what it has too many, without holding its writers up; repeatable. What is being built is
  * left to who builds: of two that began at once, PostgreSQL would end one. What a broken off building left goes, and is
  * built by the next look: of two that meet here, neither takes away what the other has made.
  */
@@ -58,13 +62,17 @@ export async function buildLogIndex(session: Session, schema: string): Promise<v
        EXISTS (SELECT FROM pg_stat_progress_create_index WHERE relid = to_regclass($1)) AS building`,
     [tables.log, index],
   );
-  if (!found?.log || found.valid === true || found.building) return;
+  if (!found?.log || found.building) return;
+  await session.query(dropUnusedIndex(tables, "CONCURRENTLY"));
+  if (found.valid === true) return;
   if (found.valid === false) await session.query(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
   else await session.query(createWaitingInOrder(tables, "CONCURRENTLY"));
 }
 
-/** Beside its log, whose name is qualified. */
-const indexOf = (log: string): string => log.replace(/"_trigger_log"$/, name(WAITING_IN_ORDER));
+const indexOf = (log: string): string => beside(log, WAITING_IN_ORDER);
+
+/** An index of a log, whose name is qualified. */
+const beside = (log: string, index: string): string => log.replace(/"_trigger_log"$/, name(index));
 
 const isBetween = (expression: string, table: string): string =>
   `${expression} >= ${table} AND ${expression} <= ${table}`;

@@ -1,6 +1,7 @@
 import type { State } from "../../model/change.ts";
 import { hasSucceeded } from "./ended.ts";
 import { isPending } from "./in-hand.ts";
+import { BEGINNING as BEFORE_ALL } from "./log-index.ts";
 import type { Metadata } from "./sql.ts";
 
 /** Which rows of the trigger log; null does not filter. The table is the parameter $3 of a page and $1 of a total. */
@@ -17,7 +18,7 @@ export interface LogFilter {
 export function logPage(tables: Metadata, filter: LogFilter, columns: string): string {
   const { state, table } = filter;
   const isWhole = state === null && table === null;
-  const page = isWhole ? pageFrom(tables, columns, newest(tables)) : pageOf(tables, filter, columns, "DESC");
+  const page = isWhole ? pageFrom(tables, columns, newest(tables)) : pageOf(tables, columns, firstIds(tables, filter));
   return `SELECT ${written(page)} AS rows, ${total(tables, filter)} AS total`;
 }
 
@@ -33,7 +34,7 @@ export function deepLogPage(tables: Metadata, columns: string): string {
 
 /** Rows of a part of the log without the total, counted from the newest row on (DESC) or from the oldest (ASC). */
 export function logRows(tables: Metadata, filter: LogFilter, columns: string, order: Order): string {
-  return `SELECT ${written(pageOf(tables, filter, columns, order))} AS rows`;
+  return `SELECT ${written(pageOf(tables, columns, pageOfIds(tables, filter, order)))} AS rows`;
 }
 
 /** How many rows match. */
@@ -104,17 +105,33 @@ const newest = (tables: Metadata): string =>
   `(SELECT id FROM ${tables.log} ORDER BY id DESC LIMIT 1 OFFSET $2::bigint)`;
 
 /** The rows of a page of a part of the log, by their ids: as an array PostgreSQL 17 finds them in one walk of the key. */
-const pageOf = (tables: Metadata, filter: LogFilter, columns: string, order: Order): string =>
-  `SELECT ${columns} FROM ${tables.log} l WHERE l.id = ANY (ARRAY(${pageOfIds(tables, filter, order)}))`;
+const pageOf = ({ log }: Metadata, columns: string, ids: string): string =>
+  `SELECT ${columns} FROM ${log} l WHERE l.id = ANY (ARRAY(${ids}))`;
 
-/** Each branch reads an index that is in the page's order, or the indexes of the few rows that wait. */
+/** Of a page that is not far back. What has succeeded of all tables comes from each one's index, however much waits before it. */
+function firstIds(tables: Metadata, filter: LogFilter): string {
+  if (filter.state !== "SUCCESS" || filter.table !== null) return pageOfIds(tables, filter, "DESC");
+  // A range of both columns seems to hold many: of what seems to be few, all would be read and sorted.
+  const first = `(t.table_name, (${BEFORE_ALL})::bigint)`;
+  const last = `(t.table_name, ${Number.MAX_SAFE_INTEGER}::bigint)`;
+  const ofEach = `SELECT l.id FROM ${tables.log} l
+      WHERE (l.table_name, l.id) >= ${first} AND (l.table_name, l.id) <= ${last} AND ${hasSucceeded("l")}
+      ORDER BY l.table_name DESC, l.id DESC LIMIT ${REACH}`;
+  return `SELECT id FROM ${tables.totals} t CROSS JOIN LATERAL (${ofEach}) AS ended WHERE t.success > 0
+    ORDER BY id DESC LIMIT $1::bigint OFFSET $2::bigint`;
+}
+
+/** A page takes no more of a part of the log than what lies before its end. */
+const REACH = "$1::bigint + $2::bigint";
+
+/** Each branch reads an index that is in the page's order, or the key, or the indexes of the few rows that wait. */
 function pageOfIds(tables: Metadata, filter: LogFilter, order: Order): string {
   const cut = (rows: string) => `SELECT id FROM ${rows} ORDER BY id ${order} LIMIT $1::bigint OFFSET $2::bigint`;
   const { state } = filter;
   if (state === "SUCCESS" || state === "FAILED") return cut(`${tables.log} l WHERE ${settled(state, filter)}`);
   if (state !== null) return cut(`(${waitingIds(tables, filter)}) AS waiting`);
 
-  const reach = (rows: string) => `(SELECT id FROM ${rows} ORDER BY id ${order} LIMIT $1::bigint + $2::bigint)`;
+  const reach = (rows: string) => `(SELECT id FROM ${rows} ORDER BY id ${order} LIMIT ${REACH})`;
   const branches = [
     reach(`${tables.log} l WHERE ${settled("SUCCESS", filter)}`),
     reach(`${tables.log} l WHERE ${settled("FAILED", filter)}`),

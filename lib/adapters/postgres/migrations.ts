@@ -1,4 +1,4 @@
-import { createWaitingInOrder } from "./log-index.ts";
+import { createWaitingInOrder, dropUnusedIndex } from "./log-index.ts";
 import { literal, type Metadata } from "./sql.ts";
 
 /**
@@ -13,7 +13,7 @@ export const MIGRATIONS: readonly ((schema: string, tables: Metadata) => string)
   keepsIdsPlain,
   readsInOrder,
   leavesRoom,
-  listsByKey,
+  listsByTable,
 ];
 
 function firstVersion(schema: string, tables: Metadata): string {
@@ -270,11 +270,15 @@ function leavesRoom(_: string, { log }: Metadata): string {
 }
 
 /**
- * What has succeeded is nearly all of a log, so lists of it go by the key. An index of it, beside that of each table, had
- * to be written for every change that is settled: a seventh of what settling costs.
+ * What has succeeded is listed by its table, or by the key. An index of it over all tables, beside that of each, had to be
+ * written for every change that is settled: a seventh of what settling costs. A log that holds something loses it beside its
+ * writers (`log-index.ts`).
  */
-function listsByKey(schema: string): string {
-  return `DROP INDEX IF EXISTS ${schema}._bridge_log_all_successes;`;
+function listsByTable(_: string, tables: Metadata): string {
+  return `
+    DO $bridge$ BEGIN
+      IF NOT EXISTS (SELECT FROM ${tables.log}) THEN ${dropUnusedIndex(tables, "")}; END IF;
+    END $bridge$;`;
 }
 
 /** The columns by which a mapping's cycle, and apart from it its long work, is held by one invocation at a time. */

@@ -157,8 +157,8 @@ const wantedColumns = (shape: TableShape): (readonly [string, string])[] => [
 ];
 
 /**
- * Of what its pages hold, in percent: each change of a row is two writes, the application's and ours that tells what became
- * of it, and both find room beside it, so that no index of the table has to be written.
+ * What its pages are filled to, in percent: an update of the application's comes twice, as it is and with our word of what
+ * became of it, and for some rows of a page both find room beside the row, so that no index of the table has to be written.
  */
 const FILLED = 90;
 

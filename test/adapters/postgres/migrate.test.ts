@@ -127,6 +127,32 @@ test("an index whose building broke off is made anew, and one that is there is l
   expect(await customer.sql(oid)).not.toEqual([first]);
 });
 
+test("the index that an earlier version made of all that succeeded goes with the daily look, beside its writers", async () => {
+  const { indexLog } = createProvisioner({ url: customer.url, schema: "salesforce" }, () => customer.now);
+  const unused = "SELECT to_regclass('salesforce._bridge_log_all_successes') IS NOT NULL AS there";
+  expect(await customer.sql(unused)).toEqual([{ there: false }]);
+  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  await customer.sql(
+    "CREATE INDEX _bridge_log_all_successes ON salesforce._trigger_log (id) WHERE processed_at IS NOT NULL",
+  );
+  await customer.sql("UPDATE salesforce._bridge_meta SET schema_version = 6");
+  const writer = await customer.connect();
+  await writer.query("BEGIN");
+  await writer.query("INSERT INTO salesforce.contact (lastname) VALUES ('Uncommitted')");
+
+  await migrateTo(MIGRATIONS);
+  const whenMigrated = await customer.sql(unused);
+  const looking = indexLog(mappingOf(customer.shape));
+  await untilSomebodyWaits(customer.application);
+  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Written meanwhile')");
+  await writer.query("COMMIT");
+  await looking;
+
+  expect(whenMigrated).toEqual([{ there: true }]);
+  expect(await customer.sql(unused)).toEqual([{ there: false }]);
+  expect(await claimed()).toBe(3);
+});
+
 test("changes are claimed without the index, too", async () => {
   await customer.sql("DROP INDEX salesforce._bridge_log_waiting_in_order");
   await customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Curie' FROM generate_series(1, 20)");

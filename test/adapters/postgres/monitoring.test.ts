@@ -187,7 +187,7 @@ describe("a long trigger log", () => {
   });
 });
 
-test("a page of all that succeeded reads no more of the log than lies before its end", async () => {
+test("a page of all that succeeded reads no more of the log than lies before its end, however much waits", async () => {
   const customer = await createCustomer();
   await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
   await customer.sql(
@@ -196,6 +196,10 @@ test("a page of all that succeeded reads no more of the log than lies before its
   );
   await customer.sql(
     "INSERT INTO salesforce._bridge_totals (table_name, success) VALUES ('table_0', 10000), ('table_1', 10000)",
+  );
+  await customer.sql(
+    `INSERT INTO salesforce._trigger_log (action, table_name, record_id)
+     SELECT 'UPDATE', 'table_0', n FROM generate_series(1, 20000) AS n`,
   );
   for (const statistics of ["none", "all"]) {
     if (statistics === "all") await customer.sql("ANALYZE salesforce._trigger_log");
@@ -209,7 +213,7 @@ test("a page of all that succeeded reads no more of the log than lies before its
 
     expect(page.total).toBe(20_000);
     expect(idsOf(page)).toEqual(Array.from({ length: 10 }, (_, place) => 19_980 - place));
-    expect(await rowsReadOfTheLog(customer), `with statistics: ${statistics}`).toBeLessThan(100);
+    expect(await rowsReadOfTheLog(customer), `with statistics: ${statistics}`).toBeLessThan(150);
   }
   await customer.close();
 });
