@@ -49,9 +49,9 @@ export const dropUnusedIndex = ({ log }: Metadata, how: "" | "CONCURRENTLY"): st
   `DROP INDEX ${how} IF EXISTS ${beside(log, "_bridge_log_all_successes")}`;
 
 /**
- * Builds what a log in use lacks of its indexes, and takes away what it has too many, without holding its writers up; repeatable. What is being built is
- * left to who builds: of two that began at once, PostgreSQL would end one. What a broken off building left goes, and is
- * built by the next look: of two that meet here, neither takes away what the other has made.
+ * Builds what a log in use lacks of its indexes, then takes away what nobody needs, without holding its writers up;
+ * repeatable. What is being built is left to who builds: of two that began at once, PostgreSQL would end one. What a broken
+ * off building left goes, and is built by the next look: of two that meet here, neither takes away what the other has made.
  */
 export async function buildLogIndex(session: Session, schema: string): Promise<void> {
   const tables = metadata(schema);
@@ -63,10 +63,9 @@ export async function buildLogIndex(session: Session, schema: string): Promise<v
     [tables.log, index],
   );
   if (!found?.log || found.building) return;
-  await session.query(dropUnusedIndex(tables, "CONCURRENTLY"));
-  if (found.valid === true) return;
+  if (found.valid === null) await session.query(createWaitingInOrder(tables, "CONCURRENTLY"));
   if (found.valid === false) await session.query(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
-  else await session.query(createWaitingInOrder(tables, "CONCURRENTLY"));
+  await session.query(dropUnusedIndex(tables, "CONCURRENTLY"));
 }
 
 const indexOf = (log: string): string => beside(log, WAITING_IN_ORDER);

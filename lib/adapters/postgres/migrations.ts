@@ -270,9 +270,9 @@ function leavesRoom(_: string, { log }: Metadata): string {
 }
 
 /**
- * What has succeeded is listed by its table, or by the key. An index of it over all tables, beside that of each, had to be
- * written for every change that is settled: a seventh of what settling costs. A log that holds something loses it beside its
- * writers (`log-index.ts`).
+ * What has succeeded is listed by its table, or by the key. An index of it over all tables, beside that of each, was one of
+ * three that every settled change had to be written into. A log that holds something loses it beside its writers
+ * (`log-index.ts`).
  */
 function listsByTable(_: string, tables: Metadata): string {
   return `
