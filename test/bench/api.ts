@@ -12,7 +12,7 @@ const HELP = `npm run bench:api [-- --scale 0.01] [--only audit,deliveries] [--r
 How fast the reading endpoints answer beside a trigger log of 1,000,000 rows and an audit log of 100,000 entries. The
 instance is npm start in a process of its own, its beat going on; the callers are this process with ten connections, each
 sending its next request when the last one is answered, and each asking for pages of a length of its own, so that no
-answer serves two of them. Entries of the audit log that the instance has read before it knows by heart, so pages that
+answer serves two of them. Entries of the audit log that the instance has read twice it knows by heart, so pages that
 nobody has read yet are measured as well ("anywhere"). What was written for the filling is vacuumed and checkpointed
 before anything is measured.
 

@@ -6,7 +6,7 @@ import { COUNTER, partition, sequenceKey } from "./audit-keys.ts";
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
 import { getPlain, type Place, queryPlain } from "./read-plain.ts";
-import { type RememberedEntries, rememberedEntries } from "./remembered-entries.ts";
+import { type ListedEntry, type RememberedEntries, rememberedEntries } from "./remembered-entries.ts";
 
 /** The audit log in DynamoDB. Entries past their days are left out of pages and totals before DynamoDB deletes them. */
 export function auditLog(database: Database, now: () => Date): AuditLog & AuditTrail {
@@ -52,28 +52,24 @@ async function readPage(database: Database, remembered: RememberedEntries, asked
   const { first, last } = await bounds(database, pk, asked.at);
   const newest = last - offset;
   const oldest = Math.max(first, newest - limit + 1);
-  const sequences = Array.from({ length: Math.max(0, newest - oldest + 1) }, (_, place) => newest - place);
-  const known = new Map(sequences.map((sequence) => [sequence, remembered.read(pk, sequence)]));
-  const missing = sequences.filter((sequence) => known.get(sequence) === undefined);
-  const [newestMissing, oldestMissing] = [missing[0], missing.at(-1)];
-  if (newestMissing !== undefined && oldestMissing !== undefined) {
-    for await (const items of range(database, pk, oldestMissing, newestMissing)) {
-      for (const [sequence, listed] of remember(remembered, asked, items)) known.set(sequence, listed);
+  const listed = Array.from({ length: Math.max(0, newest - oldest + 1) }, (_, at) => remembered.read(pk, newest - at));
+  const [from, to] = [listed.indexOf(undefined), listed.lastIndexOf(undefined)];
+  if (from >= 0) {
+    for await (const items of range(database, pk, newest - to, newest - from)) {
+      for (const [sequence, text] of remember(remembered, asked, items)) listed[newest - sequence] = text;
     }
   }
-  return { entries: [...known.values()].filter((listed) => listed !== undefined), total: last - first + 1 };
+  return { entries: listed.filter((text) => text !== undefined), total: last - first + 1 };
 }
 
 function remember(
   remembered: RememberedEntries,
   { workspaceId, pk }: Asked,
   items: readonly Item[],
-): readonly (readonly [sequence: number, listed: string])[] {
-  return items.map((item) => {
-    const [sequence, listed] = [Number(item["sk"]), readListed(item, workspaceId)];
-    remembered.add(pk, sequence, listed);
-    return [sequence, listed];
-  });
+): readonly ListedEntry[] {
+  const page = items.map((item) => [Number(item["sk"]), readListed(item, workspaceId)] as const);
+  remembered.add(pk, page);
+  return page;
 }
 
 type Item = Readonly<Record<string, unknown>>;
