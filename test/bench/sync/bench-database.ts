@@ -8,6 +8,10 @@ import { startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
 // The org and the database are this machine's own.
 guardConnections(() => null);
 
+/** Files of the write-ahead log that a checkpoint keeps to be written again: more than a part of the benchmark writes. */
+const KEPT_FILES = 60;
+const SETTINGS = { min_wal_size: `${(KEPT_FILES + 3) * 16}MB` };
+
 /** A PostgreSQL of the benchmark's own. */
 export interface BenchServer {
   /** An empty database; the server has nothing left to write when it is given. */
@@ -17,7 +21,7 @@ export interface BenchServer {
 
 export async function startBenchServer(): Promise<BenchServer> {
   const dataDir = mkdtempSync(join(tmpdir(), "bridge-bench-postgres-"));
-  const postgres = await startPostgres({ dataDir });
+  const postgres = await startPostgres({ dataDir, settings: SETTINGS });
   await useMemory(postgres.url);
   let count = 0;
   return {
@@ -37,14 +41,19 @@ export async function startBenchServer(): Promise<BenchServer> {
 
 /**
  * As on a server that has been up for a while, its shared memory has been used before, and there are files of the log to
- * be written again: handing out fresh memory would take the machine longer than some of what is measured.
+ * be written again: handing out fresh memory would take the machine longer than some of what is measured, and whoever
+ * commits when a file of the log is full would wait some 50 ms for a new one.
  */
 async function useMemory(url: string): Promise<void> {
   await run(
     url,
     `CREATE TABLE used (number int) WITH (fillfactor = 20);
-     INSERT INTO used SELECT generate_series(1, 1000000); DROP TABLE used; CHECKPOINT`,
+     INSERT INTO used SELECT generate_series(1, 1000000); DROP TABLE used`,
   );
+  for (let file = 0; file < KEPT_FILES; file += 1) {
+    await run(url, "SELECT pg_logical_emit_message(true, 'bench', 'a file of its own'); SELECT pg_switch_wal()");
+  }
+  await run(url, "CHECKPOINT");
 }
 
 /** One statement on a connection of its own. */
