@@ -6,6 +6,7 @@ import type { Write } from "../model/fold.ts";
 import type { RecordResult } from "../model/record.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
 import type { TableShape } from "../model/shape.ts";
+import { FIRST_JOB_RECORDS } from "../model/ways.ts";
 import type { Cycle } from "./cycle.ts";
 import { outcomesOf } from "./outcome-of.ts";
 import type { BulkSave, PushOutcome, SavedKind } from "./ports.ts";
@@ -34,7 +35,8 @@ export function keyOf(operation: BulkBatch["operation"], value: string): string 
 
 /**
  * Settles what came of a job that is over, file by file as they arrive. What was refused goes by the same table as a
- * refusal of SOAP; what was not processed is sent again, by SOAP; what no file tells becomes an ordinary doubt.
+ * refusal of SOAP; what was not processed is sent again, by SOAP; what no file tells becomes an ordinary doubt. Where the
+ * counts leave no other record that could have failed, the file of those that were saved is not asked for.
  */
 export async function takeResults(
   cycle: Cycle,
@@ -43,10 +45,25 @@ export async function takeResults(
   save: BulkSave,
   writes: ByKey,
 ): Promise<void> {
-  for (const kind of FILES[save.state](save)) await takeFile(cycle, sending, job, save, kind, writes);
+  const countsTell = areCounted(job, save, writes);
+  for (const kind of FILES[save.state](save)) {
+    if (kind === "successful" && countsTell && writes.size === save.processed - save.failed)
+      await takeSaved(cycle, sending, save, writes);
+    else await takeFile(cycle, sending, job, save, kind, writes);
+  }
   const unknown = [...writes.values()];
   for (const write of unknown) sending.delayed.set(write, 0);
   if (unknown.length > 0) await cycle.store.markSent(cycle.lease, randomUUID(), idsOf(unknown));
+}
+
+/**
+ * Whether a job's counts are those of these writes, and all that its file would tell of a saved one is known before: by
+ * upsert a record may be new, and Salesforce's id has 18 characters (Bulk API 2.0, Get Information About a Job).
+ */
+function areCounted({ operation }: BulkBatch, { state, processed }: BulkSave, writes: ByKey): boolean {
+  if (state !== "complete" || processed !== writes.size || operation === "upsert") return false;
+  for (const { record } of writes.values()) if (record.id?.length !== 18) return false;
+  return true;
 }
 
 /** An aborted job may still have been saving when it told what it had not processed. */
@@ -54,13 +71,26 @@ const FILES: Readonly<Record<BulkSave["state"], (save: BulkSave) => readonly Sav
   open: () => [],
   working: () => [],
   complete: ({ processed, failed }) => [
-    ...(processed > failed ? (["successful"] as const) : []),
     ...(failed > 0 ? (["failed"] as const) : []),
+    ...(processed > failed ? (["successful"] as const) : []),
   ],
   failed: () => ["successful", "failed", "unprocessed"],
   aborted: () => ["successful", "failed"],
   gone: () => [],
 };
+
+/** Settles writes that were saved, in pieces of a small job. */
+async function takeSaved(cycle: Cycle, sending: Sending, { at }: BulkSave, writes: ByKey): Promise<void> {
+  const saved = [...writes.values()];
+  writes.clear();
+  for (let from = 0; from < saved.length; from += FIRST_JOB_RECORDS) {
+    const some = saved.slice(from, from + FIRST_JOB_RECORDS);
+    await settleJobs(cycle, sending, await outcomesOf(cycle, sending, some, some.map(savedResult), at));
+    await cycle.hold.mayRead();
+  }
+}
+
+const savedResult = ({ record: { id } }: Write): RecordResult => ({ id, success: true, created: false, errors: [] });
 
 async function takeFile(
   cycle: Cycle,
