@@ -10,9 +10,6 @@ const LAST_LOOK_MILLISECONDS = 8_000;
 const PART_WHILE_MOVING = 1 / 16;
 const PART_WHILE_STILL = 1 / 4;
 
-/** From a tenth of its records on a job tells its own pace better than those before it do. */
-const TELLING_SHARE = 10;
-
 /** What is known of how fast Salesforce works off the jobs of a push, instants in epoch milliseconds. */
 export interface Pace {
   /** When the last one was seen to be over. */
@@ -45,13 +42,16 @@ export function nextLook(job: LookedAt, pace: Pace, now: number): number {
   return now + Math.min(wait, LAST_LOOK_MILLISECONDS);
 }
 
-/** As long as the rest takes at the job's own pace, or else at that of the jobs before; as often as calls are worth. */
+/**
+ * As long as the rest takes, or as often as calls are worth where nobody knows. The more of its records a job has done, the
+ * more its own pace counts against that of the jobs before it: what it did first may have waited for something else.
+ */
 function untilOver({ records, processed }: LookedAt, { perRecord }: Pace, worked: number): number {
-  if (processed > 0 && (processed >= records / TELLING_SHARE || perRecord === 0))
-    return (worked * (records - processed)) / processed;
-  if (perRecord === 0) return 2 * worked;
-  const left = perRecord * records - worked;
-  return left > 0 ? left : worked;
+  const rest = records - processed;
+  if (perRecord === 0) return processed > 0 ? (worked * rest) / processed : 2 * worked;
+  if (processed === 0) return perRecord * records > worked ? perRecord * records - worked : worked;
+  // Its share of the records times what the rest takes at its own pace, and the other share of what it takes at theirs.
+  return (worked * rest + rest * perRecord * rest) / records;
 }
 
 /**

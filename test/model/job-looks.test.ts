@@ -66,6 +66,21 @@ test("a job that takes a hundred times as long as the one before costs few calls
   expect(slow?.looks).toBeLessThanOrEqual(10);
 });
 
+test("a job that was slow to begin is looked after by the pace of those before it, and the less the more it has done", () => {
+  const pace = { freeSince: 0, perRecord: 0.02 }; // 50 ms for all
+  const job = { startedAt: 0, records: RECORDS, before: 0 };
+
+  expect(nextLook({ ...job, processed: 250 }, pace, 60) - 60, "540 ms by its own pace").toBeLessThanOrEqual(100);
+  expect(nextLook({ ...job, processed: 2_000 }, pace, 400) - 400, "100 ms by its own pace").toBeGreaterThanOrEqual(80);
+});
+
+test("a job that takes ten times as long as those before it costs few calls where it tells how far it is", () => {
+  const looked = lookAfter({ starts: [0, 50, 90], takes: [2_000, 2_000, 20_000], tellsProgress: true });
+
+  expect(looked[2]?.looks).toBeLessThanOrEqual(12);
+  expect(looked[2]?.late).toBeLessThanOrEqual(1_500);
+});
+
 test("a job that is nearly over is looked at when it says it will be, unless it stands still", () => {
   const job = { startedAt: 0, records: 1_000, processed: 960 };
 
