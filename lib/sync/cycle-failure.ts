@@ -35,7 +35,8 @@ function troubleWithDatabase(error: unknown): string | null {
 /** How the driver says it; it has no codes for these. */
 const CONNECTION_LOST = /connection terminated|timeout expired|connection error|connection timeout/i;
 
-function codeOf(error: unknown): string {
+/** By what a driver or a client names an error; empty where it does not. */
+export function codeOf(error: unknown): string {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : "";
   return typeof code === "string" ? code : "";
 }
