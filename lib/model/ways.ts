@@ -17,7 +17,7 @@ const UPLOAD_BYTES = 100_000_000;
 /** In CSV this clears a field, so a text that says so cannot travel there. */
 export const CLEARS = "#N/A";
 
-/** Make, upload, start, two files of results; and the looks in between, as many as a job of a quarter of a minute takes. */
+/** Make, upload, start, up to two files of results; and the looks in between, as many as a job of a quarter of a minute takes. */
 const CALLS_AROUND_LOOKS = 5;
 const LOOKS = 6;
 

@@ -1,6 +1,8 @@
 import { type CycleFailure, REASON_OF } from "../model/engine.ts";
 import { Failure } from "../model/failure.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
+import { codeOf } from "./error-code.ts";
+import { TooManyHeld } from "./held-deletes.ts";
 import { type PostgresError, postgresTrouble } from "./postgres-trouble.ts";
 
 /** What an error that ended a cycle means for the engine, told without values of rows. */
@@ -8,6 +10,7 @@ export function failureOf(error: unknown): CycleFailure {
   if (error instanceof SalesforceRefusal) {
     return { reason: REASON_OF[error.refusal.kind], message: error.message.slice(0, 500) };
   }
+  if (error instanceof TooManyHeld) return { reason: "deletes_held", message: error.message };
   if (isOfTheCloud(error))
     return { reason: "engine_fault", message: `the service's own cloud failed (${nameOf(error)})` };
   const trouble = troubleWithDatabase(error);
@@ -34,9 +37,3 @@ function troubleWithDatabase(error: unknown): string | null {
 
 /** How the driver says it; it has no codes for these. */
 const CONNECTION_LOST = /connection terminated|timeout expired|connection error|connection timeout/i;
-
-/** By what a driver or a client names an error; empty where it does not. */
-export function codeOf(error: unknown): string {
-  const code = typeof error === "object" && error !== null && "code" in error ? error.code : "";
-  return typeof code === "string" ? code : "";
-}

@@ -4,6 +4,7 @@ import { type Pace, UNKNOWN_PACE } from "../model/job-looks.ts";
 import { FIRST_JOB_RECORDS, JOB_RECORDS } from "../model/ways.ts";
 import type { Cycle } from "./cycle.ts";
 import type { Doubtful } from "./doubtful.ts";
+import { claimTrouble } from "./held-deletes.ts";
 import { lookUpAgain } from "./look-up-again.ts";
 import { ChangedMeanwhile, type ClaimedChange, type PushOutcome } from "./ports.ts";
 import { idsOf } from "./save-batch.ts";
@@ -100,7 +101,10 @@ async function claimedAnew(cycle: Cycle, work: () => Promise<boolean>): Promise<
 
 async function claim(cycle: Cycle, { sending, besides, sideBySide }: Run): Promise<readonly ClaimedChange[]> {
   const full = cycle.tally.jobsWaiting < JOBS_AT_WORK ? CLAIM_LIMIT : SMALL_CLAIM_LIMIT;
-  const claimed = await cycle.store.claim(cycle.lease, sideBySide > 0 ? FIRST_JOB_RECORDS : full, besides);
+  const limit = sideBySide > 0 ? FIRST_JOB_RECORDS : full;
+  const claimed = await cycle.store.claim(cycle.lease, limit, besides).catch((error: unknown) => {
+    throw claimTrouble(error, cycle.tally.heldDeletes);
+  });
   // What was sent once and is in doubt is never to be sent by giving it back.
   for (const { id, sent } of claimed) if (!sent) sending.unsent.add(id);
   return claimed;

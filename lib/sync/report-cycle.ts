@@ -3,9 +3,10 @@ import type { CycleFailure } from "../model/engine.ts";
 import type { Mapping } from "../model/mapping.ts";
 import type { CycleMessage } from "../model/messages.ts";
 import { concludeCycle, logCycle, type Reported } from "./conclude-cycle.ts";
-import { codeOf, failureOf } from "./cycle-failure.ts";
+import { failureOf } from "./cycle-failure.ts";
 import { emptyOutbox } from "./empty-outbox.ts";
 import { figuresOf } from "./figures.ts";
+import { tooMany } from "./held-deletes.ts";
 import type { CycleStore, Salesforce, Totals } from "./ports.ts";
 import type { CycleReport } from "./run-cycle.ts";
 import type { MessageNeeds } from "./service-ports.ts";
@@ -33,7 +34,7 @@ export async function reportUnbegun(needs: MessageNeeds, reported: Reported, err
 /** Tells what a cycle did: its events leave, its totals are told, the engine remembers how it ended, the log gets a line. */
 export async function reportCycle(needs: MessageNeeds, ended: Ended, report: CycleReport): Promise<void> {
   if (!report.ran) return;
-  const failure = failureIn(report);
+  const failure = report.error === null ? heldDeletes(report) : failureOf(report.error);
   logCycle(needs, ended, { failure, ...report });
   // A cycle that was stopped has proved nothing, neither good nor bad.
   if (failure || report.stopped === null) await concludeCycle(needs, ended, failure);
@@ -44,19 +45,9 @@ export async function reportCycle(needs: MessageNeeds, ended: Ended, report: Cyc
   if (report.outboxWaits) await emptyOutbox(needs, ended.mapping.workspaceId, ended.store);
 }
 
-function failureIn({ error, tally: { heldDeletes } }: Ran): CycleFailure | null {
-  const held = `${heldDeletes} deletes are more than an hour may bring; confirm them, or restore what was deleted`;
-  if (error === null) return heldDeletes === 0 ? null : { reason: "deletes_held", message: held };
-  if (heldDeletes < MANY_HELD || !TOO_MUCH.has(codeOf(error))) return failureOf(error);
-  const until = "until then nothing of this mapping is sent, since PostgreSQL takes too long to look past so many";
-  return { reason: "deletes_held", message: `${held}; ${until}` };
+function heldDeletes({ tally: { heldDeletes } }: Ran): CycleFailure | null {
+  return heldDeletes === 0 ? null : { reason: "deletes_held", message: tooMany(heldDeletes) };
 }
-
-/** Each claim looks what it may send up in all that is held: a million takes PostgreSQL some ten seconds. */
-const MANY_HELD = 200_000;
-
-/** A statement took longer than it may, or made more than memory holds (PostgreSQL documentation, appendix A). */
-const TOO_MUCH: ReadonlySet<string> = new Set(["57014", "54000"]);
 
 /** Written when the step changes or a minute after the last time, so that idle cycles write nothing. */
 async function keepBudget({ engine, clock }: MessageNeeds, { mapping, budget, salesforce }: Ended): Promise<void> {

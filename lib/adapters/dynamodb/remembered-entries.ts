@@ -57,6 +57,7 @@ export function rememberedEntries(mostCharacters = MOST_CHARACTERS): RememberedE
       return older;
     },
     add(pk, page) {
+      if (page.length === 0) return;
       const before = asked.filter((other) => other.pk === pk);
       for (const [sequence, listed] of page) {
         const isAskedAgain = before.some(({ newest, oldest }) => oldest <= sequence && sequence <= newest);
