@@ -1,0 +1,131 @@
+import { once } from "node:events";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { describe, expect, test } from "vitest";
+import { ResponseStream } from "../../../../lib/local/cloud/lambda/response-stream.ts";
+
+const made = (): ResponseStream => new ResponseStream(() => undefined);
+
+describe("what a streaming handler writes to", () => {
+  test("gives each write by itself, texts as texts, those of other encodings as bytes, and nothing for nothing", async () => {
+    const stream = made();
+
+    stream.write("");
+    stream.write("grün");
+    stream.write("67", "hex");
+    stream.write(Buffer.from("bytes"));
+    stream.end("end");
+
+    expect(await Readable.prototype.toArray.call(stream)).toEqual([
+      "grün",
+      Buffer.from("g"),
+      Buffer.from("bytes"),
+      "end",
+    ]);
+  });
+
+  test("tells who ends it when all is written, before it closes", async () => {
+    const stream = made();
+    const seen: string[] = [];
+    for (const event of ["finish", "end", "close"]) stream.on(event, () => seen.push(event));
+
+    stream.end("all", () => seen.push("told"));
+    stream.resume();
+    await once(stream, "close");
+
+    expect(seen).toEqual(["told", "finish", "end", "close"]);
+    expect([stream.writable, stream.writableEnded, stream.writableFinished]).toEqual([false, true, true]);
+  });
+
+  test("asks a fast writer to wait, and calls him when there is room", async () => {
+    const stream = made();
+    let taken = 0;
+    while (stream.write("x")) taken++;
+
+    const drained = once(stream, "drain");
+    stream.read();
+    await drained;
+
+    expect(taken).toBeGreaterThan(0);
+    expect(taken).toBeLessThan(10);
+  });
+
+  test("takes a stream that is piped into it, whole and at the reader's pace", async () => {
+    const stream = made();
+    let produced = 0;
+    const source = Readable.from(
+      (function* () {
+        for (; produced < 100; produced++) yield `row ${produced}\n`;
+      })(),
+    );
+    const piped = pipeline(source, stream);
+    await once(stream, "readable");
+    const producedUnread = produced;
+
+    const rows = await Readable.prototype.toArray.call(stream);
+    await piped;
+
+    expect(rows).toHaveLength(100);
+    expect(producedUnread).toBeLessThan(50);
+  });
+
+  test("ends the stream that is piped into it when the reader goes away", async () => {
+    const stream = made();
+    const source = new Readable({ read: () => undefined });
+    const piped = pipeline(source, stream);
+
+    stream.destroy();
+
+    await expect(piped).rejects.toMatchObject({ code: "ERR_STREAM_PREMATURE_CLOSE" });
+    expect(source.destroyed).toBe(true);
+  });
+
+  test("breaks off with the error of the stream that is piped into it", async () => {
+    const stream = made();
+    const broken = once(stream, "error");
+    const source = new Readable({ read: () => source.destroy(new Error("the table is gone")) });
+
+    await expect(pipeline(source, stream)).rejects.toThrow("the table is gone");
+    expect((await broken)[0]).toMatchObject({ message: "the table is gone" });
+  });
+
+  test.each<[string, (stream: ResponseStream) => unknown]>([
+    ["ended", (stream) => stream.end()],
+    ["destroyed", (stream) => stream.destroy()],
+  ])("tells who writes to one that was %s that nothing comes of it", async (_, over) => {
+    const stream = made().on("error", () => undefined);
+    over(stream);
+
+    const [written, ended] = await Promise.all([
+      new Promise((told) => stream.write("late", told)),
+      new Promise((told) => stream.end(told)),
+    ]);
+
+    expect([written, ended]).toEqual([expect.any(Error), expect.any(Error)]);
+  });
+
+  test("is gone with the quick collections of memory once it was read", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as (options: { readonly type: "major" | "minor" }) => void;
+    const answer = async () => {
+      const stream = made();
+      const held = Buffer.alloc(100_000);
+      stream.on("close", () => held.fill(1));
+      stream.end("row");
+      stream.resume();
+      await once(stream, "close");
+    };
+    await answer();
+    collect({ type: "major" });
+    const before = process.memoryUsage().arrayBuffers;
+
+    for (let answered = 1; answered <= 150; answered++) {
+      await answer();
+      if (answered % 5 === 0) collect({ type: "minor" });
+    }
+
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(3_000_000);
+  });
+});
