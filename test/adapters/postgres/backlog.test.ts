@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createCycleStores } from "../../../lib/adapters/postgres/store.ts";
 import type { CycleStore } from "../../../lib/sync/ports.ts";
-import { type Customer, createCustomer, rowsReadOfTheLog } from "./customer.ts";
+import { type Customer, createCustomer, created, rowsReadOfTheLog } from "./customer.ts";
 
 let customer: Customer;
 let open: () => Promise<CycleStore>;
@@ -12,6 +12,8 @@ beforeEach(async () => {
 });
 afterEach(() => customer.close());
 
+const END = { marks: {}, pulledAt: null, apiCalls: {}, error: null };
+
 /** What the end of a cycle tells of waiting rows, so many seconds later. */
 async function waitingAfter(seconds: number): Promise<number> {
   customer.now = new Date(customer.now.getTime() + seconds * 1000);
@@ -19,7 +21,7 @@ async function waitingAfter(seconds: number): Promise<number> {
   const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "a test", slot: null } as const;
   const begun = await store.begin({ ...asked, leaseSeconds: 30 });
   if (!begun.held) throw new Error(`the lease was not to be had: ${begun.why}`);
-  const end = await store.finish(begun.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+  const end = await store.finish(begun.lease, END);
   await store.close();
   return end.queueDepth;
 }
@@ -54,4 +56,27 @@ test("a claim of a long backlog reads what it claims, whatever the planner knows
 
   // Each is found once, and read once.
   expect(await rowsReadOfTheLog(customer)).toBeLessThan(4 * 2_500 + 100);
+});
+
+test("a cycle in which nothing waits passes over what was settled once, and not again", async () => {
+  await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
+  await insert(5_000);
+  const { store, lease } = await customer.cycle();
+  const changes = await store.claim(lease, 5_000);
+  await store.markSent(
+    lease,
+    "a batch",
+    changes.map(({ id }) => id),
+  );
+  await store.settle(lease, changes.map(created));
+  expect(await store.claim(lease, 5_000)).toEqual([]);
+  await store.finish(lease, END);
+  await store.close();
+  await customer.sql("SELECT pg_stat_reset()");
+
+  const next = await customer.cycle();
+  expect(await next.store.finish(next.lease, END)).toMatchObject({ queueDepth: 0 });
+  await next.store.close();
+
+  expect(await rowsReadOfTheLog(customer)).toBeLessThan(500);
 });
