@@ -1,12 +1,15 @@
 import type { ClaimedChange } from "./change.ts";
 import type { TableShape } from "./shape.ts";
 
+/** A row by its number, a record by its id of 15 characters, an upsert value behind `key `, which no id begins with. */
+export type ChangeKey = number | string;
+
 /** By what the changes of a table get in each other's way, in log order. */
 export interface ChangeKeys {
   /** Its row, its record, the upsert values that it has and had. */
-  of(change: ClaimedChange): string[];
+  of(change: ClaimedChange): readonly ChangeKey[];
   /** A row may name another row of its own table as its parent, by the upsert value: that one goes first. */
-  parentsOf(change: ClaimedChange): readonly string[];
+  parentsOf(change: ClaimedChange): readonly ChangeKey[];
 }
 
 /** The keys of changes by a table's shape, which is looked through once for all of them. */
@@ -16,9 +19,9 @@ export function changeKeys({ columns, sfObject, upsertField }: TableShape): Chan
   const parents = own.map(({ column }) => column);
   return {
     of: ({ recordId, sfid, old, values }) => {
-      const keys = [`row ${recordId}`];
+      const keys: ChangeKey[] = [recordId];
       // Ids of 15 and of 18 characters name the same record.
-      if (sfid) keys.push(`sfid ${sfid.slice(0, 15)}`);
+      if (sfid) keys.push(sfid.slice(0, 15));
       if (upsert === undefined) return keys;
       if (old[upsert]) keys.push(keyOf(old[upsert]));
       if (values[upsert]) keys.push(keyOf(values[upsert]));
@@ -31,7 +34,7 @@ export function changeKeys({ columns, sfObject, upsertField }: TableShape): Chan
   };
 }
 
-const NONE: readonly string[] = [];
+const NONE: readonly never[] = [];
 
 /** Salesforce compares external ids without case unless the field says otherwise. */
 const keyOf = (value: string) => `key ${value.trim().toLowerCase()}`;
@@ -43,13 +46,14 @@ export interface Apart {
 }
 
 /** Tells apart, in log order, what shares a key with what is under way; `taken` holds the keys of that, and gains those of what waits. */
-export function keepApart(shape: TableShape, taken: Set<string>, changes: readonly ClaimedChange[]): Apart {
+export function keepApart(shape: TableShape, taken: Set<ChangeKey>, changes: readonly ClaimedChange[]): Apart {
   if (taken.size === 0) return { free: changes, behind: [] };
   const keys = changeKeys(shape);
+  const isTaken = (key: ChangeKey) => taken.has(key);
   const [free, behind]: [ClaimedChange[], ClaimedChange[]] = [[], []];
   for (const change of changes) {
     const own = keys.of(change);
-    const waits = own.some((key) => taken.has(key)) || keys.parentsOf(change).some((key) => taken.has(key));
+    const waits = own.some(isTaken) || keys.parentsOf(change).some(isTaken);
     if (waits) for (const key of own) taken.add(key);
     (waits ? behind : free).push(change);
   }

@@ -1,5 +1,5 @@
 import type { Action, ClaimedChange } from "./change.ts";
-import { changeKeys } from "./change-keys.ts";
+import { type ChangeKey, changeKeys } from "./change-keys.ts";
 import { outgoingFields } from "./outgoing-fields.ts";
 import type { Operation, OutgoingRecord } from "./record.ts";
 import type { TableShape } from "./shape.ts";
@@ -52,30 +52,33 @@ export interface Folded {
 export function fold(shape: TableShape, changes: readonly ClaimedChange[]): Folded {
   const settled: Ended[] = [];
   const refused: Folded["refused"][number][] = [];
-  const early = new Set<Draft>();
+  const early: Ended[] = [];
   const placed: Placed[] = [];
-  // What travels last of a draft and of those before it: where the draft itself does not, what follows waits for them.
-  const travelling = new Map<Draft, readonly Placed[]>();
 
   for (const draft of merge(shape, changes)) {
-    const isEarly = (draft.sfid === null && draft.followsInsert) || !draft.before.isDisjointFrom(early);
-    const before = travellingBefore(draft, travelling);
-    const outcome = isEarly ? "early" : writeOf(shape, draft);
-    if (before.length > 0) travelling.set(draft, before);
-    if (outcome === "early") early.add(draft);
+    const before = travellingBefore(draft);
+    draft.isEarly = (draft.sfid === null && draft.followsInsert) || isAnyEarly(draft.before);
+    draft.travelling = before;
+    const outcome = draft.isEarly ? "early" : writeOf(shape, draft, before);
+    if (outcome === "early") early.push(ended(draft));
     else if (outcome === "settled") settled.push(ended(draft));
     else if ("error" in outcome) refused.push({ ...ended(draft), ...outcome });
     else {
-      const last = place(outcome, before);
+      const last = { write: outcome, level: levelAfter(before) };
       placed.push(last);
-      travelling.set(draft, [last]);
+      draft.travelling = [last];
     }
   }
-  return { batches: batchesOf(placed), settled, refused, early: [...early].map(ended) };
+  return { batches: batchesOf(placed), settled, refused, early };
 }
 
-function travellingBefore({ before }: Draft, travelling: ReadonlyMap<Draft, readonly Placed[]>): readonly Placed[] {
-  return before.size === 0 ? NONE : [...new Set([...before].flatMap((other) => travelling.get(other) ?? NONE))];
+function travellingBefore({ before }: Draft): readonly Placed[] {
+  return before.size === 0 ? NONE : [...new Set([...before].flatMap(({ travelling }) => travelling))];
+}
+
+function isAnyEarly(drafts: ReadonlySet<Draft>): boolean {
+  for (const { isEarly } of drafts) if (isEarly) return true;
+  return false;
 }
 
 const ended = ({ recordId, changeIds }: Draft): Ended => ({ recordId, changeIds });
@@ -95,39 +98,44 @@ interface Draft {
   values: Readonly<Record<string, string | null>>;
   attempts: number;
   capturedAt: Date;
+  isEarly: boolean;
+  /** What travels last of it and of those before it: where it does not travel itself, what follows waits for them. */
+  travelling: readonly Placed[];
 }
 
 function merge(shape: TableShape, changes: readonly ClaimedChange[]): Draft[] {
   const drafts: Draft[] = [];
-  const ofRow = new Map<number, Draft>();
-  const lastWith = new Map<string, Draft>();
+  const lastWith = new Map<ChangeKey, Draft>();
   const keysBy = changeKeys(shape);
 
   for (const change of changes) {
     const keys = keysBy.of(change);
     const others = draftsOf(lastWith, keys, keysBy.parentsOf(change));
-    const open = ofRow.get(change.recordId);
+    const open = lastWith.get(change.recordId);
     const mergeable = open && canJoin(open, change) && others.every((other) => other.order <= open.order);
     const draft = mergeable ? open : begin(change, drafts.length, open);
     if (draft !== open) drafts.push(draft);
     for (const other of others) if (other !== draft) draft.before = new Set(draft.before).add(other);
     join(draft, change);
     for (const key of keys) lastWith.set(key, draft);
-    ofRow.set(change.recordId, draft);
   }
   return drafts;
 }
 
 /** Most changes share no key with an earlier one, so nothing is made until one does. */
-function draftsOf(lastWith: ReadonlyMap<string, Draft>, ...keys: readonly (readonly string[])[]): readonly Draft[] {
-  let drafts: Draft[] | null = null;
-  for (const some of keys) {
+function draftsOf(
+  lastWith: ReadonlyMap<ChangeKey, Draft>,
+  keys: readonly ChangeKey[],
+  parents: readonly ChangeKey[],
+): readonly Draft[] {
+  let drafts = NONE as readonly Draft[];
+  for (const some of [keys, parents]) {
     for (const key of some) {
       const draft = lastWith.get(key);
-      if (draft) drafts = drafts ? [...drafts, draft] : [draft];
+      if (draft) drafts = [...drafts, draft];
     }
   }
-  return drafts ?? NONE;
+  return drafts;
 }
 
 /** Nothing follows a delete but a new row under the same id; two inserts are two rows. */
@@ -151,6 +159,8 @@ function begin(change: ClaimedChange, order: number, previous: Draft | undefined
     values: NO_VALUES,
     attempts: 0,
     capturedAt: change.capturedAt,
+    isEarly: false,
+    travelling: NONE,
   };
 }
 
@@ -173,11 +183,12 @@ function join(draft: Draft, change: ClaimedChange): void {
   }
 }
 
-type Outcome = "settled" | { readonly action: Action; readonly error: string } | Omit<Write, "after">;
+type Outcome = "settled" | { readonly action: Action; readonly error: string } | Write;
 
-function writeOf(shape: TableShape, draft: Draft): Outcome {
+function writeOf(shape: TableShape, draft: Draft, before: readonly Placed[]): Outcome {
   const { action, sfid, recordId, changeIds, attempts, capturedAt } = draft;
-  const common = { recordId, changeIds, attempts, capturedAt };
+  const after = before.length === 0 ? NONE : before.map(({ write }) => write);
+  const common = { recordId, changeIds, attempts, capturedAt, after };
   if (action === null) return "settled";
   if (action === "DELETE") {
     return sfid ? { ...common, operation: "delete", action, record: { id: sfid, values: {} } } : "settled";
@@ -205,11 +216,8 @@ interface Placed {
   readonly level: number;
 }
 
-function place(write: Omit<Write, "after">, before: readonly Placed[]): Placed {
-  if (before.length === 0) return { write: { ...write, after: NONE }, level: 0 };
-  const level = 1 + Math.max(...before.map((other) => other.level));
-  return { write: { ...write, after: before.map((other) => other.write) }, level };
-}
+const levelAfter = (before: readonly Placed[]): number =>
+  before.reduce((most, { level }) => Math.max(most, level + 1), 0);
 
 const ORDER: readonly Operation[] = ["undelete", "delete", "update", "upsert", "create"];
 

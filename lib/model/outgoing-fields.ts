@@ -33,6 +33,7 @@ interface NamedParent extends ParentKey {
 
 /** Salesforce takes one name of a parent: its id if the row gives it, else the first external id, else none clears it. */
 function withParents(values: Readonly<Record<string, string | null>>, named: readonly NamedParent[]) {
+  if (named.length === 0) return { values, parents: [] };
   const sent = { ...values };
   const parents: OutgoingParent[] = [];
   for (const { reference, value, ...key } of named) {

@@ -45,19 +45,30 @@ export interface Ways<Write> {
  * so does what was refused before, so that a job that fails as a whole is never repeated.
  */
 export function waysOf<Write extends Travelling>(operation: Operation, writes: readonly Write[]): Ways<Write> {
-  const bulk: Write[][] = [];
-  const soap = new Set(writes);
-  if (!MATCHED.has(operation) || !isCheaper(writes.length)) return { bulk, soap: writes };
+  if (!MATCHED.has(operation) || !isCheaper(writes.length)) return { bulk: [], soap: writes };
   const fit = writes.filter(({ record, attempts }) => attempts === 0 && fitsUpload(record));
-  for (const group of Map.groupBy(fit, ({ record }) => headerOf(record).join()).values()) {
-    for (const job of jobsOf(group)) {
-      if (!isCheaper(job.length)) continue;
-      bulk.push(job);
-      for (const write of job) soap.delete(write);
-    }
-  }
-  return { bulk, soap: [...soap] };
+  const headerName = headerNames();
+  const groups = [...Map.groupBy(fit, ({ record }) => headerName(record)).values()];
+  const bulk = groups.flatMap((group) => [...jobsOf(group)]).filter((job) => isCheaper(job.length));
+  const travel = bulk.reduce((sum, job) => sum + job.length, 0);
+  if (travel === writes.length) return { bulk, soap: [] };
+  const inJobs = new Set(bulk.flat());
+  return { bulk, soap: writes.filter((write) => !inJobs.has(write)) };
 }
+
+/** Tells records of one header by one text; most of them name their fields in the same order, which is sorted once. */
+function headerNames(): (record: OutgoingRecord) => string {
+  const known = new Map<string, string>();
+  return (record) => {
+    const { id, values, parents = [] } = record;
+    const asNamed = `${id === null} ${Object.keys(values).join()} ${parents.map(keyName).join()}`;
+    const name = known.get(asNamed) ?? headerOf(record).join();
+    known.set(asNamed, name);
+    return name;
+  };
+}
+
+const keyName = ({ relationship, field }: OutgoingParent): string => `${relationship}.${field}`;
 
 /** Whether so many records cost fewer calls as one job; where it is even, SOAP answers sooner. */
 const isCheaper = (records: number): boolean => bulkCalls(records) < soapCalls(records);
@@ -67,7 +78,7 @@ const MATCHED: ReadonlySet<Operation> = new Set(["update", "upsert", "delete"]);
 
 /** The columns of a record in an upload: its fields, then its parents' keys, `Account.External_Id__c`. */
 export function headerOf({ id, values, parents = [] }: OutgoingRecord): string[] {
-  const keys = parents.map(({ relationship, field }) => `${relationship}.${field}`);
+  const keys = parents.map(keyName);
   return [...(id === null ? [] : ["Id"]), ...Object.keys(values).sort(), ...keys.sort()];
 }
 

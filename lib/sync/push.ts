@@ -1,4 +1,4 @@
-import { changeKeys, keepApart } from "../model/change-keys.ts";
+import { type ChangeKey, changeKeys, keepApart } from "../model/change-keys.ts";
 import { type Batch, type Folded, fold } from "../model/fold.ts";
 import { type Pace, UNKNOWN_PACE } from "../model/job-looks.ts";
 import { FIRST_JOB_RECORDS, JOB_RECORDS } from "../model/ways.ts";
@@ -39,7 +39,7 @@ interface Run {
   /** The batches of those that are marked as sent. */
   readonly besides: string[];
   /** What a change must not share with those jobs, nor with a change that waits for one of them. */
-  readonly taken: Set<string>;
+  readonly taken: Set<ChangeKey>;
   /** Jobs that may still be started beside others. */
   sideBySide: number;
   pace: Pace;
@@ -151,8 +151,14 @@ async function sendBeside(cycle: Cycle, run: Run, { folded, job, changes }: Piec
   run.jobs.push({ sending, isOver });
   // Where there is no Bulk API, which the first one may have found out by now, none is left.
   run.sideBySide = Math.max(0, run.sideBySide - 1);
-  if (run.sideBySide > 0) for (const key of changes.flatMap(changeKeys(cycle.shape).of)) run.taken.add(key);
+  if (run.sideBySide > 0) take(cycle.shape, run, changes);
   return true;
+}
+
+/** What is claimed from now on shares no key with these. */
+function take(shape: Cycle["shape"], { taken }: Run, changes: readonly ClaimedChange[]): void {
+  const keys = changeKeys(shape);
+  for (const change of changes) for (const key of keys.of(change)) taken.add(key);
 }
 
 /**
