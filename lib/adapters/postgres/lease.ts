@@ -147,7 +147,7 @@ export async function renew({ session, tables }: Bench, lease: Lease, leaseSecon
 
 /** Ends the cycle: marks, calls, spike, a little retention, and the lease is free; one round trip. */
 export async function finish(
-  bench: Bench,
+  bench: Bench & Pick<Workbench, "isOrdered">,
   lease: Lease,
   end: CycleEnd,
   { backlog, countsCycles }: { readonly backlog: BacklogMemory; readonly countsCycles: boolean },
@@ -156,14 +156,14 @@ export async function finish(
   const marks = pullMarksToSet(end.marks, 9);
   const { mappingIds = [], at = null } = end.unchanged ?? {};
   const pulledAt = end.pulledAt ?? (mappingIds.includes(lease.mappingId) ? at : null);
-  const counts = isCountDue(backlog, now());
+  const waiting = isCountDue(backlog, now()) ? countWaiting(tables, bench.isOrdered()) : null;
   const gained = countsCycles && end.count ? [JSON.stringify(end.count)] : [];
   const counted = gained.map(() => addCount(tables, "ended", `$${10 + marks.values.length}`, "$7")).join("");
   const [row] = await session.query<{
     still_ours: boolean;
     totals: Omit<Finished, keyof Waiting | "untold">;
     waiting: Waiting;
-  }>(finishStatement(tables, lease, marks.set, counts, counted), [
+  }>(finishStatement(tables, lease, marks.set, waiting, counted), [
     lease.mappingId,
     lease.fence,
     lease.configVersion,
@@ -177,7 +177,7 @@ export async function finish(
     ...gained,
   ]);
   if (!row?.still_ours) throw new LeaseLost(lease);
-  if (counts) backlog.counted = { waiting: row.waiting, at: now() };
+  if (waiting !== null) backlog.counted = { waiting: row.waiting, at: now() };
   const untold = { ...bench.untold };
   Object.assign(bench.untold, { rows: 0, sqlState: null }); // the next lease of this store counts its own
   return { ...row.totals, ...waitingNow(backlog, now()), untold };
@@ -191,7 +191,7 @@ function finishStatement(
   tables: Metadata,
   lease: Lease,
   marks: readonly string[],
-  counts: boolean,
+  waiting: string | null,
   counted: string,
 ): string {
   const isCycle = lease.work === "cycle";
@@ -214,7 +214,7 @@ function finishStatement(
     SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
       SELECT jsonb_build_object('rowsSynced', rows_synced, 'rowsFailed', rows_failed, 'apiCalls', api_calls,
         'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}))
-      FROM ended) AS totals, ${counts ? `(${countWaiting(tables)})` : "NULL"} AS waiting`;
+      FROM ended) AS totals, ${waiting === null ? "NULL" : `(${waiting})`} AS waiting`;
 }
 
 /** What was called before and now, by label. */
