@@ -2,6 +2,7 @@ import { type ChangeKey, changeKeys, keepApart } from "../model/change-keys.ts";
 import { type Batch, type Folded, fold } from "../model/fold.ts";
 import { type Pace, UNKNOWN_PACE } from "../model/job-looks.ts";
 import { FIRST_JOB_RECORDS, JOB_RECORDS } from "../model/ways.ts";
+import { waitBriefly } from "./clock.ts";
 import type { Cycle } from "./cycle.ts";
 import type { Doubtful } from "./doubtful.ts";
 import { claimTrouble } from "./held-deletes.ts";
@@ -21,6 +22,9 @@ const JOBS_AT_WORK = 3;
 /** A push begins with so many small jobs, each being worked off while others are claimed, uploaded and settled. */
 const JOBS_SIDE_BY_SIDE = 4;
 
+/** How long the job before the last one may take to start before more is claimed all the same. */
+const START_MILLISECONDS = 100;
+
 /**
  * A job that is opened, uploaded, started and taken up while changes are claimed for others; what its end asks for it
  * finds in `sending`. `isOver` is false where it was left at work.
@@ -28,6 +32,8 @@ const JOBS_SIDE_BY_SIDE = 4;
 interface JobBeside {
   readonly sending: Sending;
   readonly isOver: Promise<boolean>;
+  /** Resolves once it has been started, or will not be. */
+  readonly started: Promise<void>;
 }
 
 /** One push: what became of its changes so far, and its jobs. */
@@ -75,6 +81,7 @@ export async function push(cycle: Cycle, inDoubt: readonly Doubtful[], sparesCal
 /** False: nothing more is due, or a job was left at work, and what was to follow it goes back until later. */
 async function pushSome(cycle: Cycle, run: Run): Promise<boolean> {
   if (run.sideBySide === 0 && !(await finishJobs(cycle, run))) return false;
+  await letStart(cycle, run.jobs.at(-2));
   await cycle.hold.mayRead();
   const claimed = await claim(cycle, run);
   const isFilled = claimed.length >= FIRST_JOB_RECORDS;
@@ -86,6 +93,14 @@ async function pushSome(cycle: Cycle, run: Run): Promise<boolean> {
   // What waits for a job of this push, early changes; and when a cycle stops, everything that was not sent.
   await giveBack(cycle, run.sending);
   return goesOn;
+}
+
+/**
+ * Gives a job a moment to be marked and started before more is claimed: the database does one thing after the other, and
+ * Salesforce would have nothing to do while it claims. A start that takes long waits for the network, not for claims.
+ */
+async function letStart({ clock }: Cycle, job: JobBeside | undefined): Promise<void> {
+  if (job) await waitBriefly(clock, START_MILLISECONDS, job.started);
 }
 
 /** What was only read may not be what it was: then nothing was sent of it, and it goes back to be claimed anew. */
@@ -146,9 +161,11 @@ async function sendBeside(cycle: Cycle, run: Run, { folded, job, changes }: Piec
   await settle(cycle, run.sending, withoutSending(folded));
   const sending = startSending();
   for (const id of idsOf(job.writes)) if (run.sending.unsent.delete(id)) sending.unsent.add(id);
-  const isOver = followBeside(cycle, run, sending, job);
-  isOver.catch(() => undefined); // met where its end is awaited
-  run.jobs.push({ sending, isOver });
+  const starting = startByBulk(cycle, sending, job, ({ batchId }) => run.besides.push(batchId));
+  const isOver = followBeside(cycle, run, sending, starting);
+  const met = () => undefined; // trouble is met where its end is awaited
+  isOver.catch(met);
+  run.jobs.push({ sending, isOver, started: starting.then(met, met) });
   // Where there is no Bulk API, which the first one may have found out by now, none is left.
   run.sideBySide = Math.max(0, run.sideBySide - 1);
   if (run.sideBySide > 0) take(cycle.shape, run, changes);
@@ -162,12 +179,17 @@ function take(shape: Cycle["shape"], { taken }: Run, changes: readonly ClaimedCh
 }
 
 /**
- * Starts a job, and takes its results up after those of the one before: Salesforce ends them in that order, so most looks
+ * Waits until a job is started, and takes its results up after those of the one before: Salesforce ends them in that order, so most looks
  * find one.
  */
-async function followBeside(cycle: Cycle, run: Run, sending: Sending, batch: Batch): Promise<boolean> {
+async function followBeside(
+  cycle: Cycle,
+  run: Run,
+  sending: Sending,
+  starting: ReturnType<typeof startByBulk>,
+): Promise<boolean> {
   const before = run.jobs.at(-1)?.isOver;
-  const job = await startByBulk(cycle, sending, batch, ({ batchId }) => run.besides.push(batchId));
+  const job = await starting;
   // There is no Bulk API here, which the next ones need not find out by themselves.
   if (job === null) run.sideBySide = 0;
   await before?.catch(() => undefined);

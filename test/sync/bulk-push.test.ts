@@ -318,6 +318,31 @@ describe("more rows than one of the first jobs takes", () => {
     expect((await world.calls()) - before).toBeLessThanOrEqual(MORE / 200);
   }, 90_000);
 
+  test("are claimed one job ahead of what has been started", async () => {
+    await insertMany(3 * FIRST_JOB_RECORDS);
+
+    const asked = await steps("store.claim", "store.markSent", START);
+
+    const begun = asked.slice(0, asked.indexOf(START) + 1);
+    expect(begun.filter((call) => call === "store.claim")).toHaveLength(2);
+    expect(await states()).toEqual({ SUCCESS: 3 * FIRST_JOB_RECORDS });
+  }, 90_000);
+
+  test("are claimed all the same while the start of a job takes long", async () => {
+    await insertMany(3 * FIRST_JOB_RECORDS);
+    const third = Promise.withResolvers<void>();
+    let [claims, opened] = [0, 0];
+    world.interfere(async (call) => {
+      if (call === "store.claim" && ++claims === 3) third.resolve();
+      if (call === "org.uploadBulkSave" && ++opened === 1) await third.promise;
+    });
+
+    await world.cycle(contact);
+    world.interfere(null);
+
+    expect(await states()).toEqual({ SUCCESS: 3 * FIRST_JOB_RECORDS });
+  }, 90_000);
+
   test("are settled job by job, none waiting until the others have begun", async () => {
     await insertMany(MORE);
     const first = Promise.withResolvers<void>();
