@@ -28,7 +28,7 @@ export const FULL: Sizes = {
   large: 1_000_000,
   rounds: 3,
   pushed: 10_000,
-  pushRounds: 9,
+  pushRounds: 15,
   captured: 50_000,
   idleBeats: 20,
   mappings: [1, 10, 100, 1_000],
