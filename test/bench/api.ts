@@ -7,7 +7,7 @@ import { Caller } from "./caller.ts";
 import { growthOf, probed, readCsv } from "./csv-memory.ts";
 import { fillAuditLog, fillDeliveries, fillTriggerLog } from "./fill-logs.ts";
 
-const HELP = `npm run bench:api [-- --scale 0.01] [--only audit,deliveries] [--requests 1500]
+const HELP = `npm run bench:api [-- --scale 0.01] [--only audit,deliveries] [--requests 5000]
 
 How fast the reading endpoints answer beside a trigger log of 1,000,000 rows and an audit log of 100,000 entries. The
 instance is npm start in a process of its own, its beat going on; the callers are this process with ten connections, each
@@ -18,7 +18,7 @@ before anything is measured.
 
   --scale     a part of the rows and entries, to see that it works
   --only      the endpoints whose names begin with one of these
-  --requests  how often each endpoint is asked
+  --requests  how often each endpoint is asked: some seconds of it, so that one stall of the machine is not a percentile
 
 Prints each figure, and ends with 1 when a bar is missed.`;
 
@@ -26,7 +26,7 @@ const { values: options } = parseArgs({
   options: {
     scale: { type: "string", default: "1" },
     only: { type: "string", default: "" },
-    requests: { type: "string", default: "1500" },
+    requests: { type: "string", default: "5000" },
     help: { type: "boolean", default: false },
   },
 });
