@@ -62,9 +62,11 @@ function headerNames(): (record: OutgoingRecord) => string {
   return (record) => {
     const { id, values, parents = [] } = record;
     const asNamed = `${id === null} ${Object.keys(values).join()} ${parents.map(keyName).join()}`;
-    const name = known.get(asNamed) ?? headerOf(record).join();
-    known.set(asNamed, name);
-    return name;
+    const name = known.get(asNamed);
+    if (name !== undefined) return name;
+    const sorted = headerOf(record).join();
+    known.set(asNamed, sorted);
+    return sorted;
   };
 }
 

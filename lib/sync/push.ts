@@ -179,8 +179,8 @@ function take(shape: Cycle["shape"], { taken }: Run, changes: readonly ClaimedCh
 }
 
 /**
- * Waits until a job is started, and takes its results up after those of the one before: Salesforce ends them in that order, so most looks
- * find one.
+ * Takes up the results of a job once it was started, after those of the one before: Salesforce ends them in that order, so
+ * most looks find one.
  */
 async function followBeside(
   cycle: Cycle,

@@ -320,11 +320,14 @@ describe("more rows than one of the first jobs takes", () => {
 
   test("are claimed one job ahead of what has been started", async () => {
     await insertMany(3 * FIRST_JOB_RECORDS);
+    const asked: string[] = [];
+    world.interfere((call) => void asked.push(call));
 
-    const asked = await steps("store.claim", "store.markSent", START);
+    await cycleInMovedTime(); // which moves while nothing is under way, so no start takes long
+    world.interfere(null);
 
-    const begun = asked.slice(0, asked.indexOf(START) + 1);
-    expect(begun.filter((call) => call === "store.claim")).toHaveLength(2);
+    const before = asked.slice(0, asked.indexOf(START));
+    expect(before.filter((call) => call === "store.claim")).toHaveLength(2);
     expect(await states()).toEqual({ SUCCESS: 3 * FIRST_JOB_RECORDS });
   }, 90_000);
 

@@ -31,7 +31,7 @@ export function waitingNow({ counted }: BacklogMemory, now: Date): Waiting {
 /**
  * A SELECT of one `Waiting` over the whole log. What is held, deletes alone, is counted by itself, so that the rest is
  * looked for where claims have looked before (`isOrdered`): they mark what is dead there, and by an index that they don't
- * read each count would pass over all that was settled since the last vacuum.
+ * read each count would pass over all that was settled since the last vacuum, as it does over deletes alone.
  */
 export const countWaiting = ({ log }: Metadata, isOrdered: boolean): string => {
   const oldest = (when: string) => `coalesce(extract(epoch FROM clock_timestamp() - ${when}), 0)`;

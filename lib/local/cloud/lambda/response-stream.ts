@@ -9,8 +9,10 @@ const UTF_8: ReadonlySet<string> = new Set(["utf8", "utf-8"] satisfies BufferEnc
 type Write = (chunk: string | Uint8Array) => unknown;
 type Told = (error?: Error | null) => void;
 
-/** So many writes are kept for a slow reader before a writer is asked to wait. */
-const MOST_WAITING = 4;
+/** With so many writes unread, a writer is asked to wait. */
+const MOST_UNREAD = 4;
+
+const OVER = "the stream was ended or destroyed before";
 
 /**
  * What a streaming handler writes to. Its first write, even of nothing, sends what is due before. Reading gives each
@@ -20,26 +22,33 @@ const MOST_WAITING = 4;
  * It is a Readable that is written to, and no Duplex: Node's constructor of what can be written to sets `state.onwrite` to
  * an arrow function, and V8 makes functions that are set as properties in its old generation, from where this one would
  * keep the stream, and all that listens to it, until a collection of everything. To whoever pipes into it, it is a stream
- * of the old kind, by `write`, `end`, "drain" and "finish".
+ * of the old kind, which has `write`, `end`, "drain" and "finish" and no state. It has finished when all is written, read
+ * or not: whoever calls a function waits for the reader's end.
  */
 export class ResponseStream extends Readable {
   contentType = "application/octet-stream";
   _onBeforeFirstWrite: ((write: Write) => void) | undefined;
-  /** What Node asks of whatever is written to. */
   writableEnded = false;
   writableFinished = false;
   readonly #begun: (stream: ResponseStream) => void;
   #hasBegun = false;
   #isFull = false;
+  /** Those who are told of their write when there is room again. */
+  #waiting: Told[] = [];
 
   /** `begun` is called once, when the type of the content is settled. */
   constructor(begun: (stream: ResponseStream) => void) {
-    super({ objectMode: true, highWaterMark: MOST_WAITING });
+    super({ objectMode: true, highWaterMark: MOST_UNREAD });
     this.#begun = begun;
   }
 
+  /** Also of one that was destroyed, or Node would take its end for one that was meant, and pipe on into nothing. */
   get writable(): boolean {
-    return !this.writableEnded && !this.destroyed;
+    return !this.writableEnded;
+  }
+
+  get #isOver(): boolean {
+    return this.writableEnded || this.destroyed;
   }
 
   setContentType(contentType: string): void {
@@ -50,10 +59,16 @@ export class ResponseStream extends Readable {
   override _read(): void {
     if (!this.#isFull) return;
     this.#isFull = false;
+    this.#tell(null);
     this.emit("drain");
   }
 
-  /** False asks the writer to wait for "drain". */
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#tell(error ?? new Error(OVER));
+    done(error);
+  }
+
+  /** False asks the writer to wait for "drain". Throws for what is neither text nor bytes. */
   write(chunk: string | Uint8Array, ...rest: readonly unknown[]): boolean {
     this.#begin();
     return this.#take(chunk, ...rest);
@@ -61,24 +76,33 @@ export class ResponseStream extends Readable {
 
   end(...given: readonly unknown[]): this {
     const [last, encoding] = given.filter((one) => !isTold(one));
-    if (typeof last === "string" || last instanceof Uint8Array) this.write(last, encoding);
+    if (last !== undefined && last !== null) this.write(last as string, encoding);
     else this.#announce();
-    process.nextTick(finish, this, !this.writable, given.find(isTold));
-    if (!this.writable) return this;
+    process.nextTick(finish, this, this.#isOver, given.find(isTold));
+    if (this.#isOver) return this;
     this.writableEnded = true;
     this.push(null);
     return this;
   }
 
   #take(chunk: string | Uint8Array, ...rest: readonly unknown[]): boolean {
-    const [encoding] = rest;
+    if (typeof chunk !== "string" && !(chunk instanceof Uint8Array)) {
+      throw new TypeError(`only text and bytes can be written, not ${chunk === null ? "null" : typeof chunk}`);
+    }
     const told = rest.find(isTold);
-    if (told) process.nextTick(told, this.writable ? null : new Error(OVER));
-    if (chunk.length === 0) return !this.#isFull;
-    const isOther = typeof chunk === "string" && typeof encoding === "string" && !UTF_8.has(encoding);
-    const hasRoom = this.push(isOther ? Buffer.from(chunk, encoding as BufferEncoding) : chunk);
-    this.#isFull ||= !hasRoom;
-    return hasRoom;
+    if (this.#isOver) {
+      if (told) process.nextTick(told, new Error(OVER));
+      if (!this.destroyed) this.destroy(new Error("something was written after the end"));
+      return false;
+    }
+    if (chunk.length > 0) this.#isFull = !this.push(encoded(chunk, rest[0])) || this.#isFull;
+    if (told) this.#waiting.push(told);
+    if (!this.#isFull) this.#tell(null);
+    return !this.#isFull;
+  }
+
+  #tell(error: Error | null): void {
+    for (const told of this.#waiting.splice(0)) process.nextTick(told, error);
   }
 
   #begin(): void {
@@ -94,11 +118,14 @@ export class ResponseStream extends Readable {
   }
 }
 
-const OVER = "the stream was ended or destroyed before";
-
 const isTold = (given: unknown): given is Told => typeof given === "function";
 
-/** Tells that all was written, unless that was so before or the reader is gone. */
+function encoded(chunk: string | Uint8Array, encoding: unknown): string | Uint8Array {
+  const isOther = typeof chunk === "string" && typeof encoding === "string" && !UTF_8.has(encoding);
+  return isOther ? Buffer.from(chunk, encoding as BufferEncoding) : chunk;
+}
+
+/** Tells that all was written, or who ends what was over before that nothing came of it. */
 function finish(stream: ResponseStream, wasOver: boolean, told: Told | undefined): void {
   const isOver = wasOver || stream.destroyed;
   stream.writableFinished ||= !isOver;

@@ -8,6 +8,14 @@ import { ResponseStream } from "../../../../lib/local/cloud/lambda/response-stre
 
 const made = (): ResponseStream => new ResponseStream(() => undefined);
 
+async function* rowsWithoutEnd(ended: () => void): AsyncGenerator<string> {
+  try {
+    for (;;) yield "row";
+  } finally {
+    ended();
+  }
+}
+
 describe("what a streaming handler writes to", () => {
   test("gives each write by itself, texts as texts, those of other encodings as bytes, and nothing for nothing", async () => {
     const stream = made();
@@ -71,15 +79,43 @@ describe("what a streaming handler writes to", () => {
     expect(producedUnread).toBeLessThan(50);
   });
 
-  test("ends the stream that is piped into it when the reader goes away", async () => {
+  test.each<[string, (ended: () => void) => AsyncIterable<string> | ReadableStream | Readable]>([
+    ["stream", (ended) => new Readable({ read: () => undefined }).on("close", ended)],
+    ["web stream", (ended) => new ReadableStream({ pull: (to) => to.enqueue("row"), cancel: ended })],
+    ["generator", rowsWithoutEnd],
+  ])("ends the %s that is piped into it when the reader goes away", async (_, sourceOf) => {
     const stream = made();
-    const source = new Readable({ read: () => undefined });
-    const piped = pipeline(source, stream);
+    const ended = Promise.withResolvers<void>();
+    const piped = pipeline(sourceOf(ended.resolve) as Readable, stream);
 
     stream.destroy();
 
     await expect(piped).rejects.toMatchObject({ code: "ERR_STREAM_PREMATURE_CLOSE" });
-    expect(source.destroyed).toBe(true);
+    await ended.promise;
+  });
+
+  test("tells who writes more than is read of each write when there is room, or that nothing comes of it", async () => {
+    const stream = made();
+    const told: unknown[] = [];
+    for (let count = 0; count < 10; count++) stream.write("row", (error: unknown) => told.push(error ?? "written"));
+    await new Promise(setImmediate);
+    const toldUnread = told.length;
+
+    for (let count = 0; count < 10; count++) stream.read();
+    stream.write("row");
+    stream.read();
+    await new Promise(setImmediate);
+    expect([toldUnread < 10, told]).toEqual([true, Array.from({ length: 10 }, () => "written")]);
+
+    for (let count = 0; count < 10; count++) stream.write("row", (error: unknown) => told.push(error ?? "written"));
+    stream.destroy();
+    await new Promise(setImmediate);
+    expect(told).toHaveLength(20);
+    expect(told.at(-1)).toBeInstanceOf(Error);
+  });
+
+  test.each([[123], [{ a: 1 }], [null]])("refuses to write %j", (chunk) => {
+    expect(() => made().write(chunk as unknown as string)).toThrow("only text and bytes can be written");
   });
 
   test("breaks off with the error of the stream that is piped into it", async () => {
