@@ -53,3 +53,20 @@ test("a question that failed is asked again for those who came meanwhile", async
 
   expect(await second).toBe(1);
 });
+
+test("one that took long to fail has failed for those who came meanwhile, too, and is asked anew by the next", async () => {
+  const store = slowStore();
+  let time = 0;
+  const together = askTogether(() => time);
+
+  const asked = [together("page 1", store.ask), together("page 1", store.ask), together("page 1", store.ask)];
+  time = 15_000;
+  store.askings[0]?.reject(new Error("no answer in time"));
+  const told = await Promise.allSettled(asked);
+
+  expect(told.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  expect(store.askings.length).toBe(1);
+  const later = together("page 1", store.ask);
+  store.answer(1);
+  expect(await later).toBe(1);
+});
