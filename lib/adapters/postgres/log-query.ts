@@ -22,15 +22,19 @@ export function logPage(tables: Metadata, filter: LogFilter, columns: string): s
   return `SELECT ${written(page)} AS rows, ${total(tables, filter)} AS total`;
 }
 
-/** The same of the whole log and far back in it: its first row is counted from whichever end is nearer. */
-export function deepLogPage(tables: Metadata, columns: string): string {
-  const counted = "(SELECT total FROM counted)";
-  const oldest = `(SELECT id FROM ${tables.log} ORDER BY id LIMIT 1 OFFSET greatest(${counted} - 1 - $2::bigint, 0))`;
-  const first = `CASE WHEN $2::bigint >= ${counted} THEN NULL
-    WHEN 2 * $2::bigint > ${counted} THEN ${oldest} ELSE ${newest(tables)} END`;
-  return `WITH counted AS MATERIALIZED (SELECT ${total(tables, { state: null, table: null })} AS total)
-    SELECT ${written(pageFrom(tables, columns, first))} AS rows, ${counted} AS total`;
+/** Rows of the whole log without the total, from the one that lies `$2` rows after where the walk begins. */
+export function logRowsFrom(tables: Metadata, columns: string, walk: Walk): string {
+  return `SELECT ${written(pageFrom(tables, columns, WALKS[walk](tables)))} AS rows`;
 }
+
+/** Where a walk to a row begins: at the newest one, the oldest, or the first one whose id is less than `$3`. */
+export type Walk = "newest" | "oldest" | "milestone";
+
+const WALKS: Record<Walk, (tables: Metadata) => string> = {
+  newest,
+  oldest: ({ log }) => `(SELECT id FROM ${log} ORDER BY id LIMIT 1 OFFSET $2::bigint)`,
+  milestone: ({ log }) => `(SELECT id FROM ${log} WHERE id < $3::bigint ORDER BY id DESC LIMIT 1 OFFSET $2::bigint)`,
+};
 
 /** Rows of a part of the log without the total, counted from the newest row on (DESC) or from the oldest (ASC). */
 export function logRows(tables: Metadata, filter: LogFilter, columns: string, order: Order): string {
@@ -68,6 +72,9 @@ export const ERROR_COLUMNS = `${BEGINNING}, coalesce(l.sf_message, '') AS _ab_er
 const written = (page: string): string =>
   `(SELECT string_agg(row_to_json(item)::text, ',') FROM (${page} ORDER BY id DESC) AS item)`;
 
+/** The number of all rows, as an expression. */
+export const wholeTotal = (tables: Metadata): string => total(tables, { state: null, table: null });
+
 function total(tables: Metadata, filter: LogFilter): string {
   switch (filter.state) {
     case null:
@@ -101,8 +108,9 @@ const pageFrom = (tables: Metadata, columns: string, first: string): string =>
     SELECT ${columns} FROM ${tables.log} l WHERE l.id <= ${first} ORDER BY l.id DESC LIMIT $1::bigint) AS page`;
 
 /** The id of a page's first row, counted from the newest. */
-const newest = (tables: Metadata): string =>
-  `(SELECT id FROM ${tables.log} ORDER BY id DESC LIMIT 1 OFFSET $2::bigint)`;
+function newest({ log }: Metadata): string {
+  return `(SELECT id FROM ${log} ORDER BY id DESC LIMIT 1 OFFSET $2::bigint)`;
+}
 
 /** The rows of a page of a part of the log, by their ids: as an array PostgreSQL 17 finds them in one walk of the key. */
 const pageOf = ({ log }: Metadata, columns: string, ids: string): string =>

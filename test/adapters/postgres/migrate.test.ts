@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrate } from "../../../lib/adapters/postgres/migrate.ts";
 import { MIGRATIONS } from "../../../lib/adapters/postgres/migrations.ts";
+import { postgresMonitoring } from "../../../lib/adapters/postgres/monitoring.ts";
 import { createProvisioner } from "../../../lib/adapters/postgres/provision.ts";
 import { openSession } from "../../../lib/adapters/postgres/session.ts";
 import { mappingOf } from "../../support/shapes.ts";
@@ -127,6 +128,32 @@ test("an index whose building broke off is made anew, and one that is there is l
   expect(await customer.sql(oid)).not.toEqual([first]);
 });
 
+test("a log of a version that does not tell what was taken out of it is read far back as exactly as any", async () => {
+  await customer.sql("DROP FUNCTION salesforce._bridge_log_pruned CASCADE");
+  await customer.sql("ALTER TABLE salesforce._bridge_totals DROP COLUMN pruned_to");
+  await customer.sql("UPDATE salesforce._bridge_meta SET schema_version = 7");
+  await customer.sql("INSERT INTO salesforce._bridge_totals (table_name) VALUES ('contact') ON CONFLICT DO NOTHING");
+  await customer.sql(`
+    INSERT INTO salesforce._trigger_log (action, table_name, record_id)
+    SELECT 'UPDATE', 'contact', n FROM generate_series(1, 20000) AS n`);
+  const monitoring = postgresMonitoring(() => customer.now);
+  const firstOfPage = async () => {
+    await using database = await monitoring.open({ url: customer.url, schema: "salesforce" });
+    const { rows } = await database.listActivity({ state: null, table: null, limit: 1, offset: 9_000 });
+    return Number((JSON.parse(rows.text) as { readonly id: number }[])[0]?.id);
+  };
+  const takeOut = (id: number) => customer.sql("DELETE FROM salesforce._trigger_log WHERE id = $1", [id]);
+
+  for (const version of ["earlier", "this"]) {
+    if (version === "this") await migrateTo(MIGRATIONS);
+    await firstOfPage();
+    await firstOfPage();
+    const before = await firstOfPage();
+    await takeOut(before + 100);
+    expect(await firstOfPage(), version).toBe(before - 1);
+  }
+});
+
 test("the index that an earlier version made of all that succeeded goes with the daily look, beside its writers", async () => {
   const { indexLog } = createProvisioner({ url: customer.url, schema: "salesforce" }, () => customer.now);
   const unused = "SELECT to_regclass('salesforce._bridge_log_all_successes') IS NOT NULL AS there";
@@ -136,12 +163,12 @@ test("the index that an earlier version made of all that succeeded goes with the
     "CREATE INDEX _bridge_log_all_successes ON salesforce._trigger_log (id) WHERE processed_at IS NOT NULL",
   );
   await customer.sql("UPDATE salesforce._bridge_meta SET schema_version = 6");
+  await migrateTo(MIGRATIONS);
+  const whenMigrated = await customer.sql(unused);
   const writer = await customer.connect();
   await writer.query("BEGIN");
   await writer.query("INSERT INTO salesforce.contact (lastname) VALUES ('Uncommitted')");
 
-  await migrateTo(MIGRATIONS);
-  const whenMigrated = await customer.sql(unused);
   const looking = indexLog(mappingOf(customer.shape));
   await untilSomebodyWaits(customer.application);
   await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Written meanwhile')");

@@ -187,6 +187,31 @@ describe("a long trigger log", () => {
   });
 });
 
+test("a page far back is counted once, and then read near to it, wherever the next one is", async () => {
+  const customer = await createCustomer();
+  await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
+  await customer.sql(
+    `INSERT INTO salesforce._trigger_log (state, last_operation, action, table_name, record_id, processed_at)
+     SELECT 'SUCCESS', 'UPDATED', 'UPDATE', 'contact', n, now() FROM generate_series(1, 60000) AS n`,
+  );
+  await customer.sql("INSERT INTO salesforce._bridge_totals (table_name, success) VALUES ('contact', 60000)");
+  const readPage = (offset: number) =>
+    asking(customer.url, (database) => database.listActivity({ state: null, table: null, limit: 10, offset }));
+  const endSessions = `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'bridge'`;
+  await readPage(30_000);
+  await readPage(30_000); // what is not known is walked, and known then
+  await customer.sql(endSessions);
+  await customer.sql("SELECT pg_stat_reset()");
+
+  const pages = [await readPage(30_000), await readPage(45_000), await readPage(20_017)];
+  await customer.sql(endSessions);
+
+  expect(pages.map((page) => idsOf(page)[0])).toEqual([30_000, 15_000, 39_983]);
+  expect(await rowsReadOfTheLog(customer)).toBeLessThan(3 * 300);
+  await customer.close();
+});
+
 test("a page of all that succeeded reads no more of the log than lies before its end, however much waits", async () => {
   const customer = await createCustomer();
   await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
