@@ -10,7 +10,7 @@ interface Asking {
 /** Asks, or waits for who asks already. */
 export type AskTogether = <Answer>(question: string, ask: () => Promise<Answer>) => Promise<Answer>;
 
-/** Whoever waited longer for an asking that failed has had his own: he would wait for the next one as long again. */
+/** After an asking that took longer to fail the next one would probably take as long again. */
 const PATIENCE_MILLISECONDS = 1_000;
 
 /**

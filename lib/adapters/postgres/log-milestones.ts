@@ -1,3 +1,4 @@
+import { DatabaseUnavailable } from "../../monitoring/ports.ts";
 import { askTogether } from "../ask-together.ts";
 import { wholeTotal } from "./log-query.ts";
 import type { Row } from "./session.ts";
@@ -22,6 +23,12 @@ const MOST_MILESTONES = 400_000;
 /** Forgotten then, so that a database restored from a copy, or a log that somebody has written into by hand, is read anew. */
 const KEPT_MILLISECONDS = 10 * 60 * 1000;
 
+/** A database that is this slow is asked for the page alone: learning makes later ones faster, and this one slower. */
+const SLOW_MILLISECONDS = 1_000;
+
+/** After so long there is no time for the page, whose own deadline is 15 s, before whoever asked for it has gone. */
+const MOST_MILLISECONDS = 10_000;
+
 /** Asks the log's database. */
 export type AskLog = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
 
@@ -30,6 +37,8 @@ interface LogFacts {
   readonly total: number;
   /** Rows from the newest milestone on, itself among them; 0 where there is none. Not counted to its end where it is long. */
   readonly tail: number;
+  /** Whether the newest milestone is still a row: not of a log that was emptied, or restored from a copy. */
+  readonly isKnown: boolean;
   /** The greatest id that was ever taken out of the log; null where the schema is of a version that does not tell it. */
   readonly prunedTo: number | null;
 }
@@ -43,7 +52,7 @@ export interface Milestone {
 /**
  * Where every 256th row of one log lies, so that a page anywhere in it is found in a few steps. Ids have gaps, so whoever
  * wants the 500,000th row has to count; but of rows whose transactions are all over the count stays, until some are taken
- * out of the log, which its trigger tells (`migrations.ts`). Nothing is kept in the database: each process learns by the
+ * out of the log, which its trigger tells (`log-pruning.ts`). Nothing is kept in the database: each process learns by the
  * pages that it is asked for, and what it does not know yet it walks.
  */
 export class LogMilestones {
@@ -67,11 +76,17 @@ export class LogMilestones {
     this.#longestTail = spacing.step * spacing.stepsAtOnce;
   }
 
-  /** How many rows the log has, and the milestone nearest before one of them, the newest being row 0; null: none is known. */
+  /**
+   * How many rows the log has, and the milestone nearest before one of them, the newest being row 0; null: none is known.
+   * Rejects with `DatabaseUnavailable`.
+   */
   async before(row: number, ask: AskLog): Promise<{ readonly total: number; readonly milestone: Milestone | null }> {
+    const began = this.#now().getTime();
     const { known, facts } = await this.#together("facts", () => this.#readFacts(ask));
     const { total, prunedTo } = facts;
-    if (prunedTo === null || row >= total) return { total, milestone: null };
+    const waited = this.#now().getTime() - began;
+    if (waited > MOST_MILLISECONDS) throw new DatabaseUnavailable("query", "it did not answer in time", undefined);
+    if (prunedTo === null || row >= total || waited > SLOW_MILLISECONDS) return { total, milestone: null };
 
     const { ids, tail } = await this.#learn({ known, facts: { ...facts, prunedTo }, row, ask });
     const steps = Math.min(Math.floor((row - tail) / this.#spacing.step), ids.length - 1);
@@ -86,6 +101,7 @@ export class LogMilestones {
     const facts = {
       total: Number(row?.["total"] ?? 0),
       tail: Number(row?.["tail"] ?? 0),
+      isKnown: row?.["is_known"] === true,
       prunedTo: toNumber(row?.["pruned_to"]),
     };
     return { known, facts };
@@ -93,18 +109,18 @@ export class LogMilestones {
 
   /** What may be relied on for this page, and a little more for the next ones; one page at a time learns. */
   async #learn({ known, facts, row, ask }: LearningPage): Promise<Known> {
-    const ids = this.#lasting(known, facts.prunedTo);
     const { step } = this.#spacing;
-    const isLost = ids.length === 0 || facts.tail > this.#longestTail;
-    const now: Known = isLost ? NOTHING : { ids, tail: facts.tail };
+    const { tail, isKnown, prunedTo } = facts;
+    const ids = this.#lasting(known, prunedTo);
+    const isLost = ids.length === 0 || !isKnown || tail > this.#longestTail;
+    const now: Known = isLost ? NOTHING : { ids, tail };
     if (this.#isLearning) return now;
     this.#isLearning = true;
     try {
+      const mayDescend = !isLost && !this.#isWhole && ids.length < MOST_MILESTONES;
+      if (mayDescend && row - tail >= ids.length * step) return { ids: await this.#descend(ids, prunedTo, ask), tail };
       if (isLost) await this.#begin(ids, ask);
-      else if (facts.tail >= 2 * step) await this.#climb(ids, ask);
-      else if (row - facts.tail >= ids.length * step && !this.#isWhole && ids.length < MOST_MILESTONES) {
-        return { ids: await this.#descend(ids, facts.prunedTo, ask), tail: facts.tail };
-      }
+      else if (tail >= 2 * step) await this.#climb(ids, ask);
       return now; // what lies before newer milestones is told to the next page
     } finally {
       this.#isLearning = false;
@@ -153,6 +169,7 @@ export class LogMilestones {
     this.#ids = [];
     this.#since = this.#now().getTime();
     this.#isWhole = false;
+    this.#open = null;
   }
 
   /**
@@ -165,7 +182,7 @@ export class LogMilestones {
     const newest = toNumber(row?.["newest"]);
     if (newest === null || !Number.isSafeInteger(newest)) return null;
     const writers = row?.["writers"] === null ? [] : String(row?.["writers"]).split(" ");
-    const first = this.#open ?? { id: newest, writers };
+    const first = this.#open && this.#open.id <= newest ? this.#open : { id: newest, writers };
     if (writers.some((writer) => first.writers.includes(writer) || writer.startsWith(PREPARED))) {
       this.#open = first;
       return null;
@@ -208,6 +225,7 @@ interface Horizon {
 const factsStatement = (tables: Metadata): string => `
   SELECT ${wholeTotal(tables)} AS total,
     (SELECT count(*) FROM (SELECT FROM ${tables.log} WHERE id >= $1::bigint AND id <= ${LAST_ID} LIMIT $2::bigint) AS tail) AS tail,
+    EXISTS (SELECT FROM ${tables.log} WHERE id = $1::bigint) AS is_known,
     (SELECT CASE count(*) WHEN 0 THEN 0 ELSE max((to_jsonb(t) ->> 'pruned_to')::bigint) END FROM ${tables.totals} t) AS pruned_to`;
 
 /** Locks are read after the row, and told away after what was written is seen. */

@@ -1,4 +1,5 @@
 import { createWaitingInOrder, dropUnusedIndex } from "./log-index.ts";
+import { tellPruned } from "./log-pruning.ts";
 import { literal, type Metadata } from "./sql.ts";
 
 /**
@@ -282,26 +283,12 @@ function listsByTable(_: string, tables: Metadata): string {
     END $bridge$;`;
 }
 
-/**
- * How many rows lie between two of the log stays as it is, once no row can come between them, until one is taken out. Whoever
- * takes rows out, a cycle of any version or a person, has it told by the table's own trigger (`log-milestones.ts`).
- */
-function tellsWhatWasPruned(schema: string, { log, totals }: Metadata): string {
+/** A log that holds something gets it from the daily look, which gives way to its writers (`log-pruning.ts`). */
+function tellsWhatWasPruned(schema: string, tables: Metadata): string {
   return `
-    ALTER TABLE ${totals} ADD COLUMN IF NOT EXISTS pruned_to bigint NOT NULL DEFAULT 0;
-    COMMENT ON COLUMN ${totals}.pruned_to IS 'The greatest id that was ever taken out of the trigger log.';
-
-    CREATE OR REPLACE FUNCTION ${schema}._bridge_log_pruned() RETURNS trigger
-      LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-    AS $bridge$ BEGIN
-      INSERT INTO ${totals} AS t (table_name, pruned_to) SELECT table_name, max(id) FROM gone GROUP BY table_name
-      ON CONFLICT (table_name) DO UPDATE SET pruned_to = excluded.pruned_to WHERE t.pruned_to < excluded.pruned_to;
-      RETURN NULL;
-    END $bridge$;
-
-    DROP TRIGGER IF EXISTS _bridge_pruned ON ${log};
-    CREATE TRIGGER _bridge_pruned AFTER DELETE ON ${log} REFERENCING OLD TABLE AS gone
-      FOR EACH STATEMENT EXECUTE FUNCTION ${schema}._bridge_log_pruned();`;
+    DO $bridge$ BEGIN
+      IF NOT EXISTS (SELECT FROM ${tables.log}) THEN ${tellPruned(schema, tables)} END IF;
+    END $bridge$;`;
 }
 
 /** The columns by which a mapping's cycle, and apart from it its long work, is held by one invocation at a time. */

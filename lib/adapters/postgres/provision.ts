@@ -11,6 +11,7 @@ import { checkName } from "./identifiers.ts";
 import { buildMissingIndexes, newIndexes } from "./indexes.ts";
 import { type Layout, OWN_COLUMNS } from "./layout.ts";
 import { buildLogIndex } from "./log-index.ts";
+import { letPruningTell } from "./log-pruning.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS, migrate } from "./migrate.ts";
 import { isWorthWaiting, patiently, sqlState } from "./patience.ts";
 import { serveTheirColumns, servingFunction, stopServingTheirColumns } from "./serve-their-columns.ts";
@@ -37,7 +38,10 @@ export function createProvisioner(connection: PostgresConnection, now: () => Dat
       );
     },
     async indexLog() {
-      await withSession(connection, (session) => buildLogIndex(session, connection.schema));
+      await withSession(connection, async (session) => {
+        await buildLogIndex(session, connection.schema);
+        await letPruningTell(session, connection.schema);
+      });
     },
     async retire(mapping) {
       await withSession(connection, (session) => retire(session, connection.schema, mapping));
