@@ -86,9 +86,10 @@ export class LogMilestones {
     const { total, prunedTo } = facts;
     const waited = this.#now().getTime() - began;
     if (waited > MOST_MILLISECONDS) throw new DatabaseUnavailable("query", "it did not answer in time", undefined);
-    if (prunedTo === null || row >= total || waited > SLOW_MILLISECONDS) return { total, milestone: null };
+    if (prunedTo === null || row >= total) return { total, milestone: null };
 
-    const { ids, tail } = await this.#learn({ known, facts: { ...facts, prunedTo }, row, ask });
+    const isSlow = waited > SLOW_MILLISECONDS;
+    const { ids, tail } = await this.#learn({ known, facts: { ...facts, prunedTo }, row, ask, isSlow });
     const steps = Math.min(Math.floor((row - tail) / this.#spacing.step), ids.length - 1);
     const id = ids[steps];
     return { total, milestone: id === undefined ? null : { id, rowsBefore: tail + steps * this.#spacing.step } };
@@ -108,13 +109,13 @@ export class LogMilestones {
   }
 
   /** What may be relied on for this page, and a little more for the next ones; one page at a time learns. */
-  async #learn({ known, facts, row, ask }: LearningPage): Promise<Known> {
+  async #learn({ known, facts, row, ask, isSlow }: LearningPage): Promise<Known> {
     const { step } = this.#spacing;
     const { tail, isKnown, prunedTo } = facts;
     const ids = this.#lasting(known, prunedTo);
     const isLost = ids.length === 0 || !isKnown || tail > this.#longestTail;
     const now: Known = isLost ? NOTHING : { ids, tail };
-    if (this.#isLearning) return now;
+    if (this.#isLearning || isSlow) return now;
     this.#isLearning = true;
     try {
       const mayDescend = !isLost && !this.#isWhole && ids.length < MOST_MILESTONES;
@@ -210,6 +211,7 @@ interface LearningPage {
   readonly facts: LogFacts & { readonly prunedTo: number };
   readonly row: number;
   readonly ask: AskLog;
+  readonly isSlow: boolean;
 }
 
 /** The newest row that was seen while these transactions wrote the log. */
