@@ -13,8 +13,8 @@ How fast the reading endpoints answer beside a trigger log of 1,000,000 rows and
 instance is npm start in a process of its own, its beat going on; the callers are this process with ten connections, each
 sending its next request when the last one is answered, and each asking for pages of a length of its own, so that no
 answer serves two of them. Entries of the audit log that the instance has read twice it knows by heart, so pages that
-nobody has read yet are measured as well ("anywhere"). What was written for the filling is vacuumed and checkpointed
-before anything is measured.
+nobody has read yet are measured as well ("anywhere"). Where the rows of the trigger log lie it learns from the pages with
+which each endpoint is warmed up. What was written for the filling is vacuumed and checkpointed before anything is measured.
 
   --scale     a part of the rows and entries, to see that it works
   --only      the endpoints whose names begin with one of these

@@ -12,7 +12,7 @@ export interface Spacing {
 }
 
 /**
- * PostgreSQL walks over 65,536 entries of an index in some 3 ms. Where it knows nothing of the log it takes each entry for
+ * PostgreSQL walks over 65,536 entries of an index in some 4 ms. Where it knows nothing of the log it takes each entry for
  * one of another page, and with longer steps would rather read and sort all of a log that is not very long.
  */
 const SPACING: Spacing = { step: 256, stepsAtOnce: 256 };
@@ -39,7 +39,7 @@ interface LogFacts {
   readonly tail: number;
   /** Whether the newest milestone is still a row: not of a log that was emptied, or restored from a copy. */
   readonly isKnown: boolean;
-  /** The greatest id that was ever taken out of the log; null where the schema is of a version that does not tell it. */
+  /** The greatest id that was ever taken out of the log; null where the log does not tell it yet (`log-pruning.ts`). */
   readonly prunedTo: number | null;
 }
 
@@ -47,6 +47,11 @@ export interface Milestone {
   readonly id: number;
   /** How many rows of the log have this id or a greater one. */
   readonly rowsBefore: number;
+}
+
+interface Place {
+  readonly total: number;
+  readonly milestone: Milestone | null;
 }
 
 /**
@@ -80,15 +85,20 @@ export class LogMilestones {
    * How many rows the log has, and the milestone nearest before one of them, the newest being row 0; null: none is known.
    * Rejects with `DatabaseUnavailable`.
    */
-  async before(row: number, ask: AskLog): Promise<{ readonly total: number; readonly milestone: Milestone | null }> {
+  async before(row: number, ask: AskLog): Promise<Place> {
     const began = this.#now().getTime();
+    const waited = () => this.#now().getTime() - began;
+    const place = await this.#placeOf(row, ask, waited);
+    if (waited() > MOST_MILLISECONDS) throw new DatabaseUnavailable("query", "it did not answer in time", undefined);
+    return place;
+  }
+
+  async #placeOf(row: number, ask: AskLog, waited: () => number): Promise<Place> {
     const { known, facts } = await this.#together("facts", () => this.#readFacts(ask));
     const { total, prunedTo } = facts;
-    const waited = this.#now().getTime() - began;
-    if (waited > MOST_MILLISECONDS) throw new DatabaseUnavailable("query", "it did not answer in time", undefined);
     if (prunedTo === null || row >= total) return { total, milestone: null };
 
-    const isSlow = waited > SLOW_MILLISECONDS;
+    const isSlow = waited() > SLOW_MILLISECONDS;
     const { ids, tail } = await this.#learn({ known, facts: { ...facts, prunedTo }, row, ask, isSlow });
     const steps = Math.min(Math.floor((row - tail) / this.#spacing.step), ids.length - 1);
     const id = ids[steps];
