@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { Webhook as Verifier } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { handler as changeWebhook } from "../../functions/api/change-webhook.ts";
@@ -143,6 +144,30 @@ describe("events (spec 6.1)", () => {
 });
 
 describe("signatures (spec 6.3)", () => {
+  test("X-Bridge-Signature is the HMAC of the body that was sent, with the new secret from a rotation on", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+    await world.publish("sync.broken");
+    await world.work();
+    const path = { webhook_id: webhook.id };
+    const { secret } = await world.ask<{ secret: string }>(rotateSecret, "rotate-webhook-secret", { path });
+    await world.publish("sync.recovered");
+    await world.work();
+    await world.cloud.clock.advance({ hours: 25 });
+    await world.publish("sync.broken");
+    await world.work();
+
+    const [before, during, afterwards] = webhook.receiver.received;
+
+    expect(secret).not.toBe(webhook.secret);
+    expect(webhook.receiver.received).toHaveLength(3);
+    expect(before?.headers["x-bridge-signature"]).toBe(hmac(webhook.secret, before?.body));
+    expect(before?.headers).not.toHaveProperty("x-bridge-signature-previous");
+    expect(during?.headers["x-bridge-signature"]).toBe(hmac(secret, during?.body));
+    expect(during?.headers["x-bridge-signature-previous"]).toBe(hmac(webhook.secret, during?.body));
+    expect(afterwards?.headers["x-bridge-signature"]).toBe(hmac(secret, afterwards?.body));
+    expect(afterwards?.headers).not.toHaveProperty("x-bridge-signature-previous");
+  });
+
   test("the official verifier accepts a delivery under either secret for 24 hours after a rotation, then the new alone", async () => {
     const webhook = await world.webhook({ answers: 200 });
     const path = { webhook_id: webhook.id };
@@ -334,6 +359,9 @@ async function retryFirst(webhook: WorldWebhook) {
 }
 
 const change = (webhook: WorldWebhook, body: object) => ({ path: { webhook_id: webhook.id }, body });
+
+/** What the contract asks of `X-Bridge-Signature`: HMAC-SHA256 of the raw body, keyed with the secret as shown, in hex. */
+const hmac = (secret: string, body = "") => `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 
 /** Whether the official verifier takes it at the time when it came. */
 function accepts(secret: string, received: WorldWebhook["receiver"]["received"][number] | undefined): boolean {
