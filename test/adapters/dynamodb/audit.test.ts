@@ -53,6 +53,27 @@ test("every page at every offset holds the right entries, newest first, with the
   }
 });
 
+test("a range longer than one read of DynamoDB is told to its end, each entry once and newest first", async () => {
+  const workspaceId = newId("ws");
+  const made = Array.from({ length: 520 }, (_, at) => entry(workspaceId, "a@example.com", "token.created", `r${at}`));
+  for (const one of made) await auditLog().append(one);
+  const newestFirst = made.map(({ resourceId }) => resourceId).reverse();
+  const told = async (limit: number | null, offset = 0) => {
+    const resources: string[] = [];
+    for await (const batch of auditLog().batches(all(workspaceId), { limit, offset })) {
+      resources.push(...batch.map(({ resourceId }) => resourceId));
+      expect(resources.length).toBeLessThanOrEqual(made.length); // a range that begins again would never end
+    }
+    return resources;
+  };
+
+  expect(await told(null)).toEqual(newestFirst);
+  expect(await told(null, 7)).toEqual(newestFirst.slice(7));
+  expect(await told(510, 5)).toEqual(newestFirst.slice(5, 515));
+  const page = await auditPage(all(workspaceId), { limit: 520, offset: 0 });
+  expect(page).toEqual({ entries: [...made].reverse(), total: 520 });
+});
+
 test("entries of many writers at once are all kept, each under a number of its own", async () => {
   const workspaceId = newId("ws");
 
