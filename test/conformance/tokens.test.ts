@@ -92,7 +92,81 @@ test("a read of the metrics needs none, and takes any", async () => {
   }
 });
 
-test("the contract's fifteen endpoints are all there", () => {
-  expect(Object.keys(ROUTES)).toEqual(expect.arrayContaining(["list-mappings", "read-health", "retry-delivery"]));
-  expect(guarded.length).toBeGreaterThanOrEqual(13);
+/** Section 4 of the contract, its rows in order, with the scope that each takes (null: no token) and the answer to one that is let in. */
+const CONTRACT = [
+  [1, "GET", "/api/v1/t/{workspace_id}/mappings", "read", 200],
+  [2, "GET", "/api/v1/t/{workspace_id}/health", "read", 200],
+  [3, "GET", "/api/v1/t/{workspace_id}/monitoring/activity", "read", 200],
+  [4, "GET", "/api/v1/t/{workspace_id}/monitoring/errors", "read", 200],
+  [5, "POST", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/poll-now", "operate", 404],
+  [6, "POST", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/abort", "operate", 404],
+  [7, "GET", "/api/v1/t/{workspace_id}/config/export", "read", 200],
+  [8, "POST", "/api/v1/t/{workspace_id}/config/import", "admin", 415],
+  [9, "POST", "/api/v1/t/{workspace_id}/config/baseline", "operate", 200],
+  [10, "GET", "/api/v1/t/{workspace_id}/config/drift", "read", 200],
+  [11, "GET", "/api/v1/t/{workspace_id}/audit-log", "read", 200],
+  [12, "GET", "/api/v1/t/{workspace_id}/audit-log?format=csv", "read", 200],
+  [13, "GET", "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/deliveries", "read", 404],
+  [14, "POST", "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/deliveries/{delivery_id}/retry", "operate", 404],
+  [15, "GET", "/api/metrics", null, 200],
+] as const;
+
+/** Endpoints beyond the contract that take less than an admin token. All others that exist take `admin`. */
+const BELOW_ADMIN = [
+  ["GET", "/api/v1/t/{workspace_id}", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/held-deletes", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/monitoring/activity/{change_id}", "operate"],
+  ["POST", "/api/v1/t/{workspace_id}/monitoring/errors/retry", "operate"],
+  ["POST", "/api/v1/t/{workspace_id}/monitoring/errors/{row_id}/retry", "operate"],
+  ["GET", "/api/v1/t/{workspace_id}/monitoring/budget", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/monitoring/conflicts", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/monitoring/failures", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/monitoring/inbound-errors", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/monitoring/mappings", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/monitoring/throughput", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/tokens/current", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/success", "read"],
+  ["GET", "/openapi", null],
+  ["GET", "/openapi.json", null],
+] as const;
+
+describe.each(CONTRACT)("row %i of the contract, %s %s", (_, method, path, scope, status) => {
+  const ask = (authorization: string | null) =>
+    bridge.request(method, pathIn(path, own.id), {
+      headers: authorization === null ? {} : { Authorization: authorization },
+    });
+
+  test(scope === null ? "answers without a token" : "refuses a request without a token: 401", async () => {
+    const answer = await ask(null);
+
+    if (scope === null) expect(answer.status).toBe(status);
+    else expectRefusal(answer, 401, "UNAUTHORIZED");
+  });
+
+  const allows = { read: ["read"], operate: ["read", "operate"], admin: ["read", "operate", "admin"] } as const;
+
+  test.each(["read", "operate", "admin"] as const)(
+    `takes scope ${scope ?? "of any kind"}: asked with %s`,
+    async (held) => {
+      const isLetIn = scope === null || allows[held].some((allowed) => allowed === scope);
+
+      const answer = await ask(bearer(held));
+
+      if (isLetIn) expect(answer.status, answer.text).toBe(status);
+      else expect(expectRefusal(answer, 403, "FORBIDDEN")?.message).toContain(scope);
+    },
+  );
+});
+
+test("what exists is what is written out here: the contract's rows, and what else takes less than an admin token", () => {
+  const routes = Object.values<Route>(ROUTES).map(({ method, path, scope }) => `${method} ${path} ${scope}`);
+  const isOfRow11 = (row: number) => row === 12; // the same endpoint, with its format asked for
+  const rows = CONTRACT.filter(([row]) => !isOfRow11(row));
+  const contract = rows.map(([, method, path, scope]) => `${method} ${path} ${scope}`);
+  const others = BELOW_ADMIN.map(([method, path, scope]) => `${method} ${path} ${scope}`);
+
+  expect(new Set(routes).size).toBe(routes.length);
+  expect(routes).toEqual(expect.arrayContaining(contract));
+  expect(routes.filter((row) => !contract.includes(row) && !row.endsWith(" admin")).sort()).toEqual(others.sort());
 });
