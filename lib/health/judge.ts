@@ -1,3 +1,4 @@
+import type { FailureReason } from "../model/engine.ts";
 import type { EngineReport } from "./ports.ts";
 
 /** The health of one side (spec 2.3, 3.2). */
@@ -29,12 +30,15 @@ interface OrgSigns {
 }
 
 export function orgHealth({ everConnected, reachable, reports, usage }: OrgSigns): Health {
-  const failed = (reason: string) => reports.some(({ failure }) => failure === reason);
-  if (failed("salesforce_authorization") || failed("salesforce_limit")) return "error";
+  const failed = (...reasons: readonly FailureReason[]) =>
+    reports.some(({ failure }) => failure !== null && reasons.includes(failure));
+  if (failed("salesforce_authorization", "salesforce_limit", "api_disabled")) return "error";
   const share = usage === null || usage.limit === 0 ? 0 : usage.used / usage.limit;
   if (share >= 1) return "error";
   if (!everConnected) return "unknown";
-  return !reachable || failed("salesforce_unavailable") || share >= MUCH_USED ? "degraded" : "healthy";
+  return !reachable || failed("salesforce_unavailable", "org_read_only", "org_storage_full") || share >= MUCH_USED
+    ? "degraded"
+    : "healthy";
 }
 
 interface SyncSigns {

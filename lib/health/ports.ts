@@ -1,12 +1,13 @@
 import type { Usage } from "../model/budget.ts";
+import type { FailureReason } from "../model/engine.ts";
 import type { SalesforceConnection } from "../model/workspace.ts";
 
 /** How the cycles of one mapping have been ending. */
 export interface EngineReport {
   readonly mappingId: string;
   readonly broken: boolean;
-  /** Why the last cycle could not do its work; null: it could. One of the engine's reasons, `salesforce_limit`. */
-  readonly failure: string | null;
+  /** Why the last cycle could not do its work; null: it could. */
+  readonly failure: FailureReason | null;
   /** The same in words, with the remedy. */
   readonly message: string | null;
   readonly brokenSince: Date | null;

@@ -18,28 +18,70 @@ export interface CycleFailure {
   readonly message: string;
 }
 
-export type FailureReason =
-  | "salesforce_authorization"
-  | "salesforce_limit"
-  | "salesforce_unavailable"
-  | "salesforce_schema"
-  | "salesforce_request"
-  | "postgres_unavailable"
-  | "deletes_held"
-  | "engine_fault";
+interface Reason {
+  /** The first failed cycle breaks the mapping; without it the third in a row does. */
+  readonly atOnce?: true;
+  /** Beats stay away for so long after a failed cycle; left out: the next beat tries again. */
+  readonly restSeconds?: number;
+  /** During the rest only saves wait; pulls go on. */
+  readonly pullsGoOn?: true;
+  /** What the operator does, as one clause. */
+  readonly remedy: string;
+}
+
+/** Every reason for `sync.broken`, as it crosses the wire. A reason that is missing here does not compile. */
+const REASONS = {
+  salesforce_authorization: {
+    atOnce: true,
+    restSeconds: 60,
+    remedy: "connect the workspace to Salesforce again",
+  },
+  salesforce_limit: {
+    restSeconds: 300,
+    remedy: "wait until calls of the last 24 hours expire, or raise the org's API limit; changes wait meanwhile",
+  },
+  salesforce_unavailable: {
+    remedy: "wait, it is tried again with every cycle; status.salesforce.com tells of outages",
+  },
+  salesforce_schema: {
+    remedy:
+      "give the connected user access to the object and field that Salesforce names, or take them out of the mapping",
+  },
+  salesforce_request: { remedy: "look at the cycle's line in the log, and report it" },
+  api_disabled: {
+    atOnce: true,
+    restSeconds: 60,
+    remedy:
+      "enable the API for the org and for the connected user, or ask Salesforce why it is off; changes wait meanwhile",
+  },
+  org_read_only: {
+    atOnce: true,
+    restSeconds: 60,
+    pullsGoOn: true,
+    remedy: "wait until Salesforce's maintenance ends (status.salesforce.com); changes wait and are sent then",
+  },
+  org_storage_full: {
+    atOnce: true,
+    restSeconds: 60,
+    pullsGoOn: true,
+    remedy: "free or buy storage (Salesforce Setup, Storage Usage); changes wait and are sent then",
+  },
+  postgres_unavailable: { remedy: "check the database with: bridge doctor" },
+  deletes_held: { atOnce: true, remedy: "look at them with: bridge mapping held-deletes" },
+  engine_fault: { remedy: "look at the cycle's line in the log, and report it" },
+} as const satisfies Readonly<Record<string, Reason>>;
+
+export type FailureReason = keyof typeof REASONS;
+
+/** The same as a list, for schemas. */
+export const FAILURE_REASONS = Object.keys(REASONS) as [FailureReason, ...FailureReason[]];
+
+export const reasonFor = (reason: FailureReason): Reason => REASONS[reason];
 
 export const HEALTHY: EngineState = { failedCycles: 0, brokenSince: null, lastFailure: null, restUntil: null };
 
 /** So many failed cycles in a row, and the engine counts as broken (design section 6). */
 const BROKEN_AFTER = 3;
-
-/** A person has to act on these, so they break at once. */
-const AT_ONCE: ReadonlySet<FailureReason> = new Set(["salesforce_authorization", "deletes_held"]);
-
-const REST_SECONDS: Partial<Record<FailureReason, number>> = {
-  salesforce_authorization: 60,
-  salesforce_limit: 300,
-};
 
 /** The reason that a refusal of Salesforce is for the engine. */
 export const REASON_OF: Readonly<Record<RefusalKind, FailureReason>> = {
@@ -51,6 +93,9 @@ export const REASON_OF: Readonly<Record<RefusalKind, FailureReason>> = {
   replication: "salesforce_request",
   locator: "salesforce_request",
   bug: "salesforce_request",
+  disabled: "api_disabled",
+  readOnly: "org_read_only",
+  storageFull: "org_storage_full",
 };
 
 /** The state after one more cycle, and the edge if it crossed one. A cycle that ended well has no failure. */
@@ -61,8 +106,8 @@ export function afterCycle(
 ): { readonly state: EngineState; readonly edge: "broken" | "recovered" | null } {
   if (!failure) return { state: HEALTHY, edge: before.brokenSince ? "recovered" : null };
   const failedCycles = before.failedCycles + 1;
-  const breaks = !before.brokenSince && (failedCycles >= BROKEN_AFTER || AT_ONCE.has(failure.reason));
-  const seconds = REST_SECONDS[failure.reason];
+  const { atOnce = false, restSeconds: seconds } = reasonFor(failure.reason);
+  const breaks = !before.brokenSince && (failedCycles >= BROKEN_AFTER || atOnce);
   return {
     state: {
       failedCycles,

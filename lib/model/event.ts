@@ -1,3 +1,5 @@
+import type { FailureReason } from "./engine.ts";
+
 /** What the service announces (spec 6.1). */
 export const EVENT_TYPES = [
   "sync.broken",
@@ -23,8 +25,7 @@ export interface EventDetails {
   "sync.broken": {
     readonly mapping_id: string;
     readonly sf_object: string;
-    /** A code, `AUTHORIZATION_REFUSED`. */
-    readonly reason: string;
+    readonly reason: FailureReason;
     readonly message: string;
     /** ISO 8601. */
     readonly since: string;

@@ -4,6 +4,12 @@ export type RefusalKind =
   | "session"
   /** The org's daily calls are used up. */
   | "limit"
+  /** The org's API is switched off. */
+  | "disabled"
+  /** The org takes no writes during maintenance; it may be read. */
+  | "readOnly"
+  /** The org has no storage left for new records. */
+  | "storageFull"
   /** Too much at once; clears in seconds. */
   | "busy"
   /** The object or a field that the mapping names is not there, or not for our user. */
@@ -73,19 +79,34 @@ const NOT_A_RECORDS = new Set([
 ]);
 
 function kindOf(status: number, code: string, message: string): RefusalKind {
-  if (status === 401 || code === "INVALID_SESSION_ID") return "session";
-  if (code === "REQUEST_LIMIT_EXCEEDED") return /TotalRequests/i.test(message) ? "limit" : "busy";
-  const known = KINDS[code];
+  const known = status === 401 ? "session" : (orgKindOf(code, message) ?? KINDS[code]);
   if (known) return known;
   if (status >= 500 || TRANSIENT_STATUSES.has(status)) return "transient";
   return "bug";
 }
 
+/**
+ * What a code that names the org means; null: the code may be a record's. One that a record of a save is answered with says
+ * nothing of that record (Salesforce, SOAP API, StatusCode).
+ */
+function orgKindOf(code: string, message: string): RefusalKind | null {
+  if (code === "REQUEST_LIMIT_EXCEEDED") return /TotalRequests/i.test(message) ? "limit" : "busy";
+  return ORG_CODES[code] ?? null;
+}
+
+const ORG_CODES: Readonly<Record<string, RefusalKind>> = {
+  API_CURRENTLY_DISABLED: "disabled",
+  API_DISABLED_FOR_ORG: "disabled",
+  FUNCTIONALITY_TEMPORARILY_UNAVAILABLE: "busy",
+  INSERT_UPDATE_DELETE_NOT_ALLOWED_DURING_MAINTENANCE: "readOnly",
+  INVALID_SESSION_ID: "session",
+  SERVER_UNAVAILABLE: "transient",
+  STORAGE_LIMIT_EXCEEDED: "storageFull",
+};
+
 const TRANSIENT_STATUSES = new Set([406, 408, 420, 429]);
 
 const KINDS: Readonly<Record<string, RefusalKind>> = {
-  API_DISABLED_FOR_ORG: "session",
-  API_CURRENTLY_DISABLED: "session",
   INVALID_FIELD: "mapping",
   INVALID_TYPE: "mapping",
   INVALID_FIELD_FOR_INSERT_UPDATE: "mapping",
@@ -95,6 +116,5 @@ const KINDS: Readonly<Record<string, RefusalKind>> = {
   EXCEEDED_ID_LIMIT: "replication",
   INVALID_QUERY_LOCATOR: "locator",
   QUERY_TIMEOUT: "busy",
-  SERVER_UNAVAILABLE: "transient",
   UNKNOWN_EXCEPTION: "transient",
 };

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import type { SealedWorkspace } from "../access/ports.ts";
 import type { Mappings } from "../config/ports.ts";
 import type { EngineReport, EngineReports } from "../health/ports.ts";
+import { FAILURE_REASONS } from "../model/engine.ts";
 import { type Mapping, pulls } from "../model/mapping.ts";
 import { DatabaseUnavailable } from "../monitoring/ports.ts";
 import { configuredState, type MappingState, mappingView, viewMapping } from "./mapping-view.ts";
@@ -10,6 +11,8 @@ import { nullableTimestamp } from "./shapes.ts";
 
 /** A mapping with what the engine does with it; what its database would tell is null when that cannot be asked. */
 export const mappingWithState = z.extend(mappingView, {
+  /** The reason of `sync.broken` while the last cycle failed; `reason` says it in words. */
+  failure: z.nullable(z.enum(FAILURE_REASONS)),
   broken_since: nullableTimestamp(),
   last_run_at: nullableTimestamp(),
   last_pull_at: nullableTimestamp(),
@@ -127,6 +130,7 @@ function withState(
     ...view,
     state,
     reason: view.reason ?? (mapping.active ? (report?.message ?? null) : null),
+    failure: mapping.active ? (report?.failure ?? null) : null,
     broken_since: report?.brokenSince?.toISOString() ?? null,
     last_run_at: progress?.lastRunAt?.toISOString() ?? null,
     last_pull_at: progress?.lastPullAt?.toISOString() ?? null,

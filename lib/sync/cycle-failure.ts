@@ -1,4 +1,4 @@
-import { type CycleFailure, REASON_OF } from "../model/engine.ts";
+import { type CycleFailure, REASON_OF, reasonFor } from "../model/engine.ts";
 import { Failure } from "../model/failure.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
 import { codeOf } from "./error-code.ts";
@@ -8,7 +8,10 @@ import { type PostgresError, postgresTrouble } from "./postgres-trouble.ts";
 /** What an error that ended a cycle means for the engine, told without values of rows. */
 export function failureOf(error: unknown): CycleFailure {
   if (error instanceof SalesforceRefusal) {
-    return { reason: REASON_OF[error.refusal.kind], message: error.message.slice(0, 500) };
+    const reason = REASON_OF[error.refusal.kind];
+    const said = error.message.slice(0, 500);
+    const { remedy } = reasonFor(reason);
+    return { reason, message: said.includes(remedy) ? said : `${said}; ${remedy}` };
   }
   if (error instanceof TooManyHeld) return { reason: "deletes_held", message: error.message };
   if (isOfTheCloud(error))

@@ -70,7 +70,7 @@ function samples({ actor, at }: Actor): { readonly [T in EventType]: EventDetail
   const mapping = { mapping_id: "map_test", sf_object: "Contact" };
   const since = new Date(at.getTime() - 60_000).toISOString();
   return {
-    "sync.broken": { ...mapping, reason: "TEST", message: "this is a test", since, failed_cycles: 3 },
+    "sync.broken": { ...mapping, reason: "salesforce_unavailable", message: "this is a test", since, failed_cycles: 3 },
     "sync.recovered": { ...mapping, broken_since: since, duration_seconds: 60 },
     "sync.failure_spike": { failed_count: 10, ...mapping },
     "mapping.activated": { ...mapping, pg_table: "contact", actor },

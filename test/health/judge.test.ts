@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { databaseHealth, orgHealth, syncStatus } from "../../lib/health/judge.ts";
+import type { FailureReason } from "../../lib/model/engine.ts";
 
 const answered = (latencyMilliseconds: number, failedTries = 0) => ({
   answered: true as const,
@@ -21,7 +22,7 @@ describe("the database is", () => {
 
 describe("the org is", () => {
   const well = { everConnected: true, reachable: true, reports: [], usage: { used: 10, limit: 100 } };
-  const failing = (failure: string) => [{ mappingId: "map_1", broken: false, failure }];
+  const failing = (failure: FailureReason) => [{ mappingId: "map_1", broken: false, failure }];
 
   test.each([
     ["unknown", "never connected", { ...well, everConnected: false }],
@@ -34,6 +35,9 @@ describe("the org is", () => {
     ["error", "at its limit", { ...well, usage: { used: 100, limit: 100 } }],
     ["error", "refusing calls beyond its limit", { ...well, reports: failing("salesforce_limit") }],
     ["error", "refusing our authorisation", { ...well, reports: failing("salesforce_authorization") }],
+    ["error", "refusing every call", { ...well, reports: failing("api_disabled") }],
+    ["degraded", "read only", { ...well, reports: failing("org_read_only") }],
+    ["degraded", "out of storage", { ...well, reports: failing("org_storage_full") }],
     ["healthy", "not what a cycle failed at", { ...well, reports: failing("postgres_unavailable") }],
   ])("%s when %s", (health, _, signs) => {
     expect(orgHealth(signs)).toBe(health);
@@ -41,7 +45,11 @@ describe("the org is", () => {
 });
 
 describe("the sync is", () => {
-  const report = (broken: boolean) => ({ mappingId: "map_1", broken, failure: broken ? "engine_fault" : null });
+  const report = (broken: boolean) => ({
+    mappingId: "map_1",
+    broken,
+    failure: broken ? ("engine_fault" as const) : null,
+  });
 
   test.each([
     ["unknown", "one side was never connected", { connected: false, activeMappings: 1, reports: [] }],

@@ -30,9 +30,10 @@ test("failures with good cycles between them break nothing", () => {
   expect(edgesOf([outage, outage, null, outage, outage, null])).toEqual(Array(6).fill(null));
 });
 
-test("a refused login and held deletes break at once", () => {
+test("a refused login, held deletes and what an org says of itself break at once", () => {
   expect(edgesOf([refused])).toEqual(["broken"]);
-  expect(edgesOf([{ reason: "deletes_held", message: "" }, null])).toEqual(["broken", "recovered"]);
+  for (const reason of ["deletes_held", "api_disabled", "org_read_only", "org_storage_full"] as const)
+    expect(edgesOf([{ reason, message: "" }, null])).toEqual(["broken", "recovered"]);
 });
 
 test("broken since is when it broke, not when it failed last", () => {

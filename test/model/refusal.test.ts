@@ -6,6 +6,10 @@ test.each([
   [500, "INVALID_SESSION_ID", "Invalid Session ID found in SessionHeader", "session", false],
   [403, "REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded.", "limit", false],
   [403, "REQUEST_LIMIT_EXCEEDED", "ConcurrentPerOrgLongTxn Limit exceeded.", "busy", false],
+  [403, "API_DISABLED_FOR_ORG", "API is disabled for this Organization", "disabled", false],
+  [403, "API_CURRENTLY_DISABLED", "API is disabled for this User", "disabled", false],
+  [400, "INSERT_UPDATE_DELETE_NOT_ALLOWED_DURING_MAINTENANCE", "read-only mode", "readOnly", false],
+  [400, "STORAGE_LIMIT_EXCEEDED", "storage limit exceeded", "storageFull", false],
   [400, "INVALID_FIELD", "No such column 'Bogus__c'", "mapping", false],
   [400, "INVALID_TYPE", "sObject type 'X' is not supported", "mapping", false],
   [400, "MALFORMED_QUERY", "unexpected token", "bug", false],
@@ -24,6 +28,7 @@ test.each([
   ["INVALID_TYPE", "sObject type 'X' is not supported", "mapping", false],
   ["UNSUPPORTED_API_VERSION", "this version is gone", "bug", false],
   ["REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded.", "limit", false],
+  ["STORAGE_LIMIT_EXCEEDED", "storage limit exceeded", "storageFull", false],
   ["UNKNOWN_EXCEPTION", "An unexpected error occurred", "transient", false],
   ["Server", "the server's own trouble", "transient", false],
 ] as const)(

@@ -11,6 +11,7 @@ test.each([
   [new SalesforceRefusal(refusalOf(401, "INVALID_SESSION_ID", "expired")), "salesforce_authorization"],
   [new SalesforceRefusal(refusalOf(400, "INVALID_FIELD", "No such column")), "salesforce_schema"],
   [new SalesforceRefusal(refusalOf(503, "HTTP_503", "")), "salesforce_unavailable"],
+  [new SalesforceRefusal(refusalOf(400, "STORAGE_LIMIT_EXCEEDED", "storage limit exceeded")), "org_storage_full"],
   [coded("57P01"), "postgres_unavailable"],
   [coded("ECONNREFUSED"), "postgres_unavailable"],
   [new Error("Connection terminated unexpectedly"), "postgres_unavailable"],
@@ -77,4 +78,13 @@ test("no value of a row is told", () => {
     );
   }
   expect(failureOf(new Error("row (secret)")).message).toBe("Error");
+});
+
+test("a refusal of the org is told in Salesforce's words, with what to do", () => {
+  const refusal = refusalOf(400, "STORAGE_LIMIT_EXCEEDED", "storage limit exceeded");
+
+  expect(failureOf(new SalesforceRefusal(refusal)).message).toBe(
+    "STORAGE_LIMIT_EXCEEDED: storage limit exceeded; " +
+      "free or buy storage (Salesforce Setup, Storage Usage); changes wait and are sent then",
+  );
 });

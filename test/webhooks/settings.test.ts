@@ -242,7 +242,10 @@ describe("a test event", () => {
 
     const [received] = webhook.receiver.received;
     expect(answer.json?.data).toMatchObject({ queued: true, event_id: received?.headers["webhook-id"] });
-    expect(JSON.parse(received?.body ?? "")).toMatchObject({ event: "sync.broken", data: { test: true } });
+    expect(JSON.parse(received?.body ?? "")).toMatchObject({
+      event: "sync.broken",
+      data: { test: true, reason: "salesforce_unavailable" },
+    });
     expect(other.receiver.received).toHaveLength(0);
   });
 });

@@ -1,6 +1,7 @@
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { EngineReport, EngineReports } from "../../health/ports.ts";
+import { FAILURE_REASONS } from "../../model/engine.ts";
 import type { Database } from "./client.ts";
 
 const MAPPING = "mapping#";
@@ -51,7 +52,8 @@ const stateItem = z.object({
   sk: z.string(),
   failed_cycles: z.number(),
   broken_since: z.nullable(z.string()),
-  reason: z.nullable(z.string()),
+  // A newer version, which runs beside this one during an upgrade, may know more reasons.
+  reason: z.nullable(z.catch(z.enum(FAILURE_REASONS), "engine_fault")),
   message: z.nullable(z.string()),
 });
 

@@ -1,7 +1,7 @@
 import { BatchGetCommand, paginateQuery, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import { type Budget, FRESH_BUDGET, type Usage } from "../../model/budget.ts";
-import { type CycleFailure, type EngineState, type FailureReason, HEALTHY } from "../../model/engine.ts";
+import { type CycleFailure, type EngineState, FAILURE_REASONS, HEALTHY } from "../../model/engine.ts";
 import type { Event } from "../../model/event.ts";
 import type { EngineMemory, KeptEngine, Remembered } from "../../sync/service-ports.ts";
 import type { Database } from "./client.ts";
@@ -100,7 +100,7 @@ const stateItem = z.object({
   mark: z.number(),
   failed_cycles: z.number(),
   broken_since: z.nullable(at),
-  reason: z.nullable(z.string()),
+  reason: z.nullable(z.catch(z.enum(FAILURE_REASONS), "engine_fault")),
   message: z.nullable(z.string()),
   rest_until: z.nullable(at),
 });
@@ -109,8 +109,7 @@ const stateItem = z.object({
 function readEngine(item: Record<string, unknown> | undefined): KeptEngine {
   if (item === undefined) return { state: HEALTHY, mark: 0 };
   const { mark, failed_cycles, broken_since, reason, message, rest_until } = stateItem.parse(item);
-  const lastFailure: CycleFailure | null =
-    reason === null ? null : { reason: reason as FailureReason, message: message ?? "" };
+  const lastFailure: CycleFailure | null = reason === null ? null : { reason, message: message ?? "" };
   return {
     mark,
     state: { failedCycles: failed_cycles, brokenSince: broken_since, lastFailure, restUntil: rest_until },

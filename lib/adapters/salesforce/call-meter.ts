@@ -1,4 +1,4 @@
-import type { SalesforceRefusal } from "../../model/refusal.ts";
+import type { RefusalKind, SalesforceRefusal } from "../../model/refusal.ts";
 
 /** Where a request is booked in `bridge_sf_api_calls_total{api}`. */
 export type ApiLabel = "REST" | "SOAP" | "BULK" | "COMPOSITE";
@@ -40,7 +40,9 @@ export function labelOf(url: string): ApiLabel | null {
   return resource === "composite" ? "COMPOSITE" : "REST";
 }
 
-/** Salesforce counts what it lets in: not what had no session, nor what came after the day's calls were used up. */
+/** Salesforce counts the calls that it lets in: none without a session, beyond the day's limit, or while the API is off. */
 export function wasCounted({ refusal: { kind, code } }: SalesforceRefusal): boolean {
-  return code !== "UNREACHABLE" && code !== "NOT_SALESFORCE" && kind !== "session" && kind !== "limit";
+  return code !== "UNREACHABLE" && code !== "NOT_SALESFORCE" && !UNCOUNTED.has(kind);
 }
+
+const UNCOUNTED: ReadonlySet<RefusalKind> = new Set(["session", "limit", "disabled"]);

@@ -1,4 +1,6 @@
-import type { CreateWebhookBody } from "bridge/api";
+import type { CreateWebhookBody, ListMappingStatesData } from "bridge/api";
+
+type BrokenReason = NonNullable<ListMappingStatesData[number]["failure"]>;
 
 export type EventType = CreateWebhookBody["events"][number];
 
@@ -10,8 +12,8 @@ export const EVENTS: readonly { readonly type: EventType; readonly says: string;
     sample: {
       mapping_id: "map_7dYw1cQ",
       sf_object: "Contact",
-      reason: "AUTHORIZATION_REFUSED",
-      message: "Salesforce refused the refresh token: expired access/refresh token",
+      reason: "salesforce_authorization" satisfies BrokenReason,
+      message: "invalid_grant: expired access/refresh token; connect the workspace to Salesforce again",
       since: "2026-11-20T03:02:10.000Z",
       failed_cycles: 3,
     },
