@@ -1,3 +1,5 @@
+import { cutText } from "./cut-text.ts";
+
 /** What a refusal of a whole request means for us (reference: Salesforce's REST and SOAP status codes). */
 export type RefusalKind =
   /** The session has ended and could not be renewed: authorisation is refused until a person acts. */
@@ -50,7 +52,7 @@ export class SalesforceRefusal extends Error {
  */
 export function refusalOf(status: number, code: string, message: string, isFault = false): RequestRefusal {
   const kind = kindOf(isFault && !SERVER_FAULTS.has(code) ? 400 : status, code, message);
-  return { kind, code, message, mayHaveRun: kind === "transient" && status >= 500 };
+  return { kind, code, message: cutText(message), mayHaveRun: kind === "transient" && status >= 500 };
 }
 
 /** Faults of SOAP that are the server's own trouble. */

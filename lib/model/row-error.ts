@@ -1,3 +1,4 @@
+import { cutText } from "./cut-text.ts";
 import type { Operation, RecordError } from "./record.ts";
 
 /** Times that a record is sent again after an error that may pass, before it ends FAILED. */
@@ -22,11 +23,12 @@ function retryAfterSeconds(attempts: number, random: number): number {
   return Math.round(60 * 2 ** attempts * (1 + random / 10));
 }
 
-/** `STATUS_CODE: message [fields]`, as `_ab_err` shows it. */
+/** `STATUS_CODE: message [fields]`, as `_ab_err` shows it; cut where it is long. */
 export function errorText(errors: readonly RecordError[]): string {
-  return errors
-    .map(({ code, message, fields }) => `${code}: ${message}${fields.length > 0 ? ` [${fields.join(", ")}]` : ""}`)
-    .join("; ");
+  const texts = errors.map(({ code, message, fields }) => {
+    return `${code}: ${message}${fields.length > 0 ? ` [${fields.join(", ")}]` : ""}`;
+  });
+  return cutText(texts.join("; "));
 }
 
 /** On delete these say that the record is not there: what was wanted. */

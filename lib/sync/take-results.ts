@@ -5,6 +5,7 @@ import { type CsvLine, valueIn } from "../model/csv-line.ts";
 import type { Write } from "../model/fold.ts";
 import type { RecordResult } from "../model/record.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
+import { errorText } from "../model/row-error.ts";
 import type { TableShape } from "../model/shape.ts";
 import { FIRST_JOB_RECORDS } from "../model/ways.ts";
 import type { Cycle } from "./cycle.ts";
@@ -155,6 +156,6 @@ function resultOf(kind: SavedKind, line: CsvLine): RecordResult {
 function again(sending: Sending, write: Write, message: string): PushOutcome {
   sending.delayed.set(write, 0);
   const { changeIds, recordId } = write;
-  const error = `BULK_JOB_FAILED: ${message || "not processed"}`;
+  const error = errorText([{ code: "BULK_JOB_FAILED", message: message || "not processed", fields: [] }]);
   return { changeIds, recordId, kind: "retry", afterSeconds: 0, counts: true, error };
 }

@@ -1,3 +1,4 @@
+import { cutText } from "../../model/cut-text.ts";
 import { FAILURE_SPIKE_ROWS } from "../../model/failure-spike.ts";
 import type { TableShape } from "../../model/shape.ts";
 import {
@@ -169,7 +170,7 @@ export async function finish(
     lease.configVersion,
     pulledAt,
     JSON.stringify(end.apiCalls),
-    end.error,
+    end.error === null ? null : cutText(end.error),
     now(),
     mappingIds,
     at,

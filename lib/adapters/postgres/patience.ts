@@ -1,3 +1,5 @@
+import { cutText } from "../../model/cut-text.ts";
+
 /** SQLSTATEs of two transactions in each other's way: deadlock, serialization. */
 const CLASHES = ["40P01", "40001"];
 /** The SQLSTATE of a lock that could not be had in time. */
@@ -32,7 +34,8 @@ export function isRefusedValue(error: unknown): boolean {
 const isOfTheirCode = (error: unknown): boolean =>
   error instanceof Error && "where" in error && typeof error.where === "string" && /PL\/|\(\)/.test(error.where);
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** PostgreSQL repeats a value that it refuses, however long it is. */
+export const messageOf = (error: unknown): string => cutText(error instanceof Error ? error.message : String(error));
 
 /** Whether waiting a moment is all that is needed. */
 export const isWorthWaiting = (error: unknown): boolean => isLockRefused(error) || isClash(error);
