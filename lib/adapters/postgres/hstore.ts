@@ -9,12 +9,16 @@ export type ReadHstore = (text: string) => string;
 
 /**
  * How this database reads the text of an hstore, the form in which Heroku Connect keeps changes (reference
- * heroku-connect.md 2.2): by the extension, or, where that is gone, by an expression seventy times as slow.
+ * heroku-connect.md 2.2): by the extension, or, where that is gone, too old or not ours to use, by an expression seventy
+ * times as slow.
  */
 export async function readerOfHstore(session: Session): Promise<ReadHstore> {
+  // No to_regprocedure() or cast to regprocedure: PostgreSQL may ask it of every schema, and those of its own refuse a role.
   const [found] = await session.query<{ schema: string }>(
     `SELECT n.nspname AS schema FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
-     WHERE e.extname = 'hstore' AND to_regprocedure(format('%I.hstore_to_jsonb(%I.hstore)', n.nspname, n.nspname)) IS NOT NULL`,
+     WHERE e.extname = 'hstore' AND has_schema_privilege(n.oid, 'USAGE') AND EXISTS (
+       SELECT FROM pg_proc p WHERE p.pronamespace = e.extnamespace AND p.proname = 'hstore_to_jsonb'
+         AND has_function_privilege(p.oid, 'EXECUTE'))`,
   );
   if (!found) return readByExpression;
   const { schema } = found;

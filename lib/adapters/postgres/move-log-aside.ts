@@ -20,7 +20,7 @@ export async function moveLogAside(session: Session, schema: string): Promise<vo
     const words = error instanceof Error ? error.message : "";
     throw new Failure(
       "CONFLICT",
-      `Bridge cannot adopt the schema ${schema}: ${words}; connect as the role that owns it`,
+      `Bridge cannot adopt the schema ${schema}: ${words}; connect as the role that owns it, and grant that role what it lacks`,
     );
   }
 }
