@@ -1,6 +1,7 @@
 import { pushes } from "../../model/mapping.ts";
 import { functionName } from "./identifiers.ts";
 import { differs, type Layout, type MappedTable, textOf } from "./layout.ts";
+import { UNLESS_OWN_TABLE } from "./own-functions.ts";
 import { literal, metadata, name, qualified } from "./sql.ts";
 
 /** Every trigger that capture has ever put on a table, so that an older version's are taken away too. */
@@ -62,7 +63,7 @@ const SETTINGS = `LANGUAGE plpgsql SECURITY DEFINER
 function captureFunction({ shape }: MappedTable, kind: string, rows: string): string {
   const { log } = metadata(shape.schema);
   return `CREATE OR REPLACE FUNCTION ${qualified(shape.schema, functionName(kind, shape.table))}() RETURNS trigger ${SETTINGS}
-  AS $bridge$ BEGIN
+  AS $bridge$ BEGIN ${UNLESS_OWN_TABLE}
     INSERT INTO ${log} (action, table_name, record_id, sfid, old, "values") ${rows};
     RETURN NULL;
   END $bridge$;`;
@@ -131,7 +132,7 @@ function rekeyFunction({ shape, layout }: MappedTable): string {
     "NEW",
   );
   return `CREATE OR REPLACE FUNCTION ${qualified(shape.schema, functionName("rekey", shape.table))}() RETURNS trigger ${SETTINGS}
-  AS $bridge$ BEGIN
+  AS $bridge$ BEGIN ${UNLESS_OWN_TABLE}
     UPDATE ${log} SET record_id = NEW.${key}
       WHERE table_name = ${literal(shape.table)} AND record_id = OLD.${key} AND processed_at IS NULL;
     UPDATE ${log} SET record_id = NEW.${key}

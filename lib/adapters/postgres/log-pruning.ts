@@ -1,3 +1,4 @@
+import { secureFunctions, UNLESS_OWN_TABLE } from "./own-functions.ts";
 import type { Session } from "./session.ts";
 import { literal, type Metadata, metadata, name } from "./sql.ts";
 
@@ -10,7 +11,7 @@ const LOCK_MILLISECONDS = 500;
  * the table tells, whoever takes them out, a cycle of any version or a person. `schema` is quoted.
  */
 export function tellPruned(schema: string, { log, totals }: Metadata): string {
-  const body = `BEGIN
+  const body = `BEGIN ${UNLESS_OWN_TABLE}
       INSERT INTO ${totals} AS t (table_name, pruned_to) SELECT table_name, max(id) FROM gone GROUP BY table_name
       ON CONFLICT (table_name) DO UPDATE SET pruned_to = excluded.pruned_to WHERE t.pruned_to < excluded.pruned_to;
       RETURN NULL;
@@ -38,6 +39,6 @@ export async function letPruningTell(session: Session, schema: string): Promise<
   );
   if (!found?.log || found.tells) return;
   await session.transaction({ lockMilliseconds: LOCK_MILLISECONDS }, "SELECT 1", () =>
-    session.script(tellPruned(name(schema), tables)),
+    session.script(`${tellPruned(name(schema), tables)}${secureFunctions(schema)}`),
   );
 }

@@ -2,6 +2,7 @@ import { Failure } from "../../model/failure.ts";
 import { nameUnnamed } from "./in-hand.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { moveLogAside } from "./move-log-aside.ts";
+import { secureFunctions } from "./own-functions.ts";
 import { isWorthWaiting, patiently } from "./patience.ts";
 import type { Session } from "./session.ts";
 import { literal, metadata, name } from "./sql.ts";
@@ -64,6 +65,8 @@ async function moveOn(session: Session, schema: string, version: number, migrati
   if (row?.names) await session.query(nameUnnamed(tables));
   for (const migration of migrations.slice(version)) await session.script(migration(name(schema), tables));
   if (!row?.names && migrations.length >= MIGRATIONS.length) await session.query(nameUnnamed(tables));
+  // At each look, not once: an older version beside this one makes its functions as before, and so does a restored dump.
+  await session.script(secureFunctions(schema));
   if (version >= migrations.length) return;
   await session.query(`UPDATE ${tables.meta} SET schema_version = $1`, [migrations.length]);
 }

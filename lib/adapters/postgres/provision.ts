@@ -13,6 +13,7 @@ import { type Layout, OWN_COLUMNS } from "./layout.ts";
 import { buildLogIndex } from "./log-index.ts";
 import { letPruningTell } from "./log-pruning.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS, migrate } from "./migrate.ts";
+import { secureFunctions } from "./own-functions.ts";
 import { isWorthWaiting, patiently, sqlState } from "./patience.ts";
 import { serveTheirColumns, servingFunction, stopServingTheirColumns } from "./serve-their-columns.ts";
 import { openSession, type Session } from "./session.ts";
@@ -110,7 +111,13 @@ async function inOneTransaction(
       const narrow = await widenColumns(session, known, shape, await tableOf(session, shape));
       const layout = layoutOf(await tableOf(session, shape), key);
       if (theirs.length > 0 && pushes(shape.direction)) await takeChangesOver(session, { shape, layout }, at);
-      await session.script(`${captureStatements({ shape, layout })}\n${serveTheirColumns({ shape, layout })}`);
+      await session.script(
+        [
+          captureStatements({ shape, layout }),
+          serveTheirColumns({ shape, layout }),
+          secureFunctions(shape.schema),
+        ].join("\n"),
+      );
       await keepState(session, asFarAsFollowed(known, shape, narrow), layout);
       if (theirs.length > 0) await startFromTheirs(session, { shape, layout }, addedColumns, at);
       const isMadeAgain = before === null && current !== undefined;
