@@ -84,5 +84,5 @@ function isStarted(work: Work): work is LoadMark {
 
 async function carryOn(cycle: Cycle, mark: LoadMark): Promise<void> {
   const read = mark.afterRow === null ? await readEverything(cycle, mark) : mark;
-  if (looksAtRows(cycle, mark)) await sweepRows(cycle, read);
+  if (looksAtRows(cycle, read)) await sweepRows(cycle, read);
 }

@@ -75,6 +75,8 @@ export interface LoadMark {
   readonly overRows?: true;
   /** Records that the org counted before the first page; left out before it was asked. */
   readonly records?: number;
+  /** Jobs of the Bulk API that this reading has lost: failed, aborted or expired. Left out: none. */
+  readonly failedJobs?: number;
 }
 
 export type Begun =
@@ -397,7 +399,7 @@ export interface Salesforce extends BulkSaves {
   count(soql: string): Promise<{ readonly records: number; readonly readAt: Date }>;
   /** Starts a query of the Bulk API 2.0; it reads what is there from then on. */
   startBulkQuery(soql: string): Promise<{ readonly jobId: string; readonly readAt: Date }>;
-  /** Whether its results are there yet; refusals of the query itself are thrown. */
+  /** Whether its results are there yet. Rejects with a `bug` refusal once it has failed or was aborted. */
   isBulkQueryDone(jobId: string): Promise<boolean>;
   /** One part of its results, as its pieces arrive. */
   bulkResults(jobId: string, locator: string | null): Promise<BulkPart>;

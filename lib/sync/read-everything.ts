@@ -1,6 +1,6 @@
 import { imageOfLine, sfidOf } from "../model/incoming.ts";
 import { OVERLAP_SECONDS } from "../model/position.ts";
-import { SalesforceRefusal } from "../model/refusal.ts";
+import { type RefusalKind, SalesforceRefusal } from "../model/refusal.ts";
 import type { TableShape } from "../model/shape.ts";
 import { allAfter, countOf, everything, pageSizeOf } from "../model/soql.ts";
 import { pause } from "./clock.ts";
@@ -12,6 +12,9 @@ import { applyImages, applyPage, readPage } from "./read-page.ts";
 /** Up to so many pages, 10,000 records mostly, REST takes fewer calls and less time than a job of the Bulk API. */
 const BULK_ABOVE_PAGES = 5;
 
+/** So many lost jobs of the Bulk API, and the reading goes on by REST. */
+const MOST_FAILED_JOBS = 2;
+
 /** A page of a Bulk job's results ends with the piece in which it reaches so many records, or characters. */
 const BULK_PAGE_RECORDS = 2_000;
 const BULK_PAGE_CHARACTERS = 4_000_000;
@@ -21,13 +24,17 @@ const FIRST_LOOK_MILLISECONDS = 500;
 const LAST_LOOK_MILLISECONDS = 15_000;
 
 /** The first mark of a reading, by the cheaper way; a Bulk job is written down before anything is read of it. */
-export async function startReading(cycle: Cycle, kind: LoadMark["kind"]): Promise<LoadMark> {
+export async function startReading(cycle: Cycle, kind: LoadMark["kind"], failedJobs = 0): Promise<LoadMark> {
   await cycle.hold.mayRead();
   const { records, readAt } = await cycle.hold.during(() => cycle.salesforce.count(countOf(cycle.shape)));
   const isOverRows = kind === "load" && (await cycle.store.rowsAfter(cycle.lease, 0, 1)).length > 0;
   const nothing = { afterId: null, bulk: null, afterRow: null };
-  const byRest: LoadMark = { kind, startedAt: readAt, records, ...nothing, ...(isOverRows && { overRows: true }) };
-  if (records <= BULK_ABOVE_PAGES * pageSizeOf(cycle.shape)) return byRest;
+  const byRest: LoadMark = {
+    ...{ kind, startedAt: readAt, records, ...nothing },
+    ...(isOverRows && { overRows: true }),
+    ...(failedJobs > 0 && { failedJobs }),
+  };
+  if (failedJobs >= MOST_FAILED_JOBS || records <= BULK_ABOVE_PAGES * pageSizeOf(cycle.shape)) return byRest;
   try {
     const { jobId, readAt: startedAt } = await cycle.salesforce.startBulkQuery(everything(cycle.shape));
     const byBulk = { ...byRest, startedAt, bulk: { jobId, locator: null } };
@@ -47,12 +54,41 @@ function isUnsupported(error: unknown): error is SalesforceRefusal {
 
 /** Reads and applies all that is left of a reading; gives the mark that stands when nothing is left. */
 export async function readEverything(cycle: Cycle, mark: LoadMark): Promise<LoadMark> {
-  if (mark.bulk) await readByBulk(cycle, mark, mark.bulk);
-  else await readByRest(cycle, mark);
+  try {
+    if (mark.bulk) await readByBulk(cycle, mark, mark.bulk);
+    else await readByRest(cycle, mark);
+  } catch (error) {
+    if (!(error instanceof JobLost)) throw error;
+    return readEverything(cycle, await startOver(cycle, mark, error));
+  }
   const read: LoadMark = { ...mark, bulk: null, afterId: null, afterRow: 0 };
   await commit(cycle, { ...ended(mark), ...(looksAtRows(cycle, mark) && { load: read }) });
   return read;
 }
+
+/** A Bulk job will never give its results, or no more of them: it failed, was aborted, or is older than seven days. */
+class JobLost extends Error {}
+
+/** What the lost job had brought stays; rows whose records are gone meanwhile are looked for in the end. */
+async function startOver(cycle: Cycle, { kind, failedJobs = 0 }: LoadMark, lost: JobLost): Promise<LoadMark> {
+  const next = await startReading(cycle, kind, failedJobs + 1);
+  cycle.tally.notes.push(
+    `${lost.message}; ${next.bulk ? `started over as job ${next.bulk.jobId}` : "read by REST instead"}`,
+  );
+  return next;
+}
+
+/** Asks something of a job. A refusal that will stay means that the job is lost. */
+async function ofJob<Answer>(jobId: string, ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await ask();
+  } catch (error) {
+    const stays = error instanceof SalesforceRefusal && JOB_IS_LOST.has(error.refusal.kind);
+    throw stays ? new JobLost(`Bulk query job ${jobId} is lost (${error.message})`) : error;
+  }
+}
+
+const JOB_IS_LOST: ReadonlySet<RefusalKind> = new Set(["bug", "mapping", "replication", "locator"]);
 
 /**
  * Whether the rows are looked at after the records: by a sweep, by a first load over rows of before, some of whose records
@@ -79,7 +115,7 @@ async function readByBulk(cycle: Cycle, mark: LoadMark, bulk: NonNullable<LoadMa
   await untilDone(cycle, bulk.jobId);
   for (const pages = readAhead(bulkPages(cycle, mark, bulk)); ; ) {
     await cycle.hold.mayRead();
-    const { done, value } = await cycle.hold.during(() => pages.next());
+    const { done, value } = await cycle.hold.during(() => ofJob(bulk.jobId, () => pages.next()));
     if (done) return;
     // What the job read is as old as the job.
     await applyImages(cycle, { ...value, readAt: mark.startedAt, lane: laneOf(mark) });
@@ -119,7 +155,7 @@ async function* pagesOf(shape: TableShape, pieces: BulkPart["pieces"]): AsyncGen
 async function untilDone({ hold, salesforce, clock }: Cycle, jobId: string): Promise<void> {
   for (let wait = FIRST_LOOK_MILLISECONDS; ; wait = Math.min(wait * 2, LAST_LOOK_MILLISECONDS)) {
     await hold.mayRead();
-    if (await hold.during(() => salesforce.isBulkQueryDone(jobId))) return;
+    if (await hold.during(() => ofJob(jobId, () => salesforce.isBulkQueryDone(jobId)))) return;
     await hold.during(() => pause(clock, wait));
   }
 }

@@ -35,6 +35,92 @@ test("more than ten thousand records are loaded by the Bulk API, every value as 
   expect(calls).toMatchObject({ BULK: expect.any(Number) });
 });
 
+/** The query jobs of the Bulk API that the org has, oldest first. */
+async function queryJobs(): Promise<readonly Record<string, string>[]> {
+  const { records } = (await world.rest("GET", "/jobs/query")) as { records: Record<string, string>[] };
+  return records;
+}
+
+const notes = () => world.log.flatMap(({ event, notes: told }) => (event === "load" ? (told as string[]) : []));
+
+test.each([
+  [
+    "failed",
+    { kind: "failedJob", message: "QUERY_TIMEOUT: it ran for too long" },
+    "QUERY_TIMEOUT: it ran for too long",
+  ],
+  ["aborted", { kind: "abortedJob" }, "the job is Aborted"],
+])("a Bulk job that %s is started over with another one", async (_, fault, why) => {
+  await world.createRecords("Contact", contacts(10_001));
+  await world.fault({ ...fault, path: "BULK query" });
+
+  const contact = await mapContact("LastName");
+
+  expect(await rows()).toBe(10_001);
+  const [first, second, ...others] = await queryJobs();
+  expect(others).toEqual([]);
+  expect(second).toMatchObject({ state: "JobComplete" });
+  expect(notes()).toEqual([
+    `Bulk query job ${first?.["id"]} is lost (BULK_QUERY_FAILED: ${why}); started over as job ${second?.["id"]}`,
+  ]);
+  await world.cycle(contact);
+  expect(await world.sql("SELECT load FROM salesforce._bridge_loads")).toEqual([{ load: null }]);
+});
+
+test("after two lost Bulk jobs, over however many invocations, a load goes on by REST over what was written", async () => {
+  await world.createRecords("Contact", contacts(10_003));
+  await world.fault({ kind: "smallBatches", path: "/results", size: 4_000, times: 0 });
+  const killInThirdPart = () => {
+    let parts = 0;
+    world.interfere((call) => {
+      if (call === "org.bulkResults" && ++parts === 3) throw new Error("killed");
+    });
+  };
+  killInThirdPart();
+  await expect(mapContact("LastName")).rejects.toThrow("killed");
+  const [contact] = await world.mappings();
+  if (!contact) throw new Error("the mapping is gone");
+  const [first] = await queryJobs();
+  const [gone] = await world.sql("SELECT sfid FROM salesforce.contact LIMIT 1");
+  expect(await rows()).toBe(8_000);
+  await world.rest("DELETE", `/jobs/query/${first?.["id"]}`);
+  await world.rest("DELETE", `/sobjects/Contact/${gone?.["sfid"]}`);
+
+  killInThirdPart();
+  await expect(world.work(contact, "load")).rejects.toThrow("killed");
+  world.interfere(null);
+  const [second] = await queryJobs();
+  await world.control("POST", "/clock", { advanceMilliseconds: 8 * 86_400_000 });
+  await world.work(contact, "load");
+
+  expect(await queryJobs()).toEqual([]);
+  expect(await rows()).toBe(10_002);
+  expect(notes()).toEqual([
+    `Bulk query job ${second?.["id"]} is lost (NOT_FOUND: The requested resource does not exist); read by REST instead`,
+  ]);
+  const [state] = await world.sql("SELECT position FROM salesforce._bridge_state");
+  expect(state?.["position"]).not.toBeNull();
+});
+
+test("a sweep whose Bulk job has expired compares both sides all the same", async () => {
+  await world.createRecords("Contact", contacts(10_001));
+  const contact = await mapContact("LastName");
+  await world.sql("ALTER TABLE salesforce.contact DISABLE TRIGGER USER");
+  await world.sql("DELETE FROM salesforce.contact WHERE lastname = 'Contact 1'");
+  await world.sql("ALTER TABLE salesforce.contact ENABLE TRIGGER USER");
+  world.interfere((call) => {
+    if (call === "org.bulkResults") throw new Error("killed");
+  });
+  await expect(world.work(contact, "sweep")).rejects.toThrow("killed");
+  world.interfere(null);
+  await world.control("POST", "/clock", { advanceMilliseconds: 8 * 86_400_000 });
+
+  await world.work(contact, "load");
+
+  expect(await rows()).toBe(10_001);
+  expect(await world.sql("SELECT load FROM salesforce._bridge_loads")).toEqual([{ load: null }]);
+});
+
 test("a first load that was killed goes on where it stood", async () => {
   await world.createRecords("Contact", contacts(4_100));
   let pages = 0;

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { refusalOf, SalesforceRefusal } from "../../model/refusal.ts";
+import { SalesforceRefusal } from "../../model/refusal.ts";
 import type { BulkPart, Salesforce } from "../../sync/ports.ts";
 import type { Call } from "./connect-org.ts";
 import { csvLines } from "./csv-lines.ts";
@@ -33,8 +33,9 @@ export function bulkQueries(call: Call, stream: Stream): BulkQueries {
       const { answer } = await call((connection) => connection.request({ method: "GET", url: `/jobs/query/${jobId}` }));
       const { state, errorMessage } = understand(job, answer, "a look at a job of the Bulk API");
       if (state !== "Failed" && state !== "Aborted") return state === "JobComplete";
-      const [code = "BULK_QUERY_FAILED", ...message] = (errorMessage ?? state).split(": ");
-      throw new SalesforceRefusal(refusalOf(400, code, message.join(": ")));
+      // Whatever the reason was, this job will never have results: no kind that asks to try the same again.
+      const message = errorMessage ?? `the job is ${state}`;
+      throw new SalesforceRefusal({ kind: "bug", code: "BULK_QUERY_FAILED", message, mayHaveRun: false });
     },
 
     bulkResults: async (jobId, locator) => {

@@ -84,6 +84,14 @@ export class QueryJobs {
 
   #run(id: string): Promise<void> {
     return this.jobs.workOff(id, async (job) => {
+      const { faults } = this.#parts;
+      const occasion = { request: `BULK ${job.operation}`, object: job.object };
+      const broken = faults.on("failedJob", occasion);
+      if (broken) throw new Refusal("API_ERROR", broken.message ?? "InternalServerError : this job failed on demand");
+      if (faults.on("abortedJob", occasion)) {
+        this.abort(id);
+        return null;
+      }
       const isStopped = () => this.#work.isStopped || this.jobs.isOver(id);
       const records = await exportRecords({ ...this.#parts, folder: this.#folder, isStopped }, job);
       return records === null ? null : { numberRecordsProcessed: records };

@@ -24,6 +24,7 @@ const ON_RECORD = ["lockedRow", "validation"] as const;
 const ON_DETAIL = [
   "heldCommit",
   "failedJob",
+  "abortedJob",
   "expiredLocator",
   "smallBatches",
   "rotatedRefreshToken",
