@@ -41,11 +41,17 @@ export function judgeDatabase(facts: DatabaseFacts, schema: string, workspaceId:
       "choose another schema, or take this one over (take_over) once the other workspace has ended",
     ),
     ...facts.damages.map(judgeDamage),
+    ...(facts.setAside.events > 0 ? [judgeSetAside(facts.setAside)] : []),
   ];
 }
 
-/** The checks that find what somebody did to mapped tables. */
-export const DAMAGES = ["tables", "capture"] as const;
+/** The checks that find what somebody did to mapped tables, and events that nobody was told. */
+export const DAMAGES = ["tables", "capture", "events"] as const;
+
+function judgeSetAside({ events, table }: DatabaseFacts["setAside"]): Finding {
+  const message = `${events === 1 ? "1 event" : `${events} events`} could not be stored, so no webhook is told; ${table} keeps each with its reason`;
+  return judged("events", false, message, `read them there, look at: bridge errors; then run: DELETE FROM ${table};`);
+}
 
 /** Activating makes again whatever a mapping's table lacks. */
 function judgeDamage({ table, what }: Damage): Finding {

@@ -18,6 +18,8 @@ export interface DatabaseFacts {
   readonly workspaceId: string | null;
   /** What somebody did to mapped tables since they were made. */
   readonly damages: readonly Damage[];
+  /** Events that the service's own store refused; their table. */
+  readonly setAside: { readonly events: number; readonly table: string };
 }
 
 /** A mapped table that is not as its mapping needs it. */

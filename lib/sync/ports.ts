@@ -253,9 +253,13 @@ export interface CycleStore {
   finish(lease: Lease, end: CycleEnd): Promise<Finished>;
   /** Counts calls that were made for a mapping without its lease. */
   addCalls(mappingId: string, apiCalls: Readonly<Record<string, number>>): Promise<void>;
-  /** Events that wait to leave, oldest first; `forget` ends them once they are in the service's own store. */
+  /**
+   * Events that wait to leave, oldest first, fewer than `limit` where they are large; `forget` ends them once they are in
+   * the service's own store, `setAside` moves one that this never takes to `_bridge_outbox_aside`.
+   */
   outbox(limit: number): Promise<readonly OutboxEvent[]>;
   forget(eventIds: readonly string[]): Promise<void>;
+  setAside(eventId: string, reason: string): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -69,7 +69,10 @@ export interface Counters {
 }
 
 export interface Announcements {
-  /** Keeps the events until they are dispatched, then wakes the dispatcher; an id that is known changes nothing. */
+  /**
+   * Keeps the events until they are dispatched, then wakes the dispatcher; an id that is known changes nothing. Rejects
+   * with `EventRefused` where one of them can never be kept; what of the others was kept is unknown.
+   */
   publish(events: readonly Event[]): Promise<void>;
   /** Wakes the dispatcher for events that are kept already. */
   wake(events: readonly Event[]): Promise<void>;

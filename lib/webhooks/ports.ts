@@ -54,9 +54,17 @@ export interface Vault {
   open(workspaceId: string, sealed: string): Promise<string>;
 }
 
+/** The service's own store refuses one of these events, for its size or its form, however often it is asked. */
+export class EventRefused extends Error {
+  constructor(cause: Error) {
+    super(`${cause.name}: ${cause.message}`, { cause });
+    this.name = "EventRefused";
+  }
+}
+
 /** Events that wait to be dispatched. */
 export interface EventRows {
-  /** Keeps events; one that waits already waits on. */
+  /** Keeps events; one that waits already waits on. Rejects with `EventRefused` where one can never be kept. */
   add(events: readonly Event[]): Promise<void>;
   /** Those of them that still wait, in no order. */
   read(keys: readonly EventKey[]): Promise<readonly Event[]>;

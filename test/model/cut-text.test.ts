@@ -12,7 +12,7 @@ test("a text of 4 KB stays whole, and one byte more is cut and marked, its end k
 
   const cut = cutText(`${"x".repeat(1_234_556)}!`);
 
-  expect(cut).toBe(`${"x".repeat(4_096)}… (truncated, 1,234,557 characters) …${"x".repeat(199)}!`);
+  expect(cut).toBe(`${"x".repeat(4_096)}... (truncated, 1,234,557 characters) ...${"x".repeat(199)}!`);
 });
 
 test("a cut splits no character, whatever its place", () => {
@@ -21,7 +21,7 @@ test("a cut splits no character, whatever its place", () => {
 
     expect(cut.isWellFormed()).toBe(true);
     expect(cut).not.toContain("�");
-    expect(cut).toContain(`… (truncated, ${(10_000 + 2 * before.length).toLocaleString("en-US")} characters) …`);
+    expect(cut).toContain(`... (truncated, ${(10_000 + 2 * before.length).toLocaleString("en-US")} characters) ...`);
     expect(bytes(cut)).toBeLessThan(5_000);
   }
 });

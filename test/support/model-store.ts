@@ -175,6 +175,7 @@ export class ModelStore {
       rowsAfter: unused,
       pulses: unused,
       outbox: unused,
+      setAside: unused,
       forget: unused,
       addCalls: unused,
     };

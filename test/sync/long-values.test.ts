@@ -1,5 +1,13 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { expect, test } from "vitest";
+import { database } from "../../functions/composition.ts";
+import { eventRows } from "../../lib/adapters/dynamodb/events.ts";
+import { databases } from "../../lib/adapters/postgres/look.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
+import { judgeDatabase } from "../../lib/settings/judge-database.ts";
+import { emptyOutbox } from "../../lib/sync/empty-outbox.ts";
+import { publisher } from "../../lib/webhooks/publish.ts";
 import type { BridgeCloud } from "../support/bridge-cloud.ts";
 import type { SyncWorld } from "../support/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds.ts";
@@ -30,7 +38,7 @@ test("a refusal of 600,000 characters is kept cut on the row, in the log and in 
   await world.cycle(contact);
 
   const cut = expect.stringMatching(
-    /^FIELD_CUSTOM_VALIDATION_EXCEPTION: x{4061}… \(truncated, 600,035 characters\) …x{200}$/,
+    /^FIELD_CUSTOM_VALIDATION_EXCEPTION: x{4061}\.{3} \(truncated, 600,035 characters\) \.{3}x{200}$/,
   );
   expect(await world.sql("SELECT _ab_lastop, _ab_err FROM salesforce.contact ORDER BY id")).toEqual([
     { _ab_lastop: "FAILED", _ab_err: cut },
@@ -40,5 +48,89 @@ test("a refusal of 600,000 characters is kept cut on the row, in the log and in 
     ["record.failed", cut],
     ["record.failed", "FIELD_CUSTOM_VALIDATION_EXCEPTION: must be a grown-up"],
   ]);
+  expect(await outbox()).toBe(0);
+});
+
+/** Puts an event into the outbox as version 0.1 did: with the whole refusal. */
+const waits = (detail: string) =>
+  world.sql(`INSERT INTO salesforce._bridge_outbox (event, detail) VALUES ('record.failed', ${detail})`);
+const small = (of: string) => waits(`jsonb_build_object('trigger_log_id', 9, 'error', '${of}')`);
+const large = (bytes: number) =>
+  waits(`jsonb_build_object('trigger_log_id', 7, 'error', repeat(md5('${bytes}'), ${bytes / 32}))`);
+
+test("an outbox that earlier versions could not empty is emptied: refusals of half a MB and of 20 MB, and all between", async () => {
+  await small("first");
+  await large(512_000);
+  await large(20_000_000);
+  await small("last");
+
+  await world.cycle(contact);
+
+  expect((await told()).map(({ detail }) => detail)).toEqual([
+    { trigger_log_id: 9, error: "first" },
+    { trigger_log_id: 7, error: expect.stringMatching(/^[0-9a-f]{2000}\.{3} \(truncated, 512,000 bytes\)$/) },
+    { trigger_log_id: 7, error: expect.stringMatching(/^[0-9a-f]{2000}\.{3} \(truncated, 20,000,000 bytes\)$/) },
+    { trigger_log_id: 9, error: "last" },
+  ]);
+  expect(await outbox()).toBe(0);
+});
+
+test("an event that DynamoDB refuses is set aside, logged and a finding of doctor, and holds up no other", async () => {
+  await small("first");
+  await waits(`jsonb_build_object('table_name', repeat('x', 500000))`);
+  await small("last");
+
+  await world.cycle(contact);
+
+  expect((await told()).map(({ detail }) => detail["error"])).toEqual(["first", "last"]);
+  expect(await outbox()).toBe(0);
+  expect(
+    await world.sql(
+      "SELECT event, length(detail ->> 'table_name') AS kept, reason FROM salesforce._bridge_outbox_aside",
+    ),
+  ).toEqual([{ event: "record.failed", kept: 500_000, reason: expect.stringContaining("Item size has exceeded") }]);
+  expect(world.log.filter(({ event }) => event === "event set aside")).toMatchObject([
+    { level: "error", workspace_id: world.workspaceId, event_type: "record.failed", remedy: expect.any(String) },
+  ]);
+  expect(await findings()).toEqual([
+    {
+      check: "events",
+      ok: false,
+      message: `1 event could not be stored, so no webhook is told; "salesforce"."_bridge_outbox_aside" keeps each with its reason`,
+      remedy: `read them there, look at: bridge errors; then run: DELETE FROM "salesforce"."_bridge_outbox_aside";`,
+    },
+  ]);
+
+  await world.sql("DELETE FROM salesforce._bridge_outbox_aside");
+
+  expect(await findings()).toEqual([]);
+});
+
+/** What `bridge doctor` asks of the workspace's database. */
+const findings = async () => {
+  const facts = await databases.look({ url: world.databaseUrl, schema: "salesforce" });
+  return judgeDatabase(facts, "salesforce", world.workspaceId).filter(({ check }) => check === "events");
+};
+
+test("while DynamoDB does not answer, no event is set aside, and the next cycle tells them all", async () => {
+  await small("first");
+  await waits(`jsonb_build_object('table_name', repeat('x', 500000))`);
+  const store = await world.services.connections.openStore(world.workspaceId);
+  const nobody = new DynamoDBClient({ endpoint: "http://127.0.0.1:1", maxAttempts: 1 });
+  const rows = eventRows(
+    { ...database(), client: DynamoDBDocumentClient.from(nobody), table: (name) => name },
+    () => new Date(),
+  );
+  const announcements = publisher({ rows, queue: { send: async () => undefined } });
+
+  await expect(emptyOutbox({ ...world.services, announcements }, world.workspaceId, store)).rejects.toThrow(
+    "ECONNREFUSED",
+  );
+  await store.close();
+
+  expect(await outbox()).toBe(2);
+  expect(world.log.filter(({ event }) => event === "event set aside")).toEqual([]);
+  await world.cycle(contact);
+  expect((await told()).map(({ detail }) => detail["error"])).toEqual(["first"]);
   expect(await outbox()).toBe(0);
 });

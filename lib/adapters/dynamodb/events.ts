@@ -1,7 +1,8 @@
+import { DynamoDBServiceException } from "@aws-sdk/client-dynamodb";
 import { ScanCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import { EVENT_TYPES, type Event } from "../../model/event.ts";
-import type { EventRows, Overdue } from "../../webhooks/ports.ts";
+import { EventRefused, type EventRows, type Overdue } from "../../webhooks/ports.ts";
 import { readItems, writeItems } from "./batch.ts";
 import type { Database } from "./client.ts";
 import { eventItem } from "./event-item.ts";
@@ -15,7 +16,9 @@ export function eventRows(database: Database, now: () => Date): EventRows & Pick
         database,
         "events",
         events.map((event) => ({ PutRequest: { Item: eventItem(event) } })),
-      ),
+      ).catch((error: unknown) => {
+        throw isRefusedForGood(error) ? new EventRefused(error) : error;
+      }),
 
     read: async (keys) => {
       const items = await readItems(
@@ -54,6 +57,12 @@ export function eventRows(database: Database, now: () => Date): EventRows & Pick
       await Promise.all(events.map((event) => postpone(database, event, until)));
     },
   };
+}
+
+/** An item of more than 400 KB, or of another form than the table's (ValidationException); a request of more than 16 MB. */
+function isRefusedForGood(error: unknown): error is Error {
+  if (!(error instanceof DynamoDBServiceException)) return false;
+  return error.name === "ValidationException" || error.$metadata.httpStatusCode === 413;
 }
 
 /** An event that was dispatched meanwhile stays away. */

@@ -1,5 +1,6 @@
 import type { PostgresConnection } from "../../model/workspace.ts";
 import { type Damage, type DatabaseFacts, type Databases, NoConnection } from "../../settings/ports.ts";
+import { unlessUnprovisioned } from "./lease.ts";
 import { openSession, type Session } from "./session.ts";
 import { metadata } from "./sql.ts";
 
@@ -44,13 +45,19 @@ const FACTS = `
   FROM (SELECT (SELECT oid FROM pg_namespace WHERE nspname = $1) AS oid) AS s`;
 
 async function readFacts(session: Session, schema: string): Promise<DatabaseFacts> {
-  const [facts] = await session.query<Omit<DatabaseFacts, "workspaceId" | "damages">>(FACTS, [schema]);
+  const [facts] = await session.query<Omit<DatabaseFacts, "workspaceId" | "damages" | "setAside">>(FACTS, [schema]);
   if (!facts) throw new Error("PostgreSQL answered a query of one row with none");
-  const { meta } = metadata(schema);
+  const { meta, outboxAside: table } = metadata(schema);
   const known = facts.maySeeSchema && (await isThere(session, meta));
-  if (!known) return { ...facts, workspaceId: null, damages: [] };
+  if (!known) return { ...facts, workspaceId: null, damages: [], setAside: { events: 0, table } };
   const [row] = await session.query<{ workspace_id: string }>(`SELECT workspace_id FROM ${meta}`);
-  return { ...facts, workspaceId: row?.workspace_id ?? null, damages: await readDamages(session, schema) };
+  const [aside] = await unlessUnprovisioned(session.query(`SELECT count(*) AS events FROM ${table}`));
+  return {
+    ...facts,
+    workspaceId: row?.workspace_id ?? null,
+    damages: await readDamages(session, schema),
+    setAside: { events: Number(aside?.["events"] ?? 0), table },
+  };
 }
 
 /** What the catalog lacks of what the mappings' shapes say. */

@@ -27,6 +27,14 @@ export const qualified = (schema: string, table: string): string => `${name(sche
 export const isOfTable = (alias: string, table: string): string =>
   `${alias}.table_name >= ${table} AND ${alias}.table_name <= ${table}`;
 
+/**
+ * A text as it is told: one of more than 8 KB, which versions before have kept, as its beginning. PostgreSQL knows the
+ * length of a text, and reads its beginning, without reading the whole.
+ */
+export const cut = (text: string): string =>
+  `CASE WHEN octet_length(${text}) > 8192
+    THEN left(${text}, 2000) || '... (truncated, ' || to_char(octet_length(${text}), 'FM999,999,999,999') || ' bytes)' ELSE ${text} END`;
+
 /** The metadata tables of one workspace's schema, quoted and qualified; `their…`: what Heroku Connect left. */
 export const metadata = (schema: string) => ({
   log: qualified(schema, "_trigger_log"),
@@ -36,6 +44,7 @@ export const metadata = (schema: string) => ({
   loads: qualified(schema, "_bridge_loads"),
   aborts: qualified(schema, "_bridge_aborts"),
   outbox: qualified(schema, "_bridge_outbox"),
+  outboxAside: qualified(schema, "_bridge_outbox_aside"),
   pushed: qualified(schema, "_bridge_pushed"),
   inboundErrors: qualified(schema, "_bridge_inbound_errors"),
   tombstones: qualified(schema, "_bridge_tombstones"),

@@ -1,3 +1,4 @@
+import { cutText } from "../../model/cut-text.ts";
 import type { TableShape } from "../../model/shape.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
 import {
@@ -25,7 +26,7 @@ import { renewable } from "./renewable-session.ts";
 import { sendAgain } from "./send-again.ts";
 import { openSession, type Session } from "./session.ts";
 import { settle } from "./settle.ts";
-import { metadata, name, qualified } from "./sql.ts";
+import { cut, metadata, name, qualified } from "./sql.ts";
 import { createTurns } from "./turns.ts";
 
 /** How long a connection waits for the next cycle: longer than a beat, shorter than networks forget a silent one. */
@@ -172,6 +173,7 @@ export function cycleStoreOn(
     addCalls: (mappingId, apiCalls) => inTurn(() => addCalls(bench, mappingId, apiCalls)),
     outbox: (limit) => inTurn(() => outbox(bench, limit)),
     forget: (eventIds) => inTurn(() => forget(bench, eventIds)),
+    setAside: (eventId, reason) => inTurn(() => setAside(bench, eventId, reason)),
     close: () => inTurn(end),
   };
 }
@@ -257,10 +259,19 @@ async function pulses(
   }));
 }
 
+/** What the events of one page may hold together, as PostgreSQL packs them. */
+const OUTBOX_BYTES = 1_000_000;
+
+/** Versions before have kept errors whole, of 100 MB: these are cut here, a few at a time. */
 async function outbox({ session, tables }: Workbench, limit: number): Promise<OutboxEvent[]> {
   const rows = await unlessUnprovisioned(
     session.query(
-      `SELECT id, event, ${iso("occurred_at")} AS occurred_at, detail FROM ${tables.outbox} ORDER BY seq LIMIT $1`,
+      `SELECT id, event, ${iso("occurred_at")} AS occurred_at,
+         CASE WHEN octet_length(error) > 8192 THEN jsonb_set(detail, '{error}', to_jsonb(${cut("error")})) ELSE detail END AS detail
+       FROM (SELECT o.*, row_number() OVER page AS place, sum(pg_column_size(o.detail)) OVER page AS bytes
+         FROM ${tables.outbox} o WINDOW page AS (ORDER BY seq) ORDER BY seq LIMIT $1) AS waiting
+         CROSS JOIN LATERAL (SELECT detail ->> 'error' AS error OFFSET 0) AS told
+       WHERE place = 1 OR bytes <= ${OUTBOX_BYTES} ORDER BY seq`,
       [limit],
     ),
   );
@@ -275,4 +286,16 @@ async function outbox({ session, tables }: Workbench, limit: number): Promise<Ou
 async function forget({ session, tables }: Workbench, eventIds: readonly string[]): Promise<void> {
   if (eventIds.length === 0) return;
   await session.query(`DELETE FROM ${tables.outbox} WHERE id = ANY ($1::uuid[])`, [eventIds]);
+}
+
+/** The table is made by the first event that needs it: a version before knows none, and nothing else asks for it. */
+async function setAside({ session, tables, now }: Workbench, eventId: string, reason: string): Promise<void> {
+  await session.query(`CREATE TABLE IF NOT EXISTS ${tables.outboxAside} (
+    id uuid PRIMARY KEY, event text NOT NULL, occurred_at timestamptz NOT NULL, detail jsonb NOT NULL,
+    reason text NOT NULL, set_aside_at timestamptz NOT NULL)`);
+  await session.query(
+    `WITH aside AS (DELETE FROM ${tables.outbox} WHERE id = $1 RETURNING id, event, occurred_at, detail)
+     INSERT INTO ${tables.outboxAside} SELECT *, $2, $3 FROM aside ON CONFLICT (id) DO NOTHING`,
+    [eventId, cutText(reason), now()],
+  );
 }
