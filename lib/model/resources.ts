@@ -220,7 +220,7 @@ export const WORKERS = {
     salesforce: false,
     reads: ["workspaces", "mappings"],
     writes: ["engine", "deliveries", "events"],
-    sends: ["provisioning", "loads", "events", "deliveries", "fanOut"],
+    sends: ["provisioning", "loads", "events", "retriesShort", "retriesMedium", "retriesLong", "fanOut"],
     schedules: true,
   },
   "dispatch-events": {

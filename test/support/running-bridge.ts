@@ -49,12 +49,15 @@ interface Settings {
   readonly things?: number;
   /** Opens the org's controls. */
   readonly controls?: boolean;
+  /** A process per function, each allowed what its policy allows. */
+  readonly isolate?: boolean;
 }
 
 export async function startRunningBridge({
   requestsPerMinute = 1_000_000,
   things = 0,
   controls = false,
+  isolate = ISOLATES,
 }: Settings = {}): Promise<RunningBridge> {
   const folder = mkdtempSync(join(tmpdir(), "bridge-running-"));
   const [cloud, org, database, assembly] = await Promise.all([
@@ -69,9 +72,9 @@ export async function startRunningBridge({
     said.push(line);
     logToStderr(line);
   };
-  const host = await startHost({ cloud, assembly, environment, log, isolate: ISOLATES });
+  const host = await startHost({ cloud, assembly, environment, log, isolate });
   // Functions that run inside bring their variables along; else this process makes workspaces as the operator does.
-  if (ISOLATES) Object.assign(process.env, operatorEnvironment(cloud.environment));
+  if (isolate) Object.assign(process.env, operatorEnvironment(cloud.environment));
   return {
     baseUrl: host.baseUrl,
     metricsUrl: host.metricsUrl ?? "",

@@ -1,0 +1,104 @@
+import { join, resolve } from "node:path";
+import { build } from "esbuild";
+import { beforeAll, expect, test } from "vitest";
+import { ROUTES } from "../../lib/http/routes.ts";
+import { type Access, WORKERS } from "../../lib/model/resources.ts";
+
+const FUNCTIONS = resolve(import.meta.dirname, "../../functions");
+
+/** The code of each function as its bundle holds it: what the function cannot reach is shaken out. */
+const code = new Map<string, string>();
+
+beforeAll(async () => {
+  const entryPoints = [
+    ...Object.keys(ROUTES).map((name) => join(FUNCTIONS, "api", `${name}.ts`)),
+    ...Object.keys(WORKERS).map((name) => join(FUNCTIONS, "workers", `${name}.ts`)),
+  ];
+  const { outputFiles } = await build({
+    entryPoints,
+    bundle: true,
+    write: false,
+    outdir: "out",
+    entryNames: "[name]",
+    platform: "node",
+    format: "esm",
+    packages: "external",
+    loader: { ".html": "text" },
+  });
+  for (const { path, text } of outputFiles) code.set(/([\w-]+)\.js$/.exec(path)?.[1] ?? "", text);
+});
+
+/**
+ * Named in code that a function holds and never runs, because it stands in one object or file with what it does run:
+ * `commit` knows of audit entries and events, deliveries of their history, `outgoing` of both queues of the sync room.
+ */
+const NEVER_TOUCHED: Readonly<Record<string, readonly string[]>> = {
+  "fan-out-cycles": ["queue loads"],
+  "run-cycle": ["table audit"],
+  "load-mapping": ["table audit"],
+  // Overdue deliveries go by the queues of retries, the first attempts too.
+  "sweep-minute": ["table audit", "table attempts", "queue cycles", "queue deliveries"],
+  "dispatch-events": [
+    "table audit",
+    "table attempts",
+    "queue retriesShort",
+    "queue retriesMedium",
+    "queue retriesLong",
+  ],
+  "deliver-webhook": ["table audit", "table events"],
+  "retry-webhook-short": ["table audit", "table events"],
+  "retry-webhook-medium": ["table audit", "table events"],
+  "retry-webhook-long": ["table audit", "table events"],
+  // What somebody asked for is attempted at once.
+  "retry-delivery": ["queue retriesShort", "queue retriesMedium", "queue retriesLong"],
+  "test-webhook": ["queue retriesShort", "queue retriesMedium", "queue retriesLong"],
+};
+
+/** The same in every function of the API: some write with an entry and an event, some list deliveries without history. */
+const IN_THE_API = ["table audit", "table events", "table attempts"];
+
+test.each(Object.entries<Access>(WORKERS))("%s may touch every table and queue that its code names", (name, row) => {
+  const named = namedBy(name).filter((thing) => !NEVER_TOUCHED[name]?.includes(thing));
+
+  expect(named.length).toBeGreaterThan(0);
+  expect(named.filter((thing) => !allowedBy(row).includes(thing))).toEqual([]);
+});
+
+test("the functions of the API may touch every table and queue that their code names", () => {
+  for (const [name, row] of Object.entries<Access>(ROUTES)) {
+    const untouched = [...IN_THE_API, ...(NEVER_TOUCHED[name] ?? [])];
+    const wanting = namedBy(name).filter((thing) => !untouched.includes(thing) && !allowedBy(row).includes(thing));
+    expect.soft(wanting, name).toEqual([]);
+  }
+});
+
+test("what is listed as never touched is named all the same, and allowed to nobody", () => {
+  const rows: Readonly<Record<string, Access>> = { ...ROUTES, ...WORKERS };
+  for (const [name, things] of Object.entries(NEVER_TOUCHED)) {
+    expect.soft(namedBy(name), name).toEqual(expect.arrayContaining([...things]));
+    expect
+      .soft(
+        things.filter((thing) => allowedBy(rows[name] ?? {}).includes(thing)),
+        name,
+      )
+      .toEqual([]);
+  }
+});
+
+/** Tables and queues by the words with which adapters and compositions ask for them. */
+function namedBy(name: string): string[] {
+  const text = code.get(name);
+  if (text === undefined) throw new Error(`no bundle of ${name}`);
+  const tables = [...text.matchAll(/\.table\("(\w+)"\)/g)].map(([, table]) => `table ${table}`);
+  const queues = [...text.matchAll(/\bsend\d*\(\s*queues\d*(?:\(\))?,\s*"(\w+)"/g)].map(
+    ([, queue]) => `queue ${queue}`,
+  );
+  // The queue of a delivery's wake-up is chosen by its number and lane (`sqs/wake-ups.ts`).
+  const retries = text.includes("RETRY_QUEUES") ? ["deliveries", "retriesShort", "retriesMedium", "retriesLong"] : [];
+  return [...new Set([...tables, ...queues, ...retries.map((queue) => `queue ${queue}`)])].sort();
+}
+
+const allowedBy = ({ reads = [], writes = [], sends = [] }: Access): string[] => [
+  ...[...reads, ...writes].map((table) => `table ${table}`),
+  ...sends.map((queue) => `queue ${queue}`),
+];
