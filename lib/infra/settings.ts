@@ -2,6 +2,7 @@ import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Node } from "constructs";
 import { type Concurrency, readConcurrency } from "./options/concurrency.ts";
 import { type Domain, readDomain } from "./options/domain.ts";
+import { refuseUnknownOptions } from "./options/names.ts";
 import { type Network, readNetwork } from "./options/network.ts";
 import { isOn, textLike } from "./options/read.ts";
 import { readShield, type Shield } from "./options/shield.ts";
@@ -33,6 +34,7 @@ const STAGES = ["dev", "prod", "drill"] as const;
 
 /** Reads the settings from the app's context; throws with the remedy when one makes no sense. */
 export function readSettings(node: Node): Settings {
+  refuseUnknownOptions(node);
   const asked = String(node.tryGetContext("stage") ?? "dev");
   const stage = STAGES.find((known) => known === asked);
   if (stage === undefined) throw new Error(`There is no stage "${asked}": say -c stage=dev or -c stage=prod`);

@@ -167,6 +167,36 @@ test.each([
   await expect(synthesizeFixtures(context)).rejects.toThrow(reason);
 });
 
+test.each([
+  [{ stge: "prod" }, 'no option "stge": the nearest is -c stage='],
+  [{ Stage: "prod" }, 'no option "Stage": the nearest is -c stage='],
+  [{ "stage ": "prod" }, 'no option "stage ": the nearest is -c stage='],
+  [{ "stage:prod": true }, 'no option "stage:prod": the nearest is -c stage='],
+  [{ alarmTopic: "arn" }, "the nearest is -c alarmTopicArn="],
+  [{ log_retention_days: "90" }, "the nearest is -c logRetentionDays="],
+  [{ reservedConcurency: "run-cycle=5" }, "the nearest is -c reservedConcurrency="],
+  [{ subnetId: "subnet-0a1b2c3d" }, "the nearest is -c subnetIds="],
+])("%j is no option, and nothing is deployed: %s", async (context, reason) => {
+  await expect(synthesizeFixtures(context)).rejects.toThrow(reason);
+  await expect(synthesizeFixtures(context)).rejects.toThrow(/cdk\.json, cdk\.context\.json or ~\/\.cdk\.json/);
+});
+
+test("what the CDK keeps for itself in the context passes: flags, its command line's own names, answers of lookups", async () => {
+  const own = await synthesizeFixtures({
+    "@aws-cdk/core:bootstrapQualifier": "hnb659fds",
+    "@aws-cdk-containers/ecs-service-extensions:enableDefaultLogDriver": true,
+    "aws:cdk:bundling-stacks": ["**"],
+    "aws-cdk:enableDiffNoFail": true,
+    "cli-telemetry": false,
+    "acknowledged-issue-numbers": [34892],
+    "availability-zones:account=123456789012:region=eu-central-1": ["eu-central-1a"],
+    "hosted-zone:account=123456789012:domainName=example.com:region=eu-central-1": { Id: "/hostedzone/Z1" },
+    "ssm:account=123456789012:parameterName=/x:region=eu-central-1": "x",
+  });
+
+  expect(own.all("AWS::Lambda::Function")).toHaveLength(plain.all("AWS::Lambda::Function").length);
+});
+
 function functionOf(assembly: Assembly, name: string): Resource {
   const made = assembly
     .all("AWS::Lambda::Function")
