@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { type Import, readImports } from "./support/imports.ts";
 
@@ -55,6 +56,17 @@ test.each([
 
   expect(importers.length).toBeGreaterThan(0);
   expect(importers.filter(({ from }) => !from.startsWith(adapter))).toEqual([]);
+});
+
+test("of what is deployed, only two files make requests of their own: the guarded fetch, and the webhook client's POST", () => {
+  const callers = [...new Set(deployed().map(({ from }) => from))].filter((file) =>
+    /(?<![\w.])fetch\(|globalThis\.fetch|\b(XMLHttpRequest|EventSource|WebSocket)\b/.test(readFileSync(file, "utf8")),
+  );
+  const clients = ["node:http", "node:https", "node:http2", "undici"];
+  const importers = deployed().filter(({ to, isType }) => clients.includes(to) && !isType);
+
+  expect(callers).toEqual(["lib/adapters/salesforce/guarded-fetch.ts"]);
+  expect([...new Set(importers.map(({ from }) => from))]).toEqual(["lib/adapters/webhook-client/post.ts"]);
 });
 
 test("functions import http, rooms and the model, and get their adapters from the composition beside them", () => {

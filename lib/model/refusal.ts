@@ -28,7 +28,7 @@ export type RefusalKind =
 /** A refusal by Salesforce of a whole request: no record of it was judged. */
 export interface RequestRefusal {
   readonly kind: RefusalKind;
-  /** Salesforce's code, or ours for what never became an answer: `TIMEOUT`, `UNREACHABLE`, `BROKEN_ANSWER`, `ABORTED`. */
+  /** Salesforce's code, or ours for what never became an answer: `TIMEOUT`, `UNREACHABLE`, `REDIRECTED`, `BROKEN_ANSWER`, `ABORTED`. */
   readonly code: string;
   readonly message: string;
   /** Whether the request may have been carried out all the same: a write is then in doubt. */
@@ -65,7 +65,7 @@ const SERVER_FAULTS = new Set(["Server", "REQUEST_RUNNING_TOO_LONG", "TXN_SECURI
 export function mayBeOneRecords({ kind, code, mayHaveRun }: RequestRefusal): boolean {
   if (mayHaveRun) return false;
   if (kind === "mapping") return code === "INVALID_FIELD" || code === "INVALID_FIELD_FOR_INSERT_UPDATE";
-  return kind === "bug" && !NOT_A_RECORDS.has(code) && !code.startsWith("HTTP_3");
+  return kind === "bug" && !NOT_A_RECORDS.has(code);
 }
 
 const NOT_A_RECORDS = new Set([

@@ -40,7 +40,6 @@ async function get({ instanceUrl, apiVersion, accessToken }: SalesforceConnectio
   const url = `${instanceUrl.replace(/\/+$/, "")}/services/data/v${apiVersion}${path}`;
   const { status, body, date } = await guardedFetch(url, {
     headers: { authorization: `Bearer ${accessToken}`, accept: "application/json" },
-    redirect: "manual",
     signal: AbortSignal.timeout(DEADLINE_MILLISECONDS),
   })
     .then(async (response) => ({

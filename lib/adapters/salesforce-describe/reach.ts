@@ -29,7 +29,6 @@ export function orgReach(now: () => Date): OrgReach {
 async function answers(instanceUrl: string): Promise<boolean> {
   try {
     const response = await guardedFetch(`${instanceUrl.replace(/\/+$/, "")}/services/data`, {
-      redirect: "manual",
       signal: AbortSignal.timeout(DEADLINE_MILLISECONDS),
     });
     await response.body?.cancel();

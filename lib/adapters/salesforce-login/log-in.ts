@@ -54,7 +54,6 @@ const sessionOf = ({ accessToken, instanceUrl, refreshToken }: Granted): Session
 async function get(instanceUrl: string, path: string, accessToken: string | null): Promise<unknown> {
   const { status, body } = await guardedFetch(`${instanceUrl.replace(/\/+$/, "")}${path}`, {
     headers: { accept: "application/json", ...(accessToken !== null && { authorization: `Bearer ${accessToken}` }) },
-    redirect: "manual",
     signal: AbortSignal.timeout(DEADLINE_MILLISECONDS),
   })
     .then(async (response) => ({ status: response.status, body: await response.text() }))

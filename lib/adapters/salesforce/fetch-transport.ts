@@ -56,7 +56,6 @@ export class FetchTransport extends Transport {
         method: request.method,
         headers: withoutLength(request.headers ?? {}),
         body: bodyOf(request, saves),
-        redirect: "manual",
         signal: this.#deadline(saves),
       });
       const headers = Object.fromEntries(response.headers);

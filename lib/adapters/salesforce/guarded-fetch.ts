@@ -1,21 +1,42 @@
+import { SalesforceRefusal } from "../../model/refusal.ts";
 import { guardedLookup, refusedLiteral } from "../reach.ts";
 
-type Fetch = typeof globalThis.fetch;
-type Dispatcher = NonNullable<NonNullable<Parameters<Fetch>[1]>["dispatcher"]>;
+type FetchInit = NonNullable<Parameters<typeof globalThis.fetch>[1]>;
+type Dispatcher = NonNullable<FetchInit["dispatcher"]>;
+
+/** What a caller decides of a request. Where its connection goes, and that it goes nowhere else, is decided here. */
+type GuardedInit = Omit<FetchInit, "redirect" | "dispatcher"> & {
+  readonly redirect?: never;
+  readonly dispatcher?: never;
+};
 type MakeDispatcher = new (
   options: Dispatcher | { readonly connect: { readonly lookup: typeof guardedLookup } },
 ) => Dispatcher;
 
 /**
  * The runtime's fetch, which connects to no address that the service does not connect to. Behind a proxy of the
- * operator's (`NODE_USE_ENV_PROXY`) the proxy connects, and judges.
+ * operator's (`NODE_USE_ENV_PROXY`) the proxy connects, and judges. An answer of 300 to 399 rejects with a
+ * `SalesforceRefusal`: the tenant chooses the host that answers, so a redirect could lead past the guard.
  */
-export const guardedFetch = (url: string, init: NonNullable<Parameters<Fetch>[1]>): Promise<Response> => {
+export async function guardedFetch(url: string, init: GuardedInit): Promise<Response> {
   const refused = refusedLiteral(new URL(url).hostname);
-  if (refused) return Promise.reject(new TypeError("fetch failed", { cause: refused }));
+  if (refused) throw new TypeError("fetch failed", { cause: refused });
   const dispatcher = guarded();
-  return fetch(url, dispatcher ? { ...init, dispatcher } : init);
-};
+  const response = await fetch(url, { ...init, redirect: "manual", ...(dispatcher && { dispatcher }) });
+  if (response.status < 300 || response.status >= 400) return response;
+  await response.body?.cancel();
+  throw redirected(url, response.status, response.headers.get("location"));
+}
+
+/** Of both addresses the host alone is told: paths and queries may hold secrets. Salesforce redirects before it runs a request. */
+function redirected(url: string, status: number, location: string | null): SalesforceRefusal {
+  const target = location === null ? null : URL.parse(location, url);
+  const { host } = new URL(url);
+  const message =
+    `${host} answered with a redirect (${status}) to ${target?.host || "no address that can be read"}, which is not followed; ` +
+    "connect the workspace to Salesforce with the org's own My Domain URL, https://….my.salesforce.com, as login URL";
+  return new SalesforceRefusal({ kind: "transient", code: "REDIRECTED", message, mayHaveRun: false });
+}
 
 let made: { readonly dispatcher: Dispatcher | null } | null = null;
 

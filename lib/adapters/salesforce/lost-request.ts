@@ -1,7 +1,8 @@
 import { SalesforceRefusal } from "../../model/refusal.ts";
 
-/** What became of a request that got no whole answer. */
+/** What became of a request that got no whole answer; a redirect is a refusal already. */
 export function lost(error: unknown): SalesforceRefusal {
+  if (error instanceof SalesforceRefusal) return error;
   const { name, message, cause } = error instanceof Error ? error : new Error(String(error));
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   if (name === "TimeoutError") return loss("TIMEOUT", "no answer in time", true, error);

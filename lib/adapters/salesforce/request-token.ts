@@ -52,7 +52,6 @@ async function post(url: string, form: Readonly<Record<string, string>>): Promis
   const request = guardedFetch(url, {
     method: "POST",
     body: new URLSearchParams(form),
-    redirect: "manual",
     signal: AbortSignal.timeout(DEADLINE_MILLISECONDS),
   });
   const { status, body } = await request
