@@ -15,7 +15,7 @@ import { failureOf } from "../lib/sync/cycle-failure.ts";
  */
 export const openOperator: OpenOperator = async ({ stage, dataDir }) => {
   Object.assign(process.env, stage === null ? localEnvironment(dataDir) : stageEnvironment(stage));
-  const { database, now, pepper, tokens, vault, workspaces } = await import("../functions/composition.ts");
+  const { database, now, pepper, tokens, vault, workspaces } = await told(import("../functions/composition.ts"));
   const { createWorkspace } = await import("../lib/access/bootstrap.ts");
   const needs = { workspaces: workspaces(), tokens: tokens(), pepper: pepper() };
   return {

@@ -50,7 +50,8 @@ import type { Org } from "../lib/config/org.ts";
 import type { Baselines, ImportPlans, Mappings, ProvisioningQueue } from "../lib/config/ports.ts";
 import type { EngineReports, OrgReach } from "../lib/health/ports.ts";
 import type { Counters } from "../lib/metrics/ports.ts";
-import { type AddressPolicy, DEVELOPMENT, PRODUCTION } from "../lib/model/address.ts";
+import { type AddressPolicy, DEVELOPMENT, PRODUCTION, refuseOpening } from "../lib/model/address.ts";
+import { Failure } from "../lib/model/failure.ts";
 import { queueVariable, tableVariable } from "../lib/model/resources.ts";
 import { SLOW_ATTEMPTS } from "../lib/model/webhook.ts";
 import type { CycleQueue } from "../lib/monitoring/poll-now.ts";
@@ -209,14 +210,18 @@ export const urlGuard = (): UrlGuard =>
     return butNotOwn(urlGuardBy(addressPolicy(), resolveByDns()), own);
   });
 
+const openedRanges = (process.env["OPENED_RANGES"] ?? "").split(",").filter((range) => range !== "");
+for (const refused of openedRanges.map(refuseOpening)) {
+  if (refused !== null) throw new Failure("VALIDATION_ERROR", `OPENED_RANGES: ${refused}`);
+}
+
 /**
  * Where customers may send us: HTTPS to public addresses unless the stage is `dev`. Loopback is the developer's own
  * machine only beside an embedded cloud: on AWS it is Lambda's runtime interface. `OPENED_RANGES` are the operator's.
  */
 export function addressPolicy(): AddressPolicy {
-  const opened = (process.env["OPENED_RANGES"] ?? "").split(",").filter((range) => range !== "");
-  if (process.env["STAGE"] !== "dev") return { ...PRODUCTION, opened };
-  return { ...DEVELOPMENT, opened, loopback: process.env["AWS_ENDPOINT_URL_SQS"] !== undefined };
+  if (process.env["STAGE"] !== "dev") return { ...PRODUCTION, opened: openedRanges };
+  return { ...DEVELOPMENT, opened: openedRanges, loopback: process.env["AWS_ENDPOINT_URL_SQS"] !== undefined };
 }
 
 /** Where databases and orgs of customers may be: any port, else what holds for webhooks. */

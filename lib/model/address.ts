@@ -24,18 +24,25 @@ export interface BlockedRange {
 
 export const LOOPBACK = "a loopback address";
 
-/** IANA's special-purpose registry for IPv4, as far as it is not globally reachable, multicast and reserved space. */
+/**
+ * IANA's special-purpose registry for IPv4, globally reachable entries included, multicast and reserved space. Of public
+ * addresses Azure's platform service alone, which each machine there reaches as its own.
+ */
 export const BLOCKED_IPV4: readonly BlockedRange[] = [
   { range: "0.0.0.0/8", what: "an unspecified address" },
   { range: "10.0.0.0/8", what: "a private address (RFC 1918)" },
   { range: "100.64.0.0/10", what: "a carrier's shared address (RFC 6598)" },
   { range: "127.0.0.0/8", what: LOOPBACK },
   { range: "169.254.0.0/16", what: "a link-local or metadata address" },
+  { range: "168.63.129.16/32", what: "Azure's platform service" },
   { range: "172.16.0.0/12", what: "a private address (RFC 1918)" },
   { range: "192.0.0.0/24", what: "an address reserved for protocols" },
   { range: "192.0.2.0/24", what: "a documentation address" },
+  { range: "192.31.196.0/24", what: "an address of AS112 (RFC 7535)" },
+  { range: "192.52.193.0/24", what: "a multicast tunnel's address (RFC 7450)" },
   { range: "192.88.99.0/24", what: "a 6to4 relay address" },
   { range: "192.168.0.0/16", what: "a private address (RFC 1918)" },
+  { range: "192.175.48.0/24", what: "an address of AS112 (RFC 7534)" },
   { range: "198.18.0.0/15", what: "a benchmarking address" },
   { range: "198.51.100.0/24", what: "a documentation address" },
   { range: "203.0.113.0/24", what: "a documentation address" },
@@ -58,12 +65,50 @@ export const BLOCKED_IPV6: readonly BlockedRange[] = [
   { range: "2001:db8::/32", what: "a documentation address" },
   { range: "2001::/23", what: "an address reserved for protocols" },
   { range: "2002::/16", what: "a 6to4 address" },
+  { range: "2620:4f:8000::/48", what: "an address of AS112 (RFC 7534)" },
   { range: "3fff::/20", what: "a documentation address" },
   { range: "5f00::/16", what: "a segment-routing address" },
   { range: "fc00::/7", what: "a private address (RFC 4193)" },
   { range: "fe80::/10", what: "a link-local address" },
   { range: "ff00::/8", what: "a multicast address" },
 ];
+
+/** What an operator can open: private ranges, and those that networks of clouds use like private ones. */
+const OPENABLE = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "198.18.0.0/15", "fc00::/7"];
+
+/** Why a CIDR range can't be opened, a sentence without its full stop; null when it can. */
+export function refuseOpening(range: string): string | null {
+  const asked = bitsOf(range);
+  if (asked === null) return `"${range}" is not a range of addresses like 10.0.0.0/16`;
+  const isIn = (outer: string) => asked.startsWith(bitsOf(outer) ?? "-");
+  if (OPENABLE.some(isIn)) return null;
+  const { what } = [...BLOCKED_IPV4, ...BLOCKED_IPV6].find((blocked) => isIn(blocked.range)) ?? {};
+  const why = what ? `it is ${what}` : "it is not private, and public addresses are reached without it";
+  return `${range} can't be opened: ${why}. Only private ranges can: ${OPENABLE.join(", ")} and what lies in them`;
+}
+
+/** The bits that a range fixes, `4:00001010` for 10.0.0.0/8; null for what is no range. */
+function bitsOf(range: string): string | null {
+  const [, address = "", length = ""] = /^([\d.]+|[\da-f:]*:[\da-f:.]*)\/(\d{1,3})$/i.exec(range) ?? [];
+  const isIpv6 = address.includes(":");
+  const host = URL.parse(isIpv6 ? `http://[${address}]/` : `http://${address}/`)?.hostname.replace(/[[\]]/g, "");
+  if (host === undefined || (!isIpv6 && host !== address)) return null; // URLs also read octal and shortened forms
+  const bits = isIpv6
+    ? ipv6Bits(host)
+    : host
+        .split(".")
+        .map((byte) => binary(Number(byte), 8))
+        .join("");
+  return Number(length) > bits.length ? null : `${isIpv6 ? 6 : 4}:${bits.slice(0, Number(length))}`;
+}
+
+function ipv6Bits(canonical: string): string {
+  const [head = [], tail = []] = canonical.split("::").map((half) => half.split(":").filter((group) => group !== ""));
+  const groups = [...head, ...Array<string>(8 - head.length - tail.length).fill("0"), ...tail];
+  return groups.map((group) => binary(Number.parseInt(group, 16), 16)).join("");
+}
+
+const binary = (number: number, digits: number): string => number.toString(2).padStart(digits, "0");
 
 /** The longest URL that is taken, in characters. */
 const URL_CHARACTERS = 2048;

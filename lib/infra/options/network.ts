@@ -1,5 +1,5 @@
-import { isIP } from "node:net";
 import type { Node } from "constructs";
+import { refuseOpening } from "../../model/address.ts";
 import { listLike } from "./read.ts";
 
 /** The private network in which functions stand that reach customers' databases. */
@@ -12,28 +12,13 @@ export interface Network {
   readonly openedRanges: readonly string[];
 }
 
-/** The shortest prefixes that are opened, by the kind of address: 10.0.0.0/8 and fc00::/7, the widest private ranges. */
-const SHORTEST: Readonly<Record<number, number>> = { 4: 8, 6: 7 };
-
-const RANGE = {
-  test: (range: string): boolean => {
-    const [address = "", bits = "", ...more] = range.split("/");
-    const family = isIP(address);
-    if (family === 0 || more.length > 0 || !/^\d{1,3}$/.test(bits)) return false;
-    return Number(bits) >= (SHORTEST[family] ?? 0) && Number(bits) <= (family === 4 ? 32 : 128);
-  },
-};
-
 /** Null without a network: functions then reach public addresses only. Throws where a part is missing or malformed. */
 export function readNetwork(node: Node): Network | null {
   const subnetIds = listLike(node, "subnetIds", /^subnet-[0-9a-f]{8,17}$/, "the id of a subnet");
   const securityGroupIds = listLike(node, "securityGroupIds", /^sg-[0-9a-f]{8,17}$/, "the id of a security group");
-  const openedRanges = listLike(
-    node,
-    "openedRanges",
-    RANGE,
-    "a range of addresses like 10.0.0.0/16, /8 or narrower (IPv6: /7)",
-  );
+  const openedRanges = listLike(node, "openedRanges", /./, "a range of addresses like 10.0.0.0/16");
+  const refused = openedRanges?.map(refuseOpening).find((sentence) => sentence !== null);
+  if (refused) throw new Error(`openedRanges: ${refused}`);
   if (subnetIds !== null && securityGroupIds !== null) {
     if (openedRanges !== null) return { subnetIds, securityGroupIds, openedRanges };
     throw new Error("subnetIds needs openedRanges, the private addresses of the databases: all others stay refused");

@@ -5,12 +5,12 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { refuseAddress } from "../../../lib/adapters/webhook-client/addresses.ts";
 import { urlGuard } from "../../../lib/adapters/webhook-client/guard.ts";
 import { webhookSender } from "../../../lib/adapters/webhook-client/post.ts";
 import { resolveByDns } from "../../../lib/adapters/webhook-client/resolve.ts";
-import { type AddressPolicy, DEVELOPMENT, judgeUrl, PRODUCTION } from "../../../lib/model/address.ts";
+import { type AddressPolicy, DEVELOPMENT, judgeUrl, PRODUCTION, refuseOpening } from "../../../lib/model/address.ts";
 import { type DnsServer, startDnsServer } from "../../support/dns-server.ts";
 
 /** As in production, but without the rules that stand before the address: only the guard of addresses is left. */
@@ -26,12 +26,14 @@ const BLOCKED_ADDRESSES = [
   ...["127.0.0.1", "127.0.0.53", "127.255.255.254", "169.254.0.1", "169.254.169.254", "169.254.170.2"],
   ...["172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.0.192", "192.0.2.1", "192.88.99.1", "192.168.0.1"],
   ...["192.168.255.255", "198.18.0.1", "198.19.255.255", "198.51.100.7", "203.0.113.9", "224.0.0.1"],
+  ...["168.63.129.16", "192.31.196.1", "192.31.196.255", "192.52.193.1", "192.175.48.1", "192.175.48.255"],
   ...["233.252.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.254", "255.255.255.255"],
   ...["::", "::1", "::7f00:1", "::a9fe:a9fe", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:a9fe:a9fe"],
   ...["::ffff:0:7f00:1", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b::8.8.8.8", "64:ff9b:1::1", "100::1"],
   ...["2001::1", "2001:0:53aa:64c:0:0:80ff:fffe", "2001:2::1", "2001:10::1", "2001:20::1", "2001:db8::1"],
   ...["2002:7f00:1::1", "2002:a9fe:a9fe::1", "2002:808:808::1", "3fff::1", "4000::1", "5f00::1", "fc00::1"],
   ...["fd00:ec2::254", "fdff:ffff::1", "fe80::1", "febf::1", "fec0::1", "ff02::1", "ff0e::1", "8000::1"],
+  ...["2001:1::1", "2001:3::1", "2001:4:112::1", "2001:30::1", "2620:4f:8000::1", "2620:4f:8000:ffff::1"],
   ...["2a00:1450:4001:81b:0:5efe:7f00:1", "2a00:1450:4001:81b:200:5efe:a00:1"],
 ];
 
@@ -39,6 +41,8 @@ const ALLOWED_ADDRESSES = [
   ...["1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.1", "100.63.255.254", "100.128.0.1", "126.255.255.255"],
   ...["128.0.0.1", "169.253.255.255", "169.255.0.1", "172.15.255.255", "172.32.0.1", "191.255.255.255"],
   ...["192.0.1.1", "192.0.3.1", "192.167.255.255", "192.169.0.1", "198.17.255.255", "198.20.0.1", "223.255.255.255"],
+  ...["168.63.129.15", "168.63.129.17", "192.31.195.255", "192.31.197.0", "192.52.192.255", "192.52.194.0"],
+  ...["192.175.47.255", "192.175.49.0", "2620:4f:7fff:ffff::1", "2620:4f:8001::1"],
   ...["::ffff:8.8.8.8", "2606:4700:4700::1111", "2a00:1450:4001:81b::200e", "2001:4860:4860::8888", "2003::1", PUBLIC],
 ];
 
@@ -306,6 +310,63 @@ describe("saving", () => {
     expect(refuseAddress("10.1.2.3", { ...PRODUCTION, opened: ["10.1.0.0/16"] })).toBeNull();
     expect(refuseAddress("::ffff:10.1.2.3", { ...PRODUCTION, opened: ["10.1.0.0/16"] })).toBeNull();
     expect(refuseAddress("10.2.2.3", { ...PRODUCTION, opened: ["10.1.0.0/16"] })).not.toBeNull();
+  });
+});
+
+describe("what an operator can open", () => {
+  test.each([
+    ...["10.0.0.0/8", "10.20.0.0/16", "172.16.0.0/12", "172.31.5.0/24", "192.168.1.7/32", "100.64.0.0/10"],
+    ...["198.19.0.0/16", "fc00::/7", "fd12:3456:789a::/48"],
+  ])("%s is a private range", (range) => {
+    expect(refuseOpening(range)).toBeNull();
+  });
+
+  const public_ = "it is not private, and public addresses are reached without it";
+  test.each([
+    ["127.0.0.0/8", "it is a loopback address"],
+    ["127.0.0.1/32", "it is a loopback address"],
+    ["::1/128", "it is a loopback address"],
+    ["169.254.0.0/16", "it is a link-local or metadata address"],
+    ["169.254.169.254/32", "it is a link-local or metadata address"],
+    ["fe80::/10", "it is a link-local address"],
+    ["168.63.129.16/32", "it is Azure's platform service"],
+    ["8.8.8.0/24", public_],
+    ["10.0.0.0/7", public_],
+    ["172.16.0.0/11", public_],
+    ["0.0.0.0/0", public_],
+    ["::/0", public_],
+    ["fc00::/6", public_],
+    ["2600:1f00::/24", public_],
+    ["::ffff:10.0.0.0/104", public_],
+  ])("%s is refused: %s", (range, why) => {
+    expect(refuseOpening(range)).toBe(
+      `${range} can't be opened: ${why}. Only private ranges can: ` +
+        "10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10, 198.18.0.0/15, fc00::/7 and what lies in them",
+    );
+  });
+
+  test.each([
+    "",
+    "10.0.0.0",
+    "10.0.0.0/33",
+    "10.0/16",
+    "010.0.0.0/8",
+    "0xa.0.0.0/8",
+    "300.0.0.0/16",
+    "fd00::/129",
+    "a/8",
+  ])("%s is no range", (text) => {
+    expect(refuseOpening(text)).toBe(`"${text}" is not a range of addresses like 10.0.0.0/16`);
+  });
+
+  test("a process with such a range in its environment does not start", async () => {
+    vi.stubEnv("OPENED_RANGES", "10.0.0.0/16,169.254.0.0/16");
+    vi.resetModules();
+
+    await expect(import("../../../functions/composition.ts")).rejects.toThrow(
+      "OPENED_RANGES: 169.254.0.0/16 can't be opened: it is a link-local or metadata address",
+    );
+    vi.unstubAllEnvs();
   });
 });
 
