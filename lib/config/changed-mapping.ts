@@ -1,4 +1,4 @@
-import { type Mapping, pushes, type SyncDirection } from "../model/mapping.ts";
+import { failureOfProvisioning, type Mapping, pushes, type SyncDirection } from "../model/mapping.ts";
 import type { Entry } from "./document.ts";
 import { nextVersion } from "./version.ts";
 
@@ -62,7 +62,7 @@ export function changedMapping(mapping: Mapping, entry: Entry, names: Names, at:
     filter: entry.filter === undefined ? mapping.filter : entry.filter,
     foreign: { ...mapping.foreign, ...entry.foreign },
   };
-  const isDone = changedSettings(mapping, wanted).length === 0 && mapping.provisioning.state !== "failed";
+  const isDone = changedSettings(mapping, wanted).length === 0 && failureOfProvisioning(mapping.provisioning) === null;
   return isDone ? mapping : nextVersion(wanted, at);
 }
 

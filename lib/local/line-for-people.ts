@@ -16,7 +16,7 @@ interface Entry {
 
 function phrase(entry: Entry): string | null {
   const subject = entry.sf_object ?? entry.event ?? "bridge";
-  if (entry.level === "error") return `${subject}: ${entry.message ?? "failed"} (the log has more)`;
+  if (entry.level === "error") return `${subject}: ${entry.message ?? entry["reason"] ?? "failed"} (the log has more)`;
   if (entry.event === "cycle") return moved(entry, subject);
   if (entry.event === "provisioning")
     return `${subject}: table ${String(entry["pg_table"])} is ${String(entry["state"])}`;

@@ -39,9 +39,14 @@ export interface Mapping {
 }
 
 export type Provisioning =
-  | { readonly state: "pending" }
+  /** With a reason: the last try failed, and the next one comes by itself. */
+  | { readonly state: "pending"; readonly reason?: string | undefined }
   | { readonly state: "ready"; readonly version: number }
   | { readonly state: "failed"; readonly version: number; readonly reason: string };
+
+/** Why the tables and triggers could not be made, by the last try; null: it succeeded, or none has ended. */
+export const failureOfProvisioning = (provisioning: Provisioning): string | null =>
+  provisioning.state === "ready" ? null : (provisioning.reason ?? null);
 
 /** Whether rows change Salesforce. */
 export const pushes = (direction: SyncDirection): boolean => direction !== "sf_to_pg";

@@ -1,7 +1,7 @@
 import type { SealedWorkspace } from "../access/ports.ts";
 import type { AuditTrail } from "../audit/ports.ts";
 import { newId } from "../model/id.ts";
-import type { Mapping } from "../model/mapping.ts";
+import { failureOfProvisioning, type Mapping } from "../model/mapping.ts";
 import type { CycleMessage } from "../model/messages.ts";
 import { DatabaseUnavailable, type Monitoring } from "./ports.ts";
 
@@ -34,12 +34,12 @@ interface PollResult {
 export async function pollNow(needs: Needs, { workspace, mapping, actor, at }: Asked): Promise<PollResult> {
   const answer = (triggered: boolean, message: string) => ({ triggered, mapping_id: mapping.id, message });
   if (!mapping.active) return answer(false, "The mapping is not active. Activate it to poll.");
-  const { provisioning } = mapping;
+  const failure = failureOfProvisioning(mapping.provisioning);
   // Cycles stay away from it; one that is being made gets its first cycle as soon as it is.
-  if (provisioning.state === "failed") {
+  if (failure !== null) {
     return answer(
       false,
-      `The mapping's table could not be made: ${provisioning.reason}. When that is mended, save the mapping again.`,
+      `The mapping's table could not be made: ${failure}. When that is mended, save the mapping again.`,
     );
   }
   if (await isRunning(needs.monitoring, workspace, mapping)) {

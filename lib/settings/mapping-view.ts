@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { versionOf } from "../config/version.ts";
-import { CONFLICT_POLICIES, type Mapping, SYNC_DIRECTIONS } from "../model/mapping.ts";
+import { CONFLICT_POLICIES, failureOfProvisioning, type Mapping, SYNC_DIRECTIONS } from "../model/mapping.ts";
 import { idleCallsOf } from "./forecast.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
@@ -59,7 +59,7 @@ export function viewMapping(mapping: Mapping): z.infer<typeof mappingView> {
     updated_at: mapping.updatedAt.toISOString(),
     deleted_at: mapping.deletedAt?.toISOString() ?? null,
     state: configuredState(mapping),
-    reason: provisioning.state === "failed" ? provisioning.reason : null,
+    reason: failureOfProvisioning(provisioning),
     calls_per_day: idleCallsOf(mapping),
   };
 }
@@ -67,7 +67,7 @@ export function viewMapping(mapping: Mapping): z.infer<typeof mappingView> {
 /** What the configuration alone says. */
 export function configuredState({ deletedAt, provisioning, active, configVersion }: Mapping): MappingState {
   if (deletedAt !== null) return "deleted";
-  if (provisioning.state === "failed") return "provisioning_failed";
+  if (failureOfProvisioning(provisioning) !== null) return "provisioning_failed";
   if (!active) return "paused";
   const isReady = provisioning.state === "ready" && provisioning.version === configVersion;
   return isReady ? "running" : "provisioning";

@@ -4,6 +4,7 @@ import { type Mapping, type Provisioning, pulls } from "../model/mapping.ts";
 import type { CycleMessage, ProvisioningMessage } from "../model/messages.ts";
 import { bookCalls } from "./book-calls.ts";
 import type { Clock } from "./clock.ts";
+import { failureOf } from "./cycle-failure.ts";
 import { describeShape } from "./describe-shape.ts";
 import { emptyOutbox } from "./empty-outbox.ts";
 import { type FollowNeeds, followObject } from "./follow-object.ts";
@@ -98,24 +99,30 @@ async function makeTable(needs: ProvisionNeeds, mapping: Mapping, anew: boolean)
   const isMade = mapping.provisioning.state === "ready" && mapping.provisioning.version === mapping.configVersion;
   if (isMade && !anew) return true;
   const version = mapping.configVersion;
-  const end = await provision(needs, mapping);
-  const provisioning: Provisioning =
-    end === null ? { state: "ready", version } : { state: "failed", version, reason: end };
+  const { provisioning, fault } = await provision(needs, mapping);
   needs.log({
-    level: end === null ? "info" : "error",
+    level: provisioning.state === "ready" ? "info" : "error",
     event: "provisioning",
     workspace_id: mapping.workspaceId,
     mapping_id: mapping.id,
     sf_object: mapping.sfObject,
     pg_table: mapping.pgTable,
     ...provisioning,
+    version,
   });
   const kept = await needs.mappings.setProvisioning(mapping.workspaceId, mapping.id, version, provisioning);
-  return kept && end === null;
+  if (fault !== null) throw fault;
+  return kept && provisioning.state === "ready";
 }
 
-/** Null, or the reason why a person has to change something first. Whatever may pass by itself rejects. */
-async function provision(needs: ProvisionNeeds, mapping: Mapping): Promise<string | null> {
+interface Tried {
+  readonly provisioning: Provisioning;
+  /** What may pass by itself: the queue hands the message out again, and the minute sweep sends another one. */
+  readonly fault: unknown;
+}
+
+async function provision(needs: ProvisionNeeds, mapping: Mapping): Promise<Tried> {
+  const version = mapping.configVersion;
   try {
     const database = await needs.provisioner(mapping.workspaceId);
     const { salesforce } = await needs.connections.connectOrg(mapping.workspaceId, new AbortController().signal);
@@ -123,10 +130,13 @@ async function provision(needs: ProvisionNeeds, mapping: Mapping): Promise<strin
     const { narrow } = await database.provisioner.provision(mapping, shape);
     if (narrow.length > 0) tellNarrow(needs, mapping, narrow);
     await bookCalls(needs, { ...shape, workspaceId: mapping.workspaceId }, salesforce.calls());
-    return null;
+    return { provisioning: { state: "ready", version }, fault: null };
   } catch (error) {
-    if (error instanceof Failure) return error.message;
-    throw error;
+    if (error instanceof Failure) {
+      return { provisioning: { state: "failed", version, reason: error.message }, fault: null };
+    }
+    const reason = `${failureOf(error).message}; Bridge tries again every minute`;
+    return { provisioning: { state: "pending", reason }, fault: error };
   }
 }
 

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { CONFLICT_POLICIES, type Mapping, SYNC_DIRECTIONS } from "../../model/mapping.ts";
 
 const provisioning = z.discriminatedUnion("state", [
-  z.object({ state: z.literal("pending") }),
+  z.object({ state: z.literal("pending"), reason: z.optional(z.string()) }),
   z.object({ state: z.literal("ready"), version: z.number() }),
   z.object({ state: z.literal("failed"), version: z.number(), reason: z.string() }),
 ]);
