@@ -14,7 +14,7 @@ import { type RunningBridge, startRunningBridge } from "../support/running-bridg
 import type { TestWorkspace } from "../support/workspace.ts";
 
 /** Far more than it takes, so that a busy machine fails nothing. */
-const SOON = { timeout: 90_000, interval: 250 };
+const SOON = { timeout: 300_000, interval: 250 };
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 

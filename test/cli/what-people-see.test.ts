@@ -140,9 +140,9 @@ test("following the activity shows each change once per state, until Ctrl-C", as
     interrupted: stop.signal,
     onStdout: (text) => lines.push(text),
   });
-  await expect.poll(() => world.asked.length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => world.asked.length, { timeout: 300_000 }).toBe(2);
   world.answer("GET /monitoring/activity", [{ ...change, state: "SUCCESS" }], { total: 1, limit: 10, offset: 0 });
-  await expect.poll(() => lines.length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => lines.length, { timeout: 300_000 }).toBe(2);
   stop.abort();
   const { code } = await following;
 
@@ -161,9 +161,9 @@ test("following begins with the newest changes, and does not tell the older ones
     interrupted: stop.signal,
     onStdout: (text) => lines.push(text),
   });
-  await expect.poll(() => world.asked.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => world.asked.length, { timeout: 300_000 }).toBe(1);
   world.answer("GET /monitoring/activity", [{ ...change, id: 31, state: "NEW" }, ...page]);
-  await expect.poll(() => lines.length, { timeout: 20_000 }).toBeGreaterThan(3);
+  await expect.poll(() => lines.length, { timeout: 300_000 }).toBeGreaterThan(3);
   stop.abort();
   await following;
 

@@ -321,7 +321,7 @@ describe("13, 14 deliveries", () => {
         expect(first?.status).toBe("successful");
         return first;
       },
-      { timeout: 10_000, interval: 100 },
+      { timeout: 300_000, interval: 100 },
     );
 
   test("are listed with exactly the fields of 2.12", async () => {
@@ -342,7 +342,7 @@ describe("13, 14 deliveries", () => {
     const result = await world.data("POST", `/webhooks/${webhook.id}/deliveries/${id}/retry`);
 
     expect(result).toEqual({ queued: true, delivery_id: id });
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(before + 1), { timeout: 10_000, interval: 50 });
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(before + 1), { timeout: 300_000, interval: 50 });
   });
 });
 

@@ -129,7 +129,7 @@ test("odd names that are proper become exactly the tables of these names, and to
       );
       return relations;
     },
-    { timeout: 60_000, interval: 250 },
+    { timeout: 300_000, interval: 250 },
   );
   await bridge.host.settle();
 

@@ -48,7 +48,10 @@ export async function startContractWorld(settings: { readonly controls?: boolean
   const listed = await data<readonly ListedMapping[]>("GET", "/mappings?include=inactive");
   const idOf = (object: string) => listed.find(({ sf_object }) => sf_object === object)?.id ?? "";
   const sql: ContractWorld["sql"] = async (text, values = []) => (await client.query(text, [...values])).rows;
-  await vi.waitFor(() => sql("SELECT FROM salesforce.contact, salesforce.account"), { timeout: 30_000, interval: 100 });
+  await vi.waitFor(() => sql("SELECT FROM salesforce.contact, salesforce.account"), {
+    timeout: 300_000,
+    interval: 100,
+  });
   const contactId = idOf("Contact");
 
   return {
@@ -68,7 +71,7 @@ export async function startContractWorld(settings: { readonly controls?: boolean
           ]);
           expect(row?._ab_lastop).toBe(lastOperation);
         },
-        { timeout: 30_000, interval: 250 },
+        { timeout: 300_000, interval: 250 },
       ),
     close: async () => {
       await client.end();

@@ -14,14 +14,14 @@ test.concurrent("killed in the middle of 1,000 inserts and started again, all ar
   await bridge.sql(
     "INSERT INTO salesforce.contact (lastname, email) SELECT 'Row ' || n, 'row' || n || '@example.com' FROM generate_series(1, 1000) n",
   );
-  await vi.waitFor(async () => expect(await arrived()).toBeGreaterThan(0), { timeout: 60_000, interval: 10 });
+  await vi.waitFor(async () => expect(await arrived()).toBeGreaterThan(0), { timeout: 300_000, interval: 10 });
 
   await bridge.kill();
   const before = bridge.file;
   await bridge.start();
 
   expect(bridge.file).toMatchObject({ workspace_id: before.workspace_id, api_token: before.api_token });
-  await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 200_000, interval: 500 });
+  await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 300_000, interval: 500 });
   const records = await bridge.soql("SELECT LastName FROM Contact WHERE LastName LIKE 'Row %'");
   expect(records).toHaveLength(1000);
   expect(new Set(records.map(({ LastName }) => LastName)).size).toBe(1000);
@@ -43,7 +43,7 @@ test.concurrent("a first start that is cut off while it makes the demo's tables 
   await other.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Lovelace')");
 
   const arrived = () => other.soql("SELECT LastName FROM Contact WHERE LastName = 'Lovelace'");
-  await vi.waitFor(async () => expect(await arrived()).toHaveLength(1), { timeout: 60_000, interval: 100 });
+  await vi.waitFor(async () => expect(await arrived()).toHaveLength(1), { timeout: 300_000, interval: 100 });
 });
 
 /** Every step that the model knows (spec 3.1). */

@@ -8,6 +8,8 @@ export interface DnsServer {
   readonly address: string;
   /** Queries for addresses (A and AAAA) that came for a name. */
   asked(name: string): number;
+  /** Resolves with the next query, whatever it asks for. */
+  nextQuery(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -34,6 +36,9 @@ export async function startDnsServer(zone: Zone): Promise<DnsServer> {
   await once(socket, "listening");
   return {
     address: `127.0.0.1:${socket.address().port}`,
+    nextQuery: async () => {
+      await once(socket, "message");
+    },
     asked: (name) => (questions.get(`${name}/${A}`) ?? 0) + (questions.get(`${name}/${AAAA}`) ?? 0),
     close: async () => {
       socket.close();

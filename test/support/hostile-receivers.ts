@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 
 /**
  * Receivers that do everything wrong, one port each. Run as a process of its own, so that what they cost is not counted
- * as the sender's; tells the ports by IPC and ends with its parent.
+ * as the sender's; tells the ports by IPC, then the name of each receiver that takes a request, and ends with its parent.
  */
 const RECEIVERS = {
   /** Takes the request and never answers. */
@@ -20,9 +20,9 @@ const RECEIVERS = {
   },
   /** Says that it is processing, for ever. */
   processingDrip: (socket: Socket) => drip(socket, () => "HTTP/1.1 102 Processing\r\n\r\n"),
-  /** Never finishes its body. */
+  /** Never finishes its body, of which ten bytes come at once. */
   bodyDrip: (socket: Socket) => {
-    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nxxxxxxxxxx");
     drip(socket, () => "x");
   },
   /** 200 MiB of body, as fast as it is taken. */
@@ -80,10 +80,13 @@ function pour(socket: Socket, mebibytes: number): void {
   socket.write(Buffer.alloc(MEBIBYTE, "x"), () => pour(socket, mebibytes - 1));
 }
 
-async function open(receive: (socket: Socket) => unknown): Promise<number> {
+async function open(name: HostileReceiver): Promise<number> {
   const server = createServer((socket) => {
     socket.on("error", () => {});
-    socket.once("data", () => receive(socket));
+    socket.once("data", () => {
+      process.send?.({ taken: name });
+      RECEIVERS[name](socket);
+    });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -92,7 +95,7 @@ async function open(receive: (socket: Socket) => unknown): Promise<number> {
 
 if (process.send) {
   const names = Object.keys(RECEIVERS) as HostileReceiver[];
-  const ports = await Promise.all(names.map(async (name) => [name, await open(RECEIVERS[name])]));
+  const ports = await Promise.all(names.map(async (name) => [name, await open(name)]));
   process.send(Object.fromEntries(ports));
   process.on("disconnect", () => process.exit());
 }

@@ -95,7 +95,7 @@ test("once a day, and not more often, both sides are compared whole", async () =
   expect(await cloud.take("loads")).toEqual([
     { workspace_id: world.workspaceId, mapping_id: contact.id, kind: "sweep" },
   ]);
-}, 300_000);
+});
 
 test("an import whose message was lost is found by the minute sweep, and carried out once", async () => {
   await cloud.take("provisioning");

@@ -32,7 +32,7 @@ test("where so many deletes are held that nothing can be claimed beside them, th
     reason: "deletes_held",
     message: expect.stringMatching(/^200000 deletes .*; confirm them, .* nothing of this mapping is sent/),
   });
-}, 60_000);
+});
 
 test("where few are, the statement's own trouble is told", async () => {
   expect(await claimBeside(5)).toMatchObject({ reason: "postgres_unavailable" });

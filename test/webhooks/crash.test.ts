@@ -18,7 +18,7 @@ test("whichever durable effect of dispatch and delivery a worker dies before, th
 
     expect([effects[effect], ending.hasDied, ending.wrong]).toEqual([effects[effect], true, []]);
   }
-}, 300_000);
+});
 
 test("a worker that dies between the receiver's answer and telling of it repeats the same event", async () => {
   const { effects } = await world.run({ events: 1, failures: 1 });
@@ -27,4 +27,4 @@ test("a worker that dies between the receiver's answer and telling of it repeats
   const ending = await world.run({ events: 1, failures: 1, die: { effect: post, when: "after" } });
 
   expect(ending).toMatchObject({ hasDied: true, wrong: [] });
-}, 300_000);
+});

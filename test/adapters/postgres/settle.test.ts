@@ -297,7 +297,7 @@ test("rows that nobody holds are told at once, however many others are held", as
   expect(await customer.sql("SELECT count(*)::int AS n FROM salesforce._trigger_log WHERE row_owed")).toEqual([
     { n: held },
   ]);
-}, 30_000);
+});
 
 test("a row that was given another key while its change was sent is told under that key, and no other row is", async () => {
   const { store, lease, sent } = await changedRows([1, 2]);

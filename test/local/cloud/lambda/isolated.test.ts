@@ -30,7 +30,7 @@ export const handler = awslambda.streamifyResponse(async (event, stream) => {
 `;
 const BROKEN_AT_START = `throw new Error("cannot start"); export const handler = 1;`;
 
-const SOON = { timeout: 20_000, interval: 5 };
+const SOON = { timeout: 300_000, interval: 5 };
 
 let world: LambdaWorld;
 
