@@ -4,6 +4,8 @@ import { expect, test } from "vitest";
 import { database } from "../../functions/composition.ts";
 import { eventRows } from "../../lib/adapters/dynamodb/events.ts";
 import { databases } from "../../lib/adapters/postgres/look.ts";
+import { postgresMonitoring } from "../../lib/adapters/postgres/monitoring.ts";
+import { rowDesks } from "../../lib/adapters/postgres/row-desk.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import { judgeDatabase } from "../../lib/settings/judge-database.ts";
 import { emptyOutbox } from "../../lib/sync/empty-outbox.ts";
@@ -133,4 +135,52 @@ test("while DynamoDB does not answer, no event is set aside, and the next cycle 
   await world.cycle(contact);
   expect((await told()).map(({ detail }) => detail["error"])).toEqual(["first"]);
   expect(await outbox()).toBe(0);
+});
+
+test("errors, failures, activity and one change are told of 60 rows of 20 MB that earlier versions kept whole", async () => {
+  // One is made, and the others are copies of what PostgreSQL has packed.
+  const long = "(SELECT sf_message FROM salesforce._trigger_log)";
+  const value = `jsonb_build_object('description', repeat('x', 20000000), 'title', NULL)`;
+  await world.sql(`INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at, sf_message, old, "values")
+    SELECT 'UPDATE', 'contact', 1, 'FAILED', 'FAILED', now(), 'STRING_TOO_LONG: ' || repeat('x', 20000000), ${value}, ${value}`);
+  await world.sql(`INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, first_at, last_at)
+    SELECT '${contact.id}', n, ${long}, now(), now() FROM generate_series(1, 60) AS n`);
+  await world.sql(`INSERT INTO salesforce._bridge_conflicts (mapping_id, sfid, record_id, base, postgres, salesforce, winner, at)
+    SELECT '${contact.id}', n, n, ${long}, ${long}, ${long}, 'salesforce', now() FROM generate_series(1, 60) AS n`);
+  await world.sql(`INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at, sf_message, old, "values")
+    SELECT action, table_name, n, state, last_operation, now(), sf_message, old, "values"
+    FROM salesforce._trigger_log CROSS JOIN generate_series(2, 60) AS n`);
+  await world.sql("INSERT INTO salesforce._bridge_totals (table_name, failed) VALUES ('contact', 60)");
+  const connection = { url: world.databaseUrl, schema: "salesforce" };
+  const slice = { limit: 200, offset: 0 };
+  const now = () => new Date();
+  await using monitored = await postgresMonitoring(now).open(connection);
+  await using desk = await rowDesks(now).open(connection);
+  const cut = expect.stringMatching(/x{1900,2000}\.{3} \(truncated, 20,000,0\d\d bytes\)$/);
+
+  const errors = await monitored.listErrors({ table: null, ...slice });
+  const activity = await monitored.listActivity({ state: null, table: null, ...slice });
+  const [kind, ...others] = await desk.failures(null);
+  const { total } = await desk.findFailed({ id: null, fingerprint: kind?.fingerprint ?? "", table: null }, 1);
+  const id = Number((await world.sql("SELECT max(id) AS id FROM salesforce._trigger_log"))[0]?.["id"]);
+
+  const change = await desk.change(id);
+  const inboundErrors = await desk.inboundErrors(null, slice);
+  const conflicts = await desk.conflicts(null, slice);
+  // Every table of a test is searched for secrets in the end.
+  for (const table of ["_trigger_log", "_bridge_inbound_errors", "_bridge_conflicts"])
+    await world.sql(`TRUNCATE salesforce.${table}`);
+
+  const listed = JSON.parse(errors.rows.text) as Record<string, unknown>[];
+  expect(listed.map(({ _ab_err }) => _ab_err)).toEqual(Array.from({ length: 60 }, () => cut));
+  expect(errors.total).toBe(60);
+  expect(JSON.parse(activity.rows.text)).toHaveLength(60);
+  expect([kind, others, total]).toMatchObject([{ count: 60, sample: cut }, [], 60]);
+  expect(change).toMatchObject({
+    message: cut,
+    old: { description: cut },
+    values: { description: cut, title: null },
+  });
+  expect(inboundErrors.rows.map(({ error }) => error)).toEqual(listed.map(() => cut));
+  expect(conflicts.rows[59]).toMatchObject({ base: cut, postgres: cut, salesforce: cut });
 });

@@ -5,7 +5,7 @@ import { readCycles } from "./cycle-counts.ts";
 import { instant, iso } from "./fence.ts";
 import type { Ask } from "./row-desk.ts";
 import type { Row } from "./session.ts";
-import type { Metadata } from "./sql.ts";
+import { cut, type Metadata } from "./sql.ts";
 
 /** Changes that are looked at for a throughput, the latest ones. */
 const LOOKED_AT = 100_000;
@@ -46,7 +46,8 @@ function throughputOf({ log, state }: Metadata): string {
 /** One change; null: there is none of this id, or it was settled more than 31 days ago. */
 export async function readChange(ask: Ask, tables: Metadata, id: number): Promise<ChangeStory | null> {
   const [row] = await ask(
-    `SELECT id, table_name, record_id, sfid, action, state, old, "values", attempts, sf_message, held, superseded,
+    `SELECT id, table_name, record_id, sfid, action, state, ${cutTexts("old")} AS old, ${cutTexts('"values"')} AS "values",
+       attempts, ${cut("sf_message")} AS sf_message, held, superseded,
        ${iso("created_at")} AS created_at, ${iso("sent_at")} AS sent_at, ${iso("processed_at")} AS processed_at,
        ${iso("due_at")} AS due_at
      FROM ${tables.log} WHERE id = $1`,
@@ -54,6 +55,11 @@ export async function readChange(ask: Ask, tables: Metadata, id: number): Promis
   );
   return row ? storyOf(row) : null;
 }
+
+/** One side of a change, each long text of it cut. */
+const cutTexts = (side: string): string => `CASE WHEN jsonb_typeof(${side}) <> 'object' THEN ${side} ELSE (
+         SELECT coalesce(jsonb_object_agg(key, CASE jsonb_typeof(value) WHEN 'string' THEN to_jsonb(${cut("value #>> '{}'")}) ELSE value END), '{}')
+         FROM jsonb_each(${side})) END`;
 
 function storyOf(row: Row): ChangeStory {
   return {

@@ -2,7 +2,7 @@ import { IN_DOUBT } from "../../model/in-doubt.ts";
 import type { FailedChanges, FoundFailed } from "../../settings/row-ports.ts";
 import { hasFailed } from "./ended.ts";
 import type { Ask } from "./row-desk.ts";
-import { literal, type Metadata } from "./sql.ts";
+import { cut, literal, type Metadata } from "./sql.ts";
 
 /** Failed changes that are looked at for their kinds, the latest ones. */
 const LOOKED_AT = 100_000;
@@ -15,9 +15,9 @@ const REPEATED =
 
 /**
  * The error without what differs from row to row: repeated values, addresses, quoted values, and words that hold a digit
- * (ids, numbers).
+ * (ids, numbers). Of an error that a version before kept whole its beginning is looked at.
  */
-const PATTERN = `regexp_replace(regexp_replace(regexp_replace(regexp_replace(coalesce(l.sf_message, ''),
+const PATTERN = `regexp_replace(regexp_replace(regexp_replace(regexp_replace(coalesce(left(l.sf_message, 5000), ''),
   '${REPEATED}', '\\1#', 'g'), '\\S+@\\S+', '#', 'g'), '"[^"]*"|''[^'']*''', '#', 'g'), '\\y\\w*\\d\\w*\\y', '#', 'g')`;
 
 const FINGERPRINT = `left(md5(concat_ws('|', l.table_name, l.action, ${PATTERN})), 16)`;
@@ -28,13 +28,15 @@ const OPEN = `${hasFailed("l")} AND NOT l.superseded`;
 /** Failed changes by kind. Parameter: the table, or NULL. */
 export function failureKinds({ log }: Metadata): string {
   return `
-    SELECT fingerprint, min(table_name) AS table_name, min(action) AS action, count(*) AS count,
-      (array_agg(sf_message ORDER BY id DESC))[1] AS sample, to_json(max(processed_at)) #>> '{}' AS last_at
-    FROM (
-      SELECT l.id, l.table_name, l.action, l.sf_message, l.processed_at, ${FINGERPRINT} AS fingerprint
-      FROM ${log} l WHERE ${OPEN} AND ($1::text IS NULL OR l.table_name = $1) ORDER BY l.id DESC LIMIT ${LOOKED_AT}
-    ) AS latest
-    GROUP BY fingerprint ORDER BY count(*) DESC, fingerprint LIMIT ${KINDS}`;
+    SELECT kinds.*, (SELECT ${cut("l.sf_message")} FROM ${log} l WHERE l.id = last_id) AS sample FROM (
+      SELECT fingerprint, min(table_name) AS table_name, min(action) AS action, count(*) AS count, max(id) AS last_id,
+        to_json(max(processed_at)) #>> '{}' AS last_at
+      FROM (
+        SELECT l.id, l.table_name, l.action, l.processed_at, ${FINGERPRINT} AS fingerprint
+        FROM ${log} l WHERE ${OPEN} AND ($1::text IS NULL OR l.table_name = $1) ORDER BY l.id DESC LIMIT ${LOOKED_AT}
+      ) AS latest
+      GROUP BY fingerprint ORDER BY count(*) DESC, fingerprint LIMIT ${KINDS}
+    ) AS kinds ORDER BY count DESC, fingerprint`;
 }
 
 /** The failed changes that are meant and can be tried again, oldest first, and how many there are. */

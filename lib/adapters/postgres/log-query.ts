@@ -2,7 +2,7 @@ import type { State } from "../../model/change.ts";
 import { hasSucceeded } from "./ended.ts";
 import { isPending } from "./in-hand.ts";
 import { BEGINNING as BEFORE_ALL } from "./log-index.ts";
-import type { Metadata } from "./sql.ts";
+import { cut, type Metadata } from "./sql.ts";
 
 /** Which rows of the trigger log; null does not filter. The table is the parameter $3 of a page and $1 of a total. */
 export interface LogFilter {
@@ -66,7 +66,7 @@ export const ACTIVITY_COLUMNS = `${BEGINNING}, coalesce(l.last_operation, 'PENDI
   CASE WHEN l.state = 'SUCCESS' THEN ${instant("l.processed_at")} END AS synced_at`;
 
 /** The same in the errors list. */
-export const ERROR_COLUMNS = `${BEGINNING}, coalesce(l.sf_message, '') AS _ab_err, ${CREATED_AT}`;
+export const ERROR_COLUMNS = `${BEGINNING}, coalesce(${cut("l.sf_message")}, '') AS _ab_err, ${CREATED_AT}`;
 
 /** PostgreSQL writes a page's JSON in less time than it takes to send its rows, read them and write it here. */
 const written = (page: string): string =>

@@ -10,7 +10,7 @@ import { type KeptSession, type KeptSessions, keepSessions } from "./kept-sessio
 import { unlessUnprovisioned } from "./lease.ts";
 import { createOperations } from "./operate.ts";
 import type { Row } from "./session.ts";
-import { isOfTable, type Metadata, metadata, qualified } from "./sql.ts";
+import { cut, isOfTable, type Metadata, metadata, qualified } from "./sql.ts";
 
 /** Customers' databases as the settings area asks them about rows; `now` ages the connections that are kept. */
 export function rowDesks(now: () => Date): RowDesks {
@@ -154,7 +154,7 @@ const pageOf = (total: string, page: string, order: string): string =>
 const inboundErrorsOf = ({ inboundErrors }: Metadata): string =>
   pageOf(
     `SELECT count(*) AS total FROM ${inboundErrors} WHERE $1::text IS NULL OR mapping_id = $1`,
-    `SELECT mapping_id AS id, mapping_id, sfid, error, attempts, ${iso("first_at")} AS first_at, ${iso("last_at")} AS last_at
+    `SELECT mapping_id AS id, mapping_id, sfid, ${cut("error")} AS error, attempts, ${iso("first_at")} AS first_at, ${iso("last_at")} AS last_at
      FROM ${inboundErrors} WHERE $1::text IS NULL OR mapping_id = $1
      ORDER BY last_at DESC, mapping_id, sfid LIMIT $2::bigint OFFSET $3::bigint`,
     "page.last_at DESC, page.mapping_id, page.sfid",
@@ -163,7 +163,8 @@ const inboundErrorsOf = ({ inboundErrors }: Metadata): string =>
 const conflictsOf = ({ conflicts }: Metadata): string =>
   pageOf(
     `SELECT count(*) AS total FROM ${conflicts} WHERE $1::text IS NULL OR mapping_id = $1`,
-    `SELECT id, mapping_id, sfid, record_id, field, base, postgres, salesforce, winner, ${iso("at")} AS at
+    `SELECT id, mapping_id, sfid, record_id, field, ${cut("base")} AS base, ${cut("postgres")} AS postgres,
+       ${cut("salesforce")} AS salesforce, winner, ${iso("at")} AS at
      FROM ${conflicts} WHERE $1::text IS NULL OR mapping_id = $1 ORDER BY id DESC LIMIT $2::bigint OFFSET $3::bigint`,
     "page.id DESC",
   );
