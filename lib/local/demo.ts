@@ -98,7 +98,7 @@ async function createDemo({ postgres, org }: Needs): Promise<Demo> {
         organizationId: org.organizationId,
         userId: org.userId,
         formerUserIds: [],
-        apiVersion: "66.0",
+        apiVersion: "68.0",
         credentials: {
           kind: "password",
           clientId: org.clientId,

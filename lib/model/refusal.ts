@@ -28,7 +28,7 @@ export type RefusalKind =
 /** A refusal by Salesforce of a whole request: no record of it was judged. */
 export interface RequestRefusal {
   readonly kind: RefusalKind;
-  /** Salesforce's code, or ours for what never became an answer: `TIMEOUT`, `UNREACHABLE`, `REDIRECTED`, `BROKEN_ANSWER`, `ABORTED`. */
+  /** Salesforce's code, or ours for what never became an answer: `TIMEOUT`, `UNREACHABLE`, `REDIRECTED`, `BROKEN_ANSWER`, `ABORTED`, `JWT_REFUSED`. */
   readonly code: string;
   readonly message: string;
   /** Whether the request may have been carried out all the same: a write is then in doubt. */

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { SealedWorkspace } from "../access/ports.ts";
 import type { Mappings } from "../config/ports.ts";
+import { barredFromSoap, JWT_REMEDY, newestCommonVersion } from "../model/api-version.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
@@ -29,9 +30,6 @@ export interface Connected {
   readonly username: string;
   readonly apiVersion: string;
 }
-
-/** The newest API version that this service was proven with. */
-const NEWEST_VERSION = 66;
 
 /** How long a browser may take. */
 const SIGN_IN_MINUTES = 15;
@@ -107,6 +105,11 @@ async function keep(
   const { organizationId, userId, username } = identity;
   const formerUserIds = before ? formerWriters(before, userId) : [];
   const { accessToken } = session;
+  const barred = barredFromSoap({ accessToken, apiVersion });
+  if (barred !== null) {
+    const message = `${barred}: ${JWT_REMEDY}`;
+    throw new Failure("VALIDATION_ERROR", message, { details: [{ path: "body.login_url", message }] });
+  }
   const connection = {
     loginUrl,
     instanceUrl,
@@ -170,8 +173,7 @@ async function asked<Answer>(path: string, ask: () => Promise<Answer>): Promise<
 
 /** The newest version that both sides know. */
 function newest(versions: readonly string[]): string {
-  const known = versions.map(Number).filter((version) => version <= NEWEST_VERSION);
-  if (known.length === 0)
-    throw new Failure("VALIDATION_ERROR", "the org speaks no API version that this service knows");
-  return Math.max(...known).toFixed(1);
+  const version = newestCommonVersion(versions);
+  if (version !== null) return version;
+  throw new Failure("VALIDATION_ERROR", "the org speaks no API version that this service knows");
 }

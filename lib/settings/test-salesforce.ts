@@ -1,6 +1,8 @@
 import type { SealedWorkspace } from "../access/ports.ts";
+import { barredFromSoap, JWT_REMEDY } from "../model/api-version.ts";
 import { Failure } from "../model/failure.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
+import type { SalesforceConnection } from "../model/workspace.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 import { type Checked, type Finding, judged, together } from "./findings.ts";
 
@@ -9,6 +11,8 @@ export interface CallUsage {
   readonly used: number;
   readonly limit: number;
   readonly at: Date;
+  /** The connection with the session that was asked. */
+  readonly connection: SalesforceConnection;
 }
 
 interface Needs {
@@ -22,7 +26,7 @@ const STRETCHED_FROM = 0.7;
 
 const MAX_CLOCK_SECONDS = 60;
 
-/** Looks at the org of a workspace as it is connected: session, allowance, clock. Costs one API call. */
+/** Looks at the org of a workspace as it is connected: session, whether it can save, allowance, clock. Costs one API call. */
 export async function testSalesforce(needs: Needs, workspace: SealedWorkspace): Promise<Checked> {
   const { salesforce } = await workspace.open();
   if (salesforce === null) {
@@ -30,9 +34,10 @@ export async function testSalesforce(needs: Needs, workspace: SealedWorkspace): 
   }
   try {
     const usage = await needs.readUsage(workspace.id);
-    const { organizationId, instanceUrl, apiVersion } = salesforce;
+    const { organizationId, instanceUrl, apiVersion } = usage.connection;
     return together([
       judged("session", true, `connected to org ${organizationId} at ${instanceUrl}, API ${apiVersion}`, ""),
+      savingFinding(usage.connection),
       allowanceFinding(usage),
       clockFinding(usage.at, needs.now()),
     ]);
@@ -41,6 +46,12 @@ export async function testSalesforce(needs: Needs, workspace: SealedWorkspace): 
     const remedy = "connect the workspace to Salesforce again";
     return together([judged("session", false, explainRefusal(error.refusal), remedy)]);
   }
+}
+
+function savingFinding(connection: SalesforceConnection): Finding {
+  const barred = barredFromSoap(connection);
+  const taken = `records can be saved with the app's tokens in API ${connection.apiVersion}`;
+  return judged("saving", barred === null, barred ?? taken, JWT_REMEDY);
 }
 
 function allowanceFinding({ used, limit }: CallUsage): Finding {

@@ -37,7 +37,7 @@ beforeAll(async () => {
   cloud = await startBridgeCloud();
   // The org's clock is the service's, for it judges when an assertion was signed.
   const clock = { now: () => new Date(cloud.clock.now()), sleep: () => Promise.resolve() };
-  org = await startConnectedOrg({ clock, assertionKey: signer.publicKey });
+  org = await startConnectedOrg({ clock, assertionKey: signer.publicKey, controls: true });
   database = await createTestDatabase();
   workspace = await createTestWorkspace();
 });
@@ -55,7 +55,12 @@ const request = (more: Request = {}): Request => ({
 
 interface Checked {
   readonly ok: boolean;
-  readonly findings: readonly { readonly check: string; readonly ok: boolean; readonly remedy: string | null }[];
+  readonly findings: readonly {
+    readonly check: string;
+    readonly ok: boolean;
+    readonly message: string;
+    readonly remedy: string | null;
+  }[];
 }
 
 const bad = ({ findings }: Checked) => findings.filter(({ ok }) => !ok);
@@ -204,7 +209,7 @@ describe("Salesforce", () => {
       instance_url: org.connection.loginUrl,
       username: "admin@bridge.example",
     });
-    expect(dataOf<Checked>(await call(testSalesforce, "test-salesforce", request())).findings).toHaveLength(3);
+    expect(dataOf<Checked>(await call(testSalesforce, "test-salesforce", request())).findings).toHaveLength(4);
   });
 
   test("a sign-in works once, in its own workspace, and for fifteen minutes", async () => {
@@ -240,7 +245,7 @@ describe("Salesforce", () => {
     for (const credentials of flows) {
       expect((await connect(credentials)).json).toMatchObject({ data: { username: "admin@bridge.example" } });
       const told = await call(readConnections, "read-connections", request());
-      expect(told.json?.data).toMatchObject({ salesforce: { flow: credentials.kind, api_version: "66.0" } });
+      expect(told.json?.data).toMatchObject({ salesforce: { flow: credentials.kind, api_version: "68.0" } });
       for (const secret of [client_secret, password, private_key]) expect(told.text).not.toContain(secret);
     }
   });
@@ -363,11 +368,68 @@ describe("Salesforce", () => {
     expect(dataOf<{ fields: readonly string[] }>(made).fields).toEqual(["Account__External_Id__c", "Name"]);
   });
 
+  describe("API version and token", () => {
+    const release = (order: object) => org.control("PUT", "/release", order);
+    const byClient = () => {
+      const { clientId: client_id, clientSecret: client_secret } = passwordOf();
+      return connect({ kind: "client_credentials", client_id, client_secret });
+    };
+    const saving = async () =>
+      dataOf<Checked>(await call(testSalesforce, "test-salesforce", request())).findings.find(
+        ({ check }) => check === "saving",
+      );
+    afterAll(() => release({ newestVersion: 68, jsonWebTokens: false }));
+
+    test("an org is spoken to in the newest version that both sides know", async () => {
+      await release({ newestVersion: 62 });
+      expect((await byClient()).json?.data).toMatchObject({ api_version: "62.0" });
+
+      await release({ newestVersion: 68 });
+      expect((await byClient()).json?.data).toMatchObject({ api_version: "68.0" });
+    });
+
+    test("an app that issues JSON Web Tokens is refused where its org's SOAP does not take them, with what to do", async () => {
+      const before = (await call(readConnections, "read-connections", request())).json?.data;
+      await release({ newestVersion: 67, jsonWebTokens: true });
+
+      const refused = await byClient();
+
+      expect(refused.status).toBe(400);
+      expect(refused.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path: "body.login_url" }] });
+      expect(refused.json?.error?.message).toBe(
+        "the app issues JSON Web Tokens, with which no record can be saved before API version 68.0, and the connection " +
+          "uses 67.0: switch off 'Issue JSON Web Token (JWT)-based access tokens' in the app's OAuth settings, or wait " +
+          "until the org speaks API version 68.0; then connect the workspace to Salesforce again",
+      );
+      expect((await call(readConnections, "read-connections", request())).json?.data).toEqual(before);
+    });
+
+    test("and is taken from version 68 on", async () => {
+      await release({ newestVersion: 68, jsonWebTokens: true });
+
+      expect((await byClient()).json?.data).toMatchObject({ api_version: "68.0" });
+      expect(await saving()).toMatchObject({ ok: true, remedy: null });
+    });
+
+    test("an app that was switched to them is found by a look at the connection", async () => {
+      await release({ newestVersion: 67, jsonWebTokens: false });
+      await byClient();
+      expect(await saving()).toMatchObject({ ok: true });
+      await release({ jsonWebTokens: true });
+      await org.control("DELETE", "/sessions");
+
+      const found = await saving();
+
+      expect(found).toMatchObject({ ok: false, message: expect.stringContaining("the connection uses 67.0") });
+      expect(found?.remedy).toContain("switch off 'Issue JSON Web Token (JWT)-based access tokens'");
+    });
+  });
+
   test("every connection stands in the audit log, without its secrets", async () => {
     const filter = { workspaceId: workspace.id, actor: null, action: "connection.salesforce_authorized" };
     const { entries } = await auditPage(filter, { limit: 10, offset: 0 });
 
-    expect(entries[0]?.detail).toMatchObject({ flow: "jwt_bearer", username: "admin@bridge.example" });
+    expect(entries[0]?.detail).toMatchObject({ flow: "client_credentials", username: "admin@bridge.example" });
     const { clientSecret, password } = passwordOf();
     for (const secret of [clientSecret, password, "PRIVATE KEY"]) expect(JSON.stringify(entries)).not.toContain(secret);
   });

@@ -67,10 +67,11 @@ async function describeAll(sessions: Sessions, names: readonly string[]): Promis
 /** Reads the org's count of its API calls; the question costs one. */
 export function usageReader({ sessionsOf, countCalls }: Needs): (workspaceId: string) => Promise<CallUsage> {
   return async (workspaceId) => {
-    const { content, at } = await askDated(sessionsOf(workspaceId), "/limits");
+    const sessions = sessionsOf(workspaceId);
+    const { content, at } = await askDated(sessions, "/limits");
     await countCalls(workspaceId, 1);
     const { Max, Remaining } = limits.parse(content).DailyApiRequests;
-    return { used: Max - Remaining, limit: Max, at };
+    return { used: Max - Remaining, limit: Max, at, connection: await sessions.current() };
   };
 }
 

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { barredFromSoap, newestCommonVersion } from "../../model/api-version.ts";
 import { SalesforceRefusal } from "../../model/refusal.ts";
 import { formerWriters, type SalesforceConnection } from "../../model/workspace.ts";
 import type { ConnectionStore, KeptConnection, Sessions } from "../../sync/sessions.ts";
+import { orgLogin } from "../salesforce-login/log-in.ts";
 import { requestToken } from "./request-token.ts";
 
 /** A renewal that has not ended by then is given up by the others. */
@@ -91,8 +93,11 @@ async function renewed(connection: SalesforceConnection, at: Date): Promise<Sale
   const { accessToken, instanceUrl, refreshToken, userId, organizationId } = await requestToken(connection, at);
   const { credentials } = connection;
   const writer = userId ?? connection.userId;
+  const { apiVersion } = connection;
+  const isBarred = barredFromSoap({ accessToken, apiVersion }) !== null;
   return {
     ...connection,
+    apiVersion: isBarred ? await newestOr(apiVersion, instanceUrl) : apiVersion,
     accessToken,
     instanceUrl,
     userId: writer,
@@ -101,6 +106,12 @@ async function renewed(connection: SalesforceConnection, at: Date): Promise<Sale
     credentials:
       credentials.kind === "refresh_token" && refreshToken !== null ? { ...credentials, refreshToken } : credentials,
   };
+}
+
+/** The newest version that both sides know; the one of before while the org does not tell. */
+async function newestOr(before: string, instanceUrl: string): Promise<string> {
+  const versions = await orgLogin.versions(instanceUrl).catch(() => []);
+  return newestCommonVersion(versions) ?? before;
 }
 
 function refused(code: string, message: string): SalesforceRefusal {

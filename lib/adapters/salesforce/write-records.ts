@@ -1,6 +1,7 @@
 import { SoapApi } from "jsforce/lib/api/soap.js";
 import type { Connection } from "jsforce/lib/connection.js";
 import * as z from "zod/mini";
+import { barredFromSoap, JWT_REMEDY } from "../../model/api-version.ts";
 import type { Operation, OutgoingRecord, RecordResult } from "../../model/record.ts";
 import { SalesforceRefusal } from "../../model/refusal.ts";
 import type { Call } from "./connect-org.ts";
@@ -30,6 +31,12 @@ async function invoke(
   records: readonly OutgoingRecord[],
   externalIdField: string | null,
 ): Promise<unknown> {
+  const barred = barredFromSoap({ accessToken: connection.accessToken ?? null, apiVersion: connection.version });
+  if (barred !== null) {
+    // jsforce would throw an error that is no refusal, and all that is saved would be in doubt.
+    const message = `${barred}: ${JWT_REMEDY}`;
+    throw new SalesforceRefusal({ kind: "session", code: "JWT_REFUSED", message, mayHaveRun: false });
+  }
   const soap = new SoapApi(connection);
   const ids = () => records.map(({ id }) => id ?? "");
   const rows = () => records.map((record) => soapRecord(object, record));

@@ -5,6 +5,7 @@ import type { Session, Sessions } from "./access/sessions.ts";
 import type { Bulk } from "./bulk/bulk.ts";
 import type { Clock } from "./clock.ts";
 import type { Catalog } from "./metadata/catalog.ts";
+import type { Release } from "./rest/root.ts";
 import type { Dml } from "./saving/dml.ts";
 import type { Saving } from "./saving/saving.ts";
 import type { Faults } from "./simulation/faults.ts";
@@ -29,6 +30,7 @@ export interface PartsBeforeBulk {
   /** Verifies the assertions of the connected app; null: their signatures are not looked at. */
   readonly assertionKey: KeyObject | null;
   readonly calls: Calls;
+  readonly release: Release;
   readonly faults: Faults;
 }
 

@@ -18,6 +18,7 @@ import { withRecordTypeIds } from "./metadata/record-types.ts";
 import { SALES_OBJECTS } from "./metadata/standard-sales.ts";
 import { SERVICE_OBJECTS } from "./metadata/standard-service.ts";
 import type { Parts } from "./parts.ts";
+import { currentRelease } from "./rest/root.ts";
 import { Dml } from "./saving/dml.ts";
 import { answerControl } from "./simulation/controls.ts";
 import { Faults } from "./simulation/faults.ts";
@@ -149,6 +150,7 @@ function assemble(options: OrgOptions, clock: Clock, database: Database): Parts 
     sessions: new Sessions({ database, clock, identity }),
     assertionKey: options.assertionKey === undefined ? null : createPublicKey(options.assertionKey),
     calls: new Calls({ database, clock, allowance: options.dailyApiRequests ?? DEVELOPER_ALLOWANCE }),
+    release: currentRelease(),
     faults: new Faults(),
   };
   return { ...parts, bulk: new Bulk(parts, join(options.dataDir, "bulk")) };

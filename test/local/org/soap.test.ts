@@ -141,3 +141,45 @@ test("numbers are written as their types are: 12.0 where there may be decimals, 
   );
   expect(count.text).toContain('<sf:type>AggregateResult</sf:type><sf:Id xsi:nil="true"/><sf:expr0>1</sf:expr0>');
 });
+
+test("a JSON Web Token is no session below version 68, in REST it is one in all versions", async () => {
+  const org = await openOrg({ controls: true });
+  const at = (version: string) => {
+    const client = new Client(org.org, version);
+    client.token = token;
+    return client;
+  };
+  const control = await fetch(`${org.org.url}/_sim/release`, {
+    method: "PUT",
+    body: JSON.stringify({ jsonWebTokens: true }),
+  });
+  expect(await control.json()).toEqual({ newestVersion: 68, jsonWebTokens: true });
+  const { clientId, clientSecret } = org.org;
+  const form = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
+  const granted = await fetch(`${org.org.url}/services/oauth2/token`, {
+    method: "POST",
+    body: new URLSearchParams(form),
+  });
+  const token = ((await granted.json()) as { access_token: string }).access_token;
+
+  const refused = await at("67.0").soap("<getUserInfo/>");
+  const taken = await at("68.0").soap("<getUserInfo/>");
+
+  expect(token).toMatch(/^eyJ[\w-]+\.[\w-]+\.[\w-]+$/);
+  expect(refused.status).toBe(500);
+  expect(refused.text).toContain("<faultcode>sf:INVALID_SESSION_ID</faultcode>");
+  expect(taken.status).toBe(200);
+  for (const version of ["45.0", "67.0", "68.0"]) expect((await at(version).get("limits")).status).toBe(200);
+});
+
+test("an org speaks no version newer than its own, by REST or SOAP", async () => {
+  const org = await openOrg({ controls: true });
+  await fetch(`${org.org.url}/_sim/release`, { method: "PUT", body: JSON.stringify({ newestVersion: 62 }) });
+
+  const listed = (await org.get("/services/data")).json;
+
+  expect(Array.from(listed).at(-1)).toEqual({ label: "Winter '25", url: "/services/data/v62.0", version: "62.0" });
+  expect((await new Client(org.org, "62.0").get("limits")).status).toBe(200);
+  expect((await new Client(org.org, "63.0").get("limits")).status).toBe(404);
+  expect((await new Client(org.org, "63.0").soap("<getUserInfo/>")).text).toContain("UNSUPPORTED_API_VERSION");
+});

@@ -67,6 +67,21 @@ export function sessionToken(organizationId: string): string {
   return `${organizationId.slice(0, 15)}!${randomBytes(72).toString("base64url").replaceAll("-", ".")}`;
 }
 
+/** An access token in the form of Salesforce's JSON Web Tokens; its signature is random, for nobody checks it. */
+export function jsonWebToken(organizationId: string, userId: string): string {
+  const header = {
+    tnk: `core/prod/${organizationId}`,
+    ver: "1.0",
+    kid: "CORE_AT",
+    tty: "sfdc-core-token",
+    typ: "JWT",
+    alg: "RS256",
+  };
+  const claims = { scp: "api refresh_token", sub: `uid:${userId}`, jti: randomBytes(16).toString("hex") };
+  const parts = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"));
+  return [...parts, randomBytes(256).toString("base64url")].join(".");
+}
+
 /** How passwords are kept. */
 export function hashOf(password: string): string {
   return createHash("sha256").update(`bridge org ${password}`).digest("hex");

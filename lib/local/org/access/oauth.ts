@@ -36,11 +36,11 @@ function useBasic(call: Call, form: URLSearchParams): void {
   form.set("client_secret", decodeURIComponent(secret));
 }
 
-function tokenAnswer({ identity, sessions, clock }: Parts, origin: string, { userId, refreshToken }: Granted) {
+function tokenAnswer({ identity, sessions, clock, release }: Parts, origin: string, { userId, refreshToken }: Granted) {
   const id = `${origin}/id/${identity.organizationId}/${userId}`;
   const issuedAt = String(clock.now().getTime());
   return {
-    access_token: sessions.open(userId),
+    access_token: sessions.open(userId, release.jsonWebTokens),
     ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
     signature: createHmac("sha256", identity.clientSecret)
       .update(id + issuedAt)

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { Database } from "../store/database.ts";
-import { hashOf, type Identity, sessionToken } from "./bootstrap.ts";
+import { hashOf, type Identity, jsonWebToken, sessionToken } from "./bootstrap.ts";
 
 const SESSION_MS = 2 * 3600 * 1000;
 
@@ -42,9 +42,10 @@ export class Sessions {
     this.#database.run("INSERT OR REPLACE INTO _credential VALUES (?, ?, ?)", username, hashOf(password), userId);
   }
 
-  /** A new session's token. */
-  open(userId: string): string {
-    const token = sessionToken(this.#identity.organizationId);
+  /** A new session's token, which is a JSON Web Token where an app asks in an org that issues them. */
+  open(userId: string, isJwt = false): string {
+    const { organizationId } = this.#identity;
+    const token = isJwt ? jsonWebToken(organizationId, userId) : sessionToken(organizationId);
     this.#database.run(
       "INSERT INTO _session VALUES (?, ?, ?)",
       token,

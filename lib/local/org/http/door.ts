@@ -28,7 +28,7 @@ export class Door {
   async answer(call: Call): Promise<Reply> {
     await this.#housekeeping.look();
     const { path } = call;
-    if (path === "/services/data") return jsonReply(200, versions());
+    if (path === "/services/data") return jsonReply(200, versions(this.#parts.release.newestVersion));
     if (path === "/services/oauth2/token" && call.method === "POST") return token(this.#parts, call);
     if (path === "/services/oauth2/revoke") return revoke(this.#parts, call);
     if (path === "/services/oauth2/authorize") return authorize(this.#parts, call);

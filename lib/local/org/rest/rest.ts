@@ -54,7 +54,7 @@ export class Rest {
       .replace(/^\/services\/data\/v/, "")
       .split("/")
       .map(decodeSegment);
-    if (version === undefined || !isSpoken(version)) throw notFound();
+    if (version === undefined || !isSpoken(version, parts.release.newestVersion)) throw notFound();
     const { handler, params } = this.#find(call.method, segments);
     const { method, query, headers, origin } = call;
     return await handler({

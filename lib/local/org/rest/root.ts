@@ -1,12 +1,23 @@
 import { ok, type RestCall, type RestReply } from "./rest-call.ts";
 
 const FIRST_VERSION = 45;
-const LATEST_VERSION = 66;
+const LATEST_VERSION = 68;
 const SEASONS = ["Winter", "Spring", "Summer"] as const;
 
-/** All API versions the org speaks, as `GET /services/data` lists them. */
-export function versions(): { label: string; url: string; version: string }[] {
-  return Array.from({ length: LATEST_VERSION - FIRST_VERSION + 1 }, (_, index) => {
+/** What an org speaks and how its apps come in; the controls change it, as Salesforce and an administrator do. */
+export interface Release {
+  /** The newest API version. */
+  newestVersion: number;
+  /** Apps get JSON Web Tokens as access tokens, which SOAP takes from version 68 on. */
+  jsonWebTokens: boolean;
+}
+
+/** The release of an org that nobody has changed. */
+export const currentRelease = (): Release => ({ newestVersion: LATEST_VERSION, jsonWebTokens: false });
+
+/** All API versions up to the org's newest, as `GET /services/data` lists them. */
+export function versions(newest: number): { label: string; url: string; version: string }[] {
+  return Array.from({ length: newest - FIRST_VERSION + 1 }, (_, index) => {
     const version = FIRST_VERSION + index;
     // Three releases a year, the first of them called Winter: 65 is Winter '26, 66 is Spring '26.
     const season = SEASONS[(version - 65 + 300) % 3] ?? "Winter";
@@ -15,9 +26,9 @@ export function versions(): { label: string; url: string; version: string }[] {
   });
 }
 
-/** True for the versions 45 to 66, with or without `.0`. */
-export function isSpoken(version: string): boolean {
-  return Number(version) >= FIRST_VERSION && Number(version) <= LATEST_VERSION;
+/** True for the versions from 45 to the org's newest, with or without `.0`. */
+export function isSpoken(version: string, newest: number): boolean {
+  return Number(version) >= FIRST_VERSION && Number(version) <= newest;
 }
 
 /** `GET /services/data/vXX.X`: where the parts of the API are. */

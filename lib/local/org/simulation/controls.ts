@@ -20,6 +20,10 @@ const callsSchema = z.strictObject({
   used: z.int().nonnegative().optional(),
   allowance: z.int().nonnegative().optional(),
 });
+const releaseSchema = z.strictObject({
+  newestVersion: z.int().min(45).max(68).optional(),
+  jsonWebTokens: z.boolean().optional(),
+});
 const clockSchema = z.strictObject({ advanceMilliseconds: z.int() });
 
 /** The control endpoints: `METHOD /_sim/…`, with the last segment where it is an id. */
@@ -44,6 +48,7 @@ const CONTROLS: Readonly<Record<string, Control>> = {
     if (allowance !== undefined) parts.calls.allowance = allowance;
     return jsonReply(200, { used: parts.calls.used, allowance: parts.calls.allowance });
   },
+  "PUT release": ({ parts }, call) => jsonReply(200, Object.assign(parts.release, releaseSchema.parse(bodyOf(call)))),
   "POST clock": ({ parts, clock }, call) => {
     clock.advance(clockSchema.parse(bodyOf(call)).advanceMilliseconds);
     return jsonReply(200, { now: parts.clock.now().toISOString() });

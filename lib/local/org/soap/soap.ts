@@ -37,6 +37,12 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   logout: logout,
 };
 
+/** SOAP takes JSON Web Tokens from this version on; below it says of one what it says of no session at all. */
+const JWT_SINCE = 68;
+
+/** Other tokens have an exclamation mark behind the org's id. */
+const isJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
+
 function logout({ parts, session }: SoapCall): string {
   parts.sessions.end(session.token);
   return "";
@@ -47,8 +53,12 @@ export async function answerSoap(parts: Parts, call: Call, admit: (token: string
   try {
     const { header, operation, input } = parseEnvelope(call.body.toString("utf8"));
     const version = /\/services\/Soap\/[uc]\/(\d+\.\d+)/i.exec(call.path)?.[1] ?? "66.0";
+    if (Number(version) > parts.release.newestVersion)
+      throw new Refusal("UNSUPPORTED_API_VERSION", "Invalid Api version specified on URL");
     if (operation === "login") return soapReply(login(parts, input, { origin: call.origin, version }), null);
-    const session = admit(textOf(child(child(header, "SessionHeader"), "sessionId")).trim());
+    const token = textOf(child(child(header, "SessionHeader"), "sessionId")).trim();
+    if (Number(version) < JWT_SINCE && isJwt(token)) throw new Refusal("INVALID_SESSION_ID", "Invalid Session ID");
+    const session = admit(token);
     const run = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
     if (!run)
       throw new Refusal(
