@@ -79,7 +79,7 @@ export function asFailure(error: unknown): unknown {
   if (code === "NOT_CONNECTED") {
     return new Failure("CONFLICT", "this workspace is not connected to Salesforce yet: connect an org first");
   }
-  if (kind === "session" || kind === "disabled" || code === "REDIRECTED")
+  if (kind === "session" || kind === "disabled")
     return new Failure("CONFLICT", `Salesforce refuses the workspace's connection: ${message}`);
   if (kind === "limit") return new Failure("CONFLICT", `the org has used up its calls of the day: ${message}`);
   return new Failure("INTERNAL_ERROR", `Salesforce could not be asked about the objects (${code}): try again`);

@@ -42,8 +42,7 @@ export function labelOf(url: string): ApiLabel | null {
 
 /** Salesforce counts the calls that it lets in: none without a session, beyond the day's limit, or while the API is off. */
 export function wasCounted({ refusal: { kind, code } }: SalesforceRefusal): boolean {
-  return !NEVER_LET_IN.has(code) && !UNCOUNTED.has(kind);
+  return code !== "UNREACHABLE" && code !== "NOT_SALESFORCE" && !UNCOUNTED.has(kind);
 }
 
-const NEVER_LET_IN: ReadonlySet<string> = new Set(["UNREACHABLE", "NOT_SALESFORCE", "REDIRECTED"]);
 const UNCOUNTED: ReadonlySet<RefusalKind> = new Set(["session", "limit", "disabled"]);

@@ -34,8 +34,8 @@ function redirected(url: string, status: number, location: string | null): Sales
   const { host } = new URL(url);
   const message =
     `${host} answered with a redirect (${status}) to ${target?.host || "no address that can be read"}, which is not followed; ` +
-    "connect the workspace to Salesforce with the org's own My Domain URL, https://….my.salesforce.com, as login URL";
-  return new SalesforceRefusal({ kind: "transient", code: "REDIRECTED", message, mayHaveRun: false });
+    "connect the workspace to Salesforce again, with the org's own My Domain URL (https://….my.salesforce.com) as login URL";
+  return new SalesforceRefusal({ kind: "session", code: "REDIRECTED", message, mayHaveRun: false });
 }
 
 let made: { readonly dispatcher: Dispatcher | null } | null = null;

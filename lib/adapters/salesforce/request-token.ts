@@ -131,7 +131,7 @@ function assertionOf({ clientId, username, privateKey }: JwtBearer, loginUrl: st
 /** `invalid_grant` and its like need a person; an outage of the login host passes. */
 function asSessionRefusal(error: SalesforceRefusal): SalesforceRefusal {
   const { kind, code, message } = error.refusal;
-  if (kind === "transient" || code === "rate_limit_exceeded") return error;
+  if (kind === "transient" || code === "REDIRECTED" || code === "rate_limit_exceeded") return error;
   const remedy = "connect the workspace to Salesforce again";
   return new SalesforceRefusal({ kind: "session", code, message: `${message}; ${remedy}`, mayHaveRun: false }, error);
 }

@@ -18,7 +18,10 @@ export function addConnectionCommands(program: Command, does: Does): void {
     .command("salesforce")
     .description("the org: sign in by browser, or with credentials for machines")
     .option("--flow <flow>", "web, jwt, client-credentials, refresh-token or password", "web")
-    .option("--login-url <url>", "the org's My Domain, or for a connected app https://login.salesforce.com or https://test.salesforce.com")
+    .option(
+      "--login-url <url>",
+      "the org's My Domain, or for a connected app https://login.salesforce.com or https://test.salesforce.com",
+    )
     .option("--client-id <id>", "consumer key of the connected or external client app")
     .option("--client-secret-file <file>", "its secret; - is standard input")
     .option("--username <name>", "for jwt and password")

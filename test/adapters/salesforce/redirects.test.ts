@@ -120,7 +120,7 @@ const ofTheSettings: Calls<OrgCatalog & Pick<Org, "objectNames" | "describe"> & 
 
 const REFUSED = new RegExp(
   String.raw`^127\.0\.0\.1:\d+ answered with a redirect \(30[12378]\) to 127\.0\.0\.1:\d+, which is not followed; ` +
-    "connect the workspace to Salesforce with the org's own My Domain URL, https://….my.salesforce.com, as login URL$",
+    "connect the workspace to Salesforce again, with the org's own My Domain URL \\(https://….my.salesforce.com\\) as login URL$",
 );
 
 describe.each([301, 302, 303, 307, 308])("an org that redirects with %i leads nowhere", (answered) => {
@@ -134,7 +134,7 @@ describe.each([301, 302, 303, 307, 308])("an org that redirects with %i leads no
     expect(reached).toEqual([]);
     expect(asked).toBe(1);
     if (!(error instanceof SalesforceRefusal)) throw error;
-    expect(error.refusal).toMatchObject({ kind: "transient", code: "REDIRECTED", mayHaveRun: false });
+    expect(error.refusal).toMatchObject({ kind: "session", code: "REDIRECTED", mayHaveRun: false });
     expect(error.refusal.message).toMatch(REFUSED);
   });
 
