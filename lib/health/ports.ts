@@ -2,11 +2,11 @@ import type { Usage } from "../model/budget.ts";
 import type { FailureReason } from "../model/engine.ts";
 import type { SalesforceConnection } from "../model/workspace.ts";
 
-/** How the cycles of one mapping have been ending. */
+/** How the cycles of one mapping have been ending, and its loads. */
 export interface EngineReport {
   readonly mappingId: string;
   readonly broken: boolean;
-  /** Why the last cycle could not do its work; null: it could. */
+  /** Why the last cycle, or else the last load, could not do its work; null: both could. */
   readonly failure: FailureReason | null;
   /** The same in words, with the remedy. */
   readonly message: string | null;

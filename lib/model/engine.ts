@@ -1,14 +1,17 @@
 import type { RefusalKind } from "./refusal.ts";
 
-/** How one mapping's cycles have been ending. */
+/** How one mapping's cycles have been ending, and its loads beside them. */
 export interface EngineState {
   /** Cycles in a row that were ended by an engine-level error. */
   readonly failedCycles: number;
-  /** Null: not broken. */
+  /** Null: not broken. The mapping is broken while its cycles or its loads are. */
   readonly brokenSince: Date | null;
   readonly lastFailure: CycleFailure | null;
   /** Until then beats stay away, so that a refused login or an empty budget is not asked every ten seconds. */
   readonly restUntil: Date | null;
+  /** Attempts in a row at a load, backfill or sweep that were ended so. */
+  readonly failedLoads: number;
+  readonly loadFailure: CycleFailure | null;
 }
 
 /** An engine-level error: the cycle could not do its work, whatever the rows are. */
@@ -78,7 +81,14 @@ export const FAILURE_REASONS = Object.keys(REASONS) as [FailureReason, ...Failur
 
 export const reasonFor = (reason: FailureReason): Reason => REASONS[reason];
 
-export const HEALTHY: EngineState = { failedCycles: 0, brokenSince: null, lastFailure: null, restUntil: null };
+export const HEALTHY: EngineState = {
+  failedCycles: 0,
+  brokenSince: null,
+  lastFailure: null,
+  restUntil: null,
+  failedLoads: 0,
+  loadFailure: null,
+};
 
 /** So many failed cycles in a row, and the engine counts as broken (design section 6). */
 const BROKEN_AFTER = 3;
@@ -98,30 +108,50 @@ export const REASON_OF: Readonly<Record<RefusalKind, FailureReason>> = {
   storageFull: "org_storage_full",
 };
 
-/** The state after one more cycle, and the edge if it crossed one. A cycle that ended well has no failure. */
-export function afterCycle(
-  before: EngineState,
-  failure: CycleFailure | null,
-  at: Date,
-): { readonly state: EngineState; readonly edge: "broken" | "recovered" | null } {
-  if (!failure) return { state: HEALTHY, edge: before.brokenSince ? "recovered" : null };
+/** The state after a cycle or a load, and the edge if it crossed one. */
+export interface EngineStep {
+  readonly state: EngineState;
+  readonly edge: "broken" | "recovered" | null;
+}
+
+/**
+ * After one more cycle. One that ended well has no failure, and says nothing of a load that is unfinished (`owesLoad`):
+ * that one's failures stand until it goes on.
+ */
+export function afterCycle(before: EngineState, failure: CycleFailure | null, at: Date, owesLoad = false): EngineStep {
+  const { failedLoads, loadFailure } = before;
+  if (!failure) {
+    const state = owesLoad ? { ...HEALTHY, failedLoads, loadFailure } : HEALTHY;
+    return stepTo(before, state, state.failedLoads >= BROKEN_AFTER, at);
+  }
   const failedCycles = before.failedCycles + 1;
   const { atOnce = false, restSeconds: seconds } = reasonFor(failure.reason);
-  const breaks = !before.brokenSince && (failedCycles >= BROKEN_AFTER || atOnce);
-  return {
-    state: {
-      failedCycles,
-      brokenSince: breaks ? at : before.brokenSince,
-      lastFailure: failure,
-      restUntil: seconds === undefined ? null : new Date(at.getTime() + seconds * 1000),
-    },
-    edge: breaks ? "broken" : null,
-  };
+  const restUntil = seconds === undefined ? null : new Date(at.getTime() + seconds * 1000);
+  const isBroken = before.brokenSince !== null || failedCycles >= BROKEN_AFTER || atOnce;
+  return stepTo(before, { ...before, failedCycles, lastFailure: failure, restUntil }, isBroken, at);
+}
+
+/** After one more attempt at a load. One that goes on has no failure; a failing cycle keeps the mapping broken. */
+export function afterLoad(before: EngineState, failure: CycleFailure | null, at: Date): EngineStep {
+  const { brokenSince, failedCycles } = before;
+  if (!failure) {
+    const state = { ...before, failedLoads: 0, loadFailure: null };
+    return stepTo(before, state, brokenSince !== null && failedCycles > 0, at);
+  }
+  // What breaks at once breaks the cycles as well, so that three attempts suffice here whatever the reason is.
+  const failedLoads = before.failedLoads + 1;
+  const isBroken = brokenSince !== null || failedLoads >= BROKEN_AFTER;
+  return stepTo(before, { ...before, failedLoads, loadFailure: failure }, isBroken, at);
+}
+
+function stepTo({ brokenSince: since }: EngineState, state: EngineState, isBroken: boolean, at: Date): EngineStep {
+  const brokenSince = isBroken ? (since ?? at) : null;
+  if ((since === null) === (brokenSince === null)) return { state: { ...state, brokenSince }, edge: null };
+  return { state: { ...state, brokenSince }, edge: isBroken ? "broken" : "recovered" };
 }
 
 /** Whether the state says the same, so that nothing has to be written. */
 export function isSameState(one: EngineState, other: EngineState): boolean {
-  return (
-    one === other || (one.failedCycles === 0 && other.failedCycles === 0 && !one.brokenSince && !other.brokenSince)
-  );
+  const isQuiet = one.failedCycles === 0 && other.failedCycles === 0 && one.failedLoads === other.failedLoads;
+  return isQuiet && one.brokenSince?.getTime() === other.brokenSince?.getTime();
 }

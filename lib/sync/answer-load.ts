@@ -1,16 +1,50 @@
-import { pulls } from "../model/mapping.ts";
+import { type Mapping, pulls } from "../model/mapping.ts";
 import type { LoadMessage } from "../model/messages.ts";
 import type { Invocation } from "./answer-message.ts";
-import { doLongWork } from "./long-work.ts";
+import { concludeLoad } from "./conclude-cycle.ts";
+import { failureOf } from "./cycle-failure.ts";
+import { doLongWork, type LongReport } from "./long-work.ts";
 import type { MessageNeeds } from "./service-ports.ts";
 import { sharedBy } from "./shared.ts";
 
-/** Carries on the long work that a message asks for. An engine-level error rejects, so that the queue hands it out again. */
+/**
+ * Carries on the long work that a message asks for. An engine-level error is remembered as the mapping's and rejects, so
+ * that the queue hands the message out again.
+ */
 export async function answerLoad(needs: MessageNeeds, message: LoadMessage, invocation: Invocation): Promise<void> {
   const mapping = await needs.mappings.find(message.workspace_id, message.mapping_id);
   // Its direction may have changed since the message was sent.
   if (!mapping?.active || !pulls(mapping.syncDirection)) return;
   const startedAt = needs.clock.now();
+  const logLoad = (level: "info" | "error", line: Readonly<Record<string, unknown>>) =>
+    needs.log({
+      level,
+      event: message.kind,
+      workspace_id: mapping.workspaceId,
+      mapping_id: mapping.id,
+      sf_object: mapping.sfObject,
+      ...line,
+      duration_ms: needs.clock.now() - startedAt,
+    });
+  const { outcome, tally } = await work(needs, message, mapping, invocation).catch(async (error: unknown) => {
+    const { reason, message: why } = failureOf(error);
+    const failure = { reason, message: `the ${message.kind} failed: ${why}` };
+    logLoad("error", failure);
+    await concludeLoad(needs, mapping, failure);
+    throw error;
+  });
+  const { read, inserted, updated, deleted, rejected, notes } = tally;
+  logLoad("info", { outcome, read, inserted, updated, deleted, rejected, notes });
+  // One that another invocation is at, or that is of no use any more, tells nothing of the mapping.
+  if (outcome === "done" || outcome === "more") await concludeLoad(needs, mapping, null);
+}
+
+async function work(
+  needs: MessageNeeds,
+  message: LoadMessage,
+  mapping: Mapping,
+  invocation: Invocation,
+): Promise<LongReport> {
   const stopReading = new AbortController();
   const store = await needs.connections.openStore(mapping.workspaceId);
   try {
@@ -21,21 +55,7 @@ export async function answerLoad(needs: MessageNeeds, message: LoadMessage, invo
     );
     // What somebody else is at, and what is left unfinished by one who died, the cycles ask for again.
     if (report.outcome === "more") await carryOn(needs, message);
-    needs.log({
-      level: "info",
-      event: message.kind,
-      workspace_id: mapping.workspaceId,
-      mapping_id: mapping.id,
-      sf_object: mapping.sfObject,
-      outcome: report.outcome,
-      read: report.tally.read,
-      inserted: report.tally.inserted,
-      updated: report.tally.updated,
-      deleted: report.tally.deleted,
-      rejected: report.tally.rejected,
-      notes: report.tally.notes,
-      duration_ms: needs.clock.now() - startedAt,
-    });
+    return report;
   } finally {
     stopReading.abort();
     await store.close();

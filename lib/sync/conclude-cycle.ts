@@ -1,5 +1,5 @@
 import type { Budget } from "../model/budget.ts";
-import { afterCycle, type CycleFailure, isSameState } from "../model/engine.ts";
+import { afterCycle, afterLoad, type CycleFailure, type EngineStep, isSameState } from "../model/engine.ts";
 import { type Event, eventOf } from "../model/event.ts";
 import { newId } from "../model/id.ts";
 import type { Mapping } from "../model/mapping.ts";
@@ -18,25 +18,50 @@ export interface Reported {
   readonly startedAt: number;
 }
 
-/** Remembers how a cycle ended. Whoever crosses an edge tells it, in the same transaction and so once. */
+/** Remembers how a cycle ended; `owesLoad`: long work of the mapping is unfinished. */
 export async function concludeCycle(
-  { engine: memory, announcements, clock }: MessageNeeds,
-  reported: Reported,
+  needs: MessageNeeds,
+  { mapping, engine }: Reported,
   failure: CycleFailure | null,
+  owesLoad = true,
 ): Promise<void> {
-  const { mapping, engine } = reported;
-  const at = new Date(clock.now());
-  const { state, edge } = afterCycle(engine.state, failure, at);
-  if (isSameState(engine.state, state)) return;
-  const events: Event[] = [];
-  if (edge === "broken" && failure) events.push(broken(reported, failure, state.failedCycles, at));
-  if (edge === "recovered") events.push(recovered(reported, engine.state.brokenSince ?? at, at));
+  const at = new Date(needs.clock.now());
+  const step = afterCycle(engine.state, failure, at, owesLoad);
   // When another cycle of this mapping was first, its end stands, and the next one goes on from there.
-  const isKept = await memory.save(mapping.workspaceId, mapping.id, engine, state, events);
-  if (isKept && events.length > 0) await announcements.wake(events);
+  await remember(needs, mapping, engine, step, failure && broken(mapping, failure, step.state.failedCycles, at));
 }
 
-function broken({ mapping }: Reported, { reason, message }: CycleFailure, failedCycles: number, at: Date): Event {
+/** So often a load's end is written anew because a cycle of its mapping was faster. */
+const TRIES = 5;
+
+/** Remembers how one attempt at a load ended: it runs for minutes, so its mapping's state is read only now. */
+export async function concludeLoad(needs: MessageNeeds, mapping: Mapping, failure: CycleFailure | null): Promise<void> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const { engine } = await needs.engine.read(mapping.workspaceId, mapping.id);
+    const at = new Date(needs.clock.now());
+    const event = failure && broken(mapping, failure, engine.state.failedLoads + 1, at);
+    if (await remember(needs, mapping, engine, afterLoad(engine.state, failure, at), event)) return;
+  }
+}
+
+/** Whoever crosses an edge tells it, in the same transaction and so once. False: the state was another one by then. */
+async function remember(
+  { engine: memory, announcements, clock }: MessageNeeds,
+  mapping: Mapping,
+  before: KeptEngine,
+  { state, edge }: EngineStep,
+  ifBroken: Event | null,
+): Promise<boolean> {
+  if (isSameState(before.state, state)) return true;
+  const events: Event[] = [];
+  if (edge === "broken" && ifBroken) events.push(ifBroken);
+  if (edge === "recovered") events.push(recovered(mapping, before.state.brokenSince, new Date(clock.now())));
+  const isKept = await memory.save(mapping.workspaceId, mapping.id, before, state, events);
+  if (isKept && events.length > 0) await announcements.wake(events);
+  return isKept;
+}
+
+function broken(mapping: Mapping, { reason, message }: CycleFailure, failedCycles: number, at: Date): Event {
   return eventOf("sync.broken", {
     ...made(mapping.workspaceId, at),
     detail: {
@@ -50,14 +75,14 @@ function broken({ mapping }: Reported, { reason, message }: CycleFailure, failed
   });
 }
 
-function recovered({ mapping }: Reported, since: Date, at: Date): Event {
+function recovered(mapping: Mapping, since: Date | null, at: Date): Event {
   return eventOf("sync.recovered", {
     ...made(mapping.workspaceId, at),
     detail: {
       mapping_id: mapping.id,
       sf_object: mapping.sfObject,
-      broken_since: since.toISOString(),
-      duration_seconds: Math.round((at.getTime() - since.getTime()) / 1000),
+      broken_since: (since ?? at).toISOString(),
+      duration_seconds: Math.round((at.getTime() - (since ?? at).getTime()) / 1000),
     },
   });
 }

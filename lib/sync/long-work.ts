@@ -41,7 +41,7 @@ export async function doLongWork(needs: CycleNeeds, order: LongOrder): Promise<L
   const cycle: Cycle = { ...needs, mapping: order.mapping, writers: order.writers, lease, shape, hold, tally };
   const end = await untilItEnds(async () => {
     const work = workToDo(order.kind, marks);
-    if (work) await carryOn(cycle, isStarted(work) ? work : await startReading(cycle, work.kind));
+    if (work) await carryOn(cycle, isStarted(work) ? work : await start(cycle, work.kind, marks));
   });
   const isOurs = await giveBack(cycle, end.error);
   if (end.error !== null) throw end.error;
@@ -75,6 +75,16 @@ function workToDo(asked: LoadMessage["kind"], { position, load }: Marks): Work |
   if (position === null) return asked !== "backfill" && load ? load : { kind: "load" };
   if (asked === "load") return null;
   return load?.kind === "sweep" && asked === "sweep" ? load : { kind: asked };
+}
+
+/** What was asked for once is owed from here on, so that the cycles ask again where its first attempt fails. */
+async function start(cycle: Cycle, kind: LoadMark["kind"], { position, load }: Marks): Promise<LoadMark> {
+  if (position !== null && load === null) {
+    const owed: LoadMark = { kind, startedAt: new Date(0), afterId: null, bulk: null, afterRow: null };
+    const readAt = new Date(cycle.clock.now());
+    await cycle.store.apply(cycle.lease, { images: [], readAt, lane: "load", marks: { load: owed } });
+  }
+  return startReading(cycle, kind);
 }
 
 /** Provisioning only says that something is to be read again. */

@@ -37,11 +37,13 @@ export async function reportCycle(needs: MessageNeeds, ended: Ended, report: Cyc
   const failure = report.error === null ? heldDeletes(report) : failureOf(report.error);
   logCycle(needs, ended, { failure, ...report });
   // A cycle that was stopped has proved nothing, neither good nor bad.
-  if (failure || report.stopped === null) await concludeCycle(needs, ended, failure);
+  if (failure || report.stopped === null) await concludeCycle(needs, ended, failure, report.needsLoad);
   await keepBudget(needs, ended);
   needs.figures(figuresOf(report, report.totals, ended.salesforce.usage()));
   if (report.totals && isTimeToTell(ended.message, report)) await tellTotals(needs, ended, report.totals);
-  if (report.needsLoad && isRare(ended.message)) await askForLoad(needs, ended.mapping);
+  // After an outage at once: a load that it has failed keeps the mapping broken until it goes on.
+  const wasFailing = failure === null && ended.engine.state.failedCycles > 0;
+  if (report.needsLoad && (wasFailing || isRare(ended.message))) await askForLoad(needs, ended.mapping);
   if (report.outboxWaits) await emptyOutbox(needs, ended.mapping.workspaceId, ended.store);
 }
 

@@ -160,7 +160,7 @@ test("doctor finds the mapping whose last cycle failed, also before it is broken
 
   expect(code).toBe(10);
   expect(stdout).toContain("✓ Account is running\n");
-  expect(stdout).toContain("✗ Contact is running, and its last cycle failed: PostgreSQL refused (SQLSTATE 53100)\n");
+  expect(stdout).toContain("✗ Contact is running, with an error: PostgreSQL refused (SQLSTATE 53100)\n");
   expect(stdout).toContain("✗ Lead is broken: the table is gone\n");
 });
 

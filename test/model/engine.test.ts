@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { afterCycle, type CycleFailure, type EngineState, HEALTHY } from "../../lib/model/engine.ts";
+import {
+  afterCycle,
+  afterLoad,
+  type CycleFailure,
+  type EngineState,
+  HEALTHY,
+  isSameState,
+} from "../../lib/model/engine.ts";
 
 const at = (minute: number) => new Date(Date.UTC(2026, 1, 3, 10, minute));
 const outage: CycleFailure = { reason: "salesforce_unavailable", message: "HTTP_503" };
@@ -24,6 +31,58 @@ test("three failed cycles in a row are broken, once, and one good cycle recovers
     "recovered",
     null,
   ]);
+});
+
+const missing: CycleFailure = { reason: "salesforce_schema", message: "INVALID_FIELD" };
+
+test("loads that fail between good cycles break after three, once, and neither recovers what the other has broken", () => {
+  type Step = readonly ["cycle" | "load", CycleFailure | null, "broken" | "recovered" | null];
+  const steps: readonly Step[] = [
+    ["load", missing, null],
+    ["cycle", null, null],
+    ["load", missing, null],
+    ["cycle", null, null],
+    ["load", missing, "broken"],
+    ["cycle", null, null],
+    ["cycle", outage, null],
+    ["cycle", outage, null],
+    ["cycle", outage, null],
+    ["load", null, null], // the cycles are broken by now
+    ["cycle", null, "recovered"],
+    ["cycle", refused, "broken"],
+    ["load", missing, null],
+    ["load", missing, null],
+    ["cycle", null, "recovered"], // two failed loads break nothing
+    ["load", missing, "broken"],
+    ["load", missing, null],
+    ["load", null, "recovered"],
+  ];
+  let state: EngineState = HEALTHY;
+  for (const [index, [what, failure, edge]] of steps.entries()) {
+    const after = what === "load" ? afterLoad(state, failure, at(index)) : afterCycle(state, failure, at(index), true);
+    expect.soft([index, after.edge]).toEqual([index, edge]);
+    state = after.state;
+  }
+  expect(state).toEqual(HEALTHY);
+});
+
+test("a cycle that ends well forgets the failures of loads of which nothing is left to do", () => {
+  const broken = [missing, missing, missing].reduce<EngineState>(
+    (state, failure, minute) => afterLoad(state, failure, at(minute)).state,
+    HEALTHY,
+  );
+
+  expect(afterCycle(broken, null, at(4), false)).toEqual({ state: HEALTHY, edge: "recovered" });
+});
+
+test("good cycles beside a load that fails write nothing", () => {
+  const { state } = afterLoad(afterLoad(HEALTHY, missing, at(0)).state, missing, at(1));
+  const { state: broken } = afterLoad(state, missing, at(2));
+
+  for (const one of [HEALTHY, state, broken])
+    expect(isSameState(one, afterCycle(one, null, at(3), true).state)).toBe(true);
+  expect(isSameState(state, broken)).toBe(false);
+  expect(isSameState(broken, afterLoad(broken, null, at(3)).state)).toBe(false);
 });
 
 test("failures with good cycles between them break nothing", () => {

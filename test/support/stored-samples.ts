@@ -172,6 +172,8 @@ async function writeEngine(): Promise<void> {
     brokenSince: AT,
     lastFailure: { reason: "salesforce_authorization", message: "sign in again" },
     restUntil: LATER,
+    failedLoads: 0,
+    loadFailure: null,
   } as const;
   await memory.save(workspace, mapping, { state: HEALTHY, mark: 0 }, broken, []);
   await memory.saveBudget(workspace, { usage: { used: 800, limit: 1000, at: AT }, step: 3 });

@@ -1,13 +1,17 @@
 import { expect, test } from "vitest";
+import { listMappingStates } from "../../functions/api/list-mapping-states.ts";
+import { workspaces } from "../../functions/composition.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
+import { readStates } from "../../lib/settings/mapping-states.ts";
 import type { BridgeCloud } from "../support/bridge-cloud.ts";
 import type { SyncWorld } from "../support/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;
-aWorldForEachTest((made) => {
+aWorldForEachTest(async (made) => {
   ({ cloud, world } = made);
+  await cloud.take("loads"); // what the cycles of the test before have asked for
 });
 
 async function mapContact(...fields: string[]): Promise<Mapping> {
@@ -119,6 +123,96 @@ test("a sweep whose Bulk job has expired compares both sides all the same", asyn
 
   expect(await rows()).toBe(10_001);
   expect(await world.sql("SELECT load FROM salesforce._bridge_loads")).toEqual([{ load: null }]);
+});
+
+/** The events of this workspace that were announced since they were last asked for. */
+async function told(): Promise<readonly (readonly [string, Record<string, unknown>])[]> {
+  const announced = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
+  const mine = announced.filter(({ workspace_id }) => workspace_id === world.workspaceId);
+  return (await world.events(mine.map(({ event_id }) => event_id))).map(({ event, detail }) => [event, { ...detail }]);
+}
+
+/** What API, console and `doctor` tell of the mapping. */
+async function shown() {
+  const workspace = await workspaces().find(world.workspaceId);
+  if (!workspace) throw new Error("the test's workspace is gone");
+  return (await readStates(listMappingStates.services(), workspace, false))[0];
+}
+
+const NO_FIELD = { kind: "malformedRequest", code: "INVALID_FIELD", message: "No such column", times: 0 };
+
+test("a first load that fails three times breaks the mapping once, whatever its cycles do, until it goes on", async () => {
+  await world.createRecords("Contact", contacts(3));
+  await world.fault({ ...NO_FIELD, path: "queryAll" });
+  await expect(mapContact("LastName")).rejects.toThrow("INVALID_FIELD");
+  const [contact] = await world.mappings();
+  if (!contact) throw new Error("the mapping is gone");
+  const fails = () => expect(world.work(contact, "load")).rejects.toThrow("INVALID_FIELD");
+
+  await world.cycle(contact);
+  expect(await shown()).toMatchObject({ state: "loading", reason: expect.stringContaining("INVALID_FIELD") });
+  await fails();
+  await world.cycle(contact);
+  expect(await told()).toMatchObject([["mapping.activated", {}]]);
+  await fails();
+  for (let i = 0; i < 3; i++) await world.cycle(contact);
+  await fails();
+  await world.cycle(contact);
+
+  const message = expect.stringMatching(
+    /^the load failed: INVALID_FIELD: No such column; give the connected user access/,
+  );
+  expect(await told()).toMatchObject([["sync.broken", { reason: "salesforce_schema", message, failed_cycles: 3 }]]);
+  expect(await shown()).toMatchObject({ state: "broken", reason: message, broken_since: expect.any(String) });
+
+  await world.control("DELETE", "/faults");
+  await world.cycle(contact);
+  expect(await told()).toEqual([]);
+  await world.work(contact, "load");
+  await world.cycle(contact);
+
+  expect(await told()).toMatchObject([["sync.recovered", {}]]);
+  expect(await shown()).toMatchObject({ state: "running", reason: null, broken_since: null });
+});
+
+test("a sweep that cannot begin is asked for again by the cycles, and is told when it fails again and again", async () => {
+  await world.createRecords("Contact", contacts(3));
+  const contact = await mapContact("LastName");
+  await told();
+  await world.fault({ ...NO_FIELD, path: "COUNT" });
+  await expect(world.work(contact, "sweep")).rejects.toThrow("INVALID_FIELD");
+  for (let i = 0; i < 2; i++) {
+    await cloud.take("loads");
+    await world.cycle(contact);
+    expect(await cloud.take("loads")).toMatchObject([{ mapping_id: contact.id, kind: "load" }]);
+    await expect(world.work(contact, "load")).rejects.toThrow("INVALID_FIELD");
+  }
+  await world.cycle(contact);
+
+  expect(await told()).toMatchObject([["sync.broken", { reason: "salesforce_schema" }]]);
+  await world.control("DELETE", "/faults");
+  await world.work(contact, "load");
+  expect(await told()).toMatchObject([["sync.recovered", {}]]);
+  expect(await world.sql("SELECT load FROM salesforce._bridge_loads")).toEqual([{ load: null }]);
+});
+
+test("an outage that breaks cycles and a load is told once, and so is its end", async () => {
+  await world.createRecords("Contact", contacts(3));
+  const contact = await mapContact("LastName");
+  await told();
+  await world.databaseGoesAway();
+  for (let i = 0; i < 4; i++) {
+    await world.cycle(contact);
+    await expect(world.work(contact, "sweep")).rejects.toThrow();
+  }
+  expect((await told()).map(([event]) => event)).toEqual(["sync.broken"]);
+  await world.databaseComesBack();
+
+  await world.cycle(contact);
+  await world.work(contact, "sweep");
+
+  expect((await told()).map(([event]) => event)).toEqual(["sync.recovered"]);
+  expect(await shown()).toMatchObject({ state: "running", reason: null });
 });
 
 test("a first load that was killed goes on where it stood", async () => {

@@ -48,22 +48,28 @@ const usageItem = z.object({
   budget_step: z.number(),
 });
 
+// A newer version, which runs beside this one during an upgrade, may know more reasons.
+const reason = z.catch(z.enum(FAILURE_REASONS), "engine_fault");
+
 const stateItem = z.object({
   sk: z.string(),
   failed_cycles: z.number(),
   broken_since: z.nullable(z.string()),
-  // A newer version, which runs beside this one during an upgrade, may know more reasons.
-  reason: z.nullable(z.catch(z.enum(FAILURE_REASONS), "engine_fault")),
+  reason: z.nullable(reason),
   message: z.nullable(z.string()),
+  load_reason: z.optional(reason),
+  load_message: z.optional(z.string()),
 });
 
 function readReport(item: Record<string, unknown>): EngineReport {
-  const { sk, failed_cycles, broken_since, reason, message } = stateItem.parse(item);
+  const { sk, failed_cycles, broken_since, ...kept } = stateItem.parse(item);
+  // A failing cycle is told first: while it fails, nothing moves.
+  const isCycles = failed_cycles > 0;
   return {
     mappingId: sk.slice(MAPPING.length),
     broken: broken_since !== null,
-    failure: failed_cycles > 0 ? reason : null,
-    message: failed_cycles > 0 ? message : null,
+    failure: isCycles ? kept.reason : (kept.load_reason ?? null),
+    message: isCycles ? kept.message : (kept.load_message ?? null),
     brokenSince: broken_since === null ? null : new Date(broken_since),
   };
 }

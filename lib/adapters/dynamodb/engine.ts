@@ -96,25 +96,40 @@ const at = z.pipe(
   z.transform((text: string) => new Date(text)),
 );
 
+const reason = z.catch(z.enum(FAILURE_REASONS), "engine_fault");
+
 const stateItem = z.object({
   mark: z.number(),
   failed_cycles: z.number(),
   broken_since: z.nullable(at),
-  reason: z.nullable(z.catch(z.enum(FAILURE_REASONS), "engine_fault")),
+  reason: z.nullable(reason),
   message: z.nullable(z.string()),
   rest_until: z.nullable(at),
+  // Left out while no load fails, and by versions before this one.
+  failed_loads: z.optional(z.number()),
+  load_reason: z.optional(reason),
+  load_message: z.optional(z.string()),
 });
 
 /** A mapping without an item has never failed. */
 function readEngine(item: Record<string, unknown> | undefined): KeptEngine {
   if (item === undefined) return { state: HEALTHY, mark: 0 };
-  const { mark, failed_cycles, broken_since, reason, message, rest_until } = stateItem.parse(item);
-  const lastFailure: CycleFailure | null = reason === null ? null : { reason, message: message ?? "" };
+  const kept = stateItem.parse(item);
   return {
-    mark,
-    state: { failedCycles: failed_cycles, brokenSince: broken_since, lastFailure, restUntil: rest_until },
+    mark: kept.mark,
+    state: {
+      failedCycles: kept.failed_cycles,
+      brokenSince: kept.broken_since,
+      lastFailure: failureIn(kept.reason, kept.message),
+      restUntil: kept.rest_until,
+      failedLoads: kept.failed_loads ?? 0,
+      loadFailure: failureIn(kept.load_reason ?? null, kept.load_message),
+    },
   };
 }
+
+const failureIn = (reason: CycleFailure["reason"] | null, message: string | null | undefined): CycleFailure | null =>
+  reason === null ? null : { reason, message: message ?? "" };
 
 const budgetItem = z.object({
   calls_used: z.number(),
@@ -136,7 +151,7 @@ function putState(
   workspaceId: string,
   mappingId: string,
   { mark }: KeptEngine,
-  { failedCycles, brokenSince, lastFailure, restUntil }: EngineState,
+  { failedCycles, brokenSince, lastFailure, restUntil, failedLoads, loadFailure }: EngineState,
 ): Write {
   return {
     Put: {
@@ -150,6 +165,11 @@ function putState(
         reason: lastFailure?.reason ?? null,
         message: lastFailure?.message ?? null,
         rest_until: restUntil?.toISOString() ?? null,
+        ...(loadFailure && {
+          failed_loads: failedLoads,
+          load_reason: loadFailure.reason,
+          load_message: loadFailure.message,
+        }),
       },
       ConditionExpression: mark === 0 ? "attribute_not_exists(mark)" : "mark = :mark",
       ...(mark !== 0 && { ExpressionAttributeValues: { ":mark": mark } }),

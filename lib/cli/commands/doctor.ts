@@ -69,7 +69,7 @@ async function mappingFindings(context: Context): Promise<Findings> {
   return data.map(({ sf_object, state, reason }) => {
     const isBroken = state === "broken" || state === "provisioning_failed";
     // The engine is broken after some cycles in a row; whoever looks before wants to know of the first.
-    const why = reason === null ? "" : isBroken ? `: ${reason}` : `, and its last cycle failed: ${reason}`;
+    const why = reason === null ? "" : isBroken ? `: ${reason}` : `, with an error: ${reason}`;
     const remedy = `see: bridge mapping show ${sf_object}`;
     return finding("mapping", !isBroken && reason === null, `${sf_object} is ${state}${why}`, remedy);
   });

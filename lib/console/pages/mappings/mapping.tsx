@@ -109,8 +109,7 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
           <p>{mapping.reason}</p>
           {mapping.broken_since && (
             <p className="small">
-              Since <Time at={mapping.broken_since} />. It is tried again with every cycle and goes on by itself once
-              the cause is gone.
+              Since <Time at={mapping.broken_since} />. It is tried again by itself and goes on once the cause is gone.
             </p>
           )}
         </Notice>
