@@ -28,6 +28,8 @@ interface Reason {
   readonly restSeconds?: number;
   /** During the rest only saves wait; pulls go on. */
   readonly pullsGoOn?: true;
+  /** The next push begins with one call: records may be refused again, as many as are sent. */
+  readonly probes?: true;
   /** What the operator does, as one clause. */
   readonly remedy: string;
 }
@@ -44,6 +46,7 @@ const REASONS = {
     remedy: "wait until calls of the last 24 hours expire, or raise the org's API limit; changes wait meanwhile",
   },
   salesforce_unavailable: {
+    probes: true,
     remedy: "wait, it is tried again with every cycle; status.salesforce.com tells of outages",
   },
   salesforce_schema: {
@@ -61,12 +64,14 @@ const REASONS = {
     atOnce: true,
     restSeconds: 60,
     pullsGoOn: true,
+    probes: true,
     remedy: "wait until Salesforce's maintenance ends (status.salesforce.com); changes wait and are sent then",
   },
   org_storage_full: {
     atOnce: true,
     restSeconds: 60,
     pullsGoOn: true,
+    probes: true,
     remedy: "free or buy storage (Salesforce Setup, Storage Usage); changes wait and are sent then",
   },
   postgres_unavailable: { remedy: "check the database with: bridge doctor" },

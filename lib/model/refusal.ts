@@ -87,11 +87,8 @@ function kindOf(status: number, code: string, message: string): RefusalKind {
   return "bug";
 }
 
-/**
- * What a code that names the org means; null: the code may be a record's. One that a record of a save is answered with says
- * nothing of that record (Salesforce, SOAP API, StatusCode).
- */
-function orgKindOf(code: string, message: string): RefusalKind | null {
+/** What a code that names the org means; null: the code may be a record's (Salesforce, SOAP API, StatusCode). */
+export function orgKindOf(code: string, message: string): RefusalKind | null {
   if (code === "REQUEST_LIMIT_EXCEEDED") return /TotalRequests/i.test(message) ? "limit" : "busy";
   return ORG_CODES[code] ?? null;
 }

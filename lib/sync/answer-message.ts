@@ -1,4 +1,5 @@
 import { LATE_MILLISECONDS } from "../model/beat.ts";
+import { reasonFor } from "../model/engine.ts";
 import { Failure } from "../model/failure.ts";
 import type { Mapping } from "../model/mapping.ts";
 import type { CycleMessage } from "../model/messages.ts";
@@ -24,10 +25,13 @@ export async function answerMessage(needs: MessageNeeds, message: CycleMessage, 
   const mapping = await needs.mappings.find(message.workspace_id, message.mapping_id);
   if (!mapping || !isRunnable(mapping)) return;
   const { engine, budget } = await needs.engine.read(mapping.workspaceId, mapping.id);
-  if (message.kind === "beat" && isResting(engine, now)) return;
+  const rests = message.kind === "beat" && isResting(engine, now);
+  const { pullsGoOn, probes } = engine.state.lastFailure ? reasonFor(engine.state.lastFailure.reason) : {};
+  if (rests && !pullsGoOn) return;
 
-  const reported = { mapping, message, engine, budget, startedAt: now.getTime() };
-  const order = { mapping, kind: message.kind, slot: message.slot, ...invocation };
+  const saves = rests ? "none" : probes ? "probe" : "all";
+  const reported = { mapping, message, engine, budget, saves, startedAt: now.getTime() } as const;
+  const order = { mapping, kind: message.kind, slot: message.slot, saves, ...invocation } as const;
   const stopReading = new AbortController();
   const begun = await begin(needs, mapping, stopReading.signal, (store, { salesforce, writers }) =>
     runCycle(

@@ -6,6 +6,7 @@ import type { Mapping } from "../model/mapping.ts";
 import type { CycleMessage } from "../model/messages.ts";
 import type { Tally } from "./cycle.ts";
 import type { StopReason } from "./hold-lease.ts";
+import type { CycleOrder } from "./run-cycle.ts";
 import type { KeptEngine, MessageNeeds } from "./service-ports.ts";
 
 /** The cycle that is reported. */
@@ -14,6 +15,7 @@ export interface Reported {
   readonly message: CycleMessage;
   readonly engine: KeptEngine;
   readonly budget: Budget;
+  readonly saves: CycleOrder["saves"];
   /** Epoch milliseconds. */
   readonly startedAt: number;
 }

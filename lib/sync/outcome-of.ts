@@ -2,15 +2,18 @@ import type { Write } from "../model/fold.ts";
 import { sfidOf, stampOf } from "../model/incoming.ts";
 import { winnerBy } from "../model/merge.ts";
 import type { RecordResult } from "../model/record.ts";
-import { mayBeOneRecords, SalesforceRefusal } from "../model/refusal.ts";
-import { errorText, judge } from "../model/row-error.ts";
+import { mayBeOneRecords, type RequestRefusal, SalesforceRefusal } from "../model/refusal.ts";
+import { errorText, judge, orgRefusalIn } from "../model/row-error.ts";
 import { BATCH_SIZE } from "../model/ways.ts";
 import type { Cycle } from "./cycle.ts";
 import type { PushOutcome } from "./ports.ts";
 import { recordsOf } from "./read-page.ts";
-import type { Sending } from "./sending.ts";
+import { leave, type Sending } from "./sending.ts";
 
-/** What records' results mean for the changes that they stand for; what is to be tried again delays what follows it. */
+/**
+ * What records' results mean for the changes that they stand for; what is to be tried again delays what follows it. What the
+ * org refuses for reasons of its own has no outcome: it is left to a later push.
+ */
 export async function outcomesOf(
   cycle: Cycle,
   sending: Sending,
@@ -19,68 +22,82 @@ export async function outcomesOf(
   answeredAt: Date,
 ): Promise<PushOutcome[]> {
   const undeleted = await bringBack(cycle, writes, results);
-  return writes.map((write, index) => {
+  return writes.flatMap((write, index) => {
     const result = results[index];
     if (!result) throw new Error(`no result for the record of change ${write.changeIds[0]}`);
-    return undeleted.has(write) ? again(sending, write, result) : outcomeOf(cycle, sending, write, result, answeredAt);
+    const brought = undeleted.get(write);
+    return brought ? again(sending, write, result, brought) : outcomeOf(cycle, sending, write, result, answeredAt);
   });
 }
 
-function again({ delayed }: Sending, write: Write, { errors }: RecordResult): PushOutcome {
+function again(sending: Sending, write: Write, { errors }: RecordResult, brought: RecordResult): PushOutcome[] {
   const { changeIds, recordId } = write;
-  delayed.set(write, 0);
-  return { changeIds, recordId, kind: "retry", afterSeconds: 0, counts: true, error: errorText(errors) };
+  const refusal = orgRefusalIn(brought.errors);
+  if (refusal) return left(sending, write, refusal);
+  sending.delayed.set(write, 0);
+  return [{ changeIds, recordId, kind: "retry", afterSeconds: 0, counts: true, error: errorText(errors) }];
+}
+
+function left(sending: Sending, write: Write, refusal: RequestRefusal): [] {
+  leave(sending, write, refusal);
+  return [];
 }
 
 function outcomeOf(
   cycle: Cycle,
-  { delayed }: Sending,
+  sending: Sending,
   write: Write,
   result: RecordResult,
   answeredAt: Date,
-): PushOutcome {
+): PushOutcome[] {
   const { action, changeIds, recordId } = write;
   const common = { changeIds, recordId };
   const accepted = { ...common, kind: "accepted", action, sfid: result.id ?? write.record.id, answeredAt } as const;
-  if (result.success) return accepted;
+  if (result.success) return [accepted];
 
   const error = errorText(result.errors);
   const verdict = judge(write.operation, result.errors, write.attempts, cycle.random());
-  if (verdict.kind === "accepted") return accepted;
-  if (verdict.kind === "refused") return { ...common, kind: "refused", action, error };
-  delayed.set(write, verdict.afterSeconds);
-  return { ...common, kind: "retry", afterSeconds: verdict.afterSeconds, counts: true, error };
+  if (verdict.kind === "accepted") return [accepted];
+  if (verdict.kind === "org") return left(sending, write, verdict.refusal);
+  if (verdict.kind === "refused") return [{ ...common, kind: "refused", action, error }];
+  sending.delayed.set(write, verdict.afterSeconds);
+  return [{ ...common, kind: "retry", afterSeconds: verdict.afterSeconds, counts: true, error }];
 }
 
 /**
  * Records that Salesforce deleted beneath an update that wins are undeleted; the update then goes again. Where the
- * undeletion itself is refused, the update ends as Salesforce answered it.
+ * undeletion itself is refused, the update ends as Salesforce answered it. Gives the undeletions' results.
  */
 async function bringBack(
   cycle: Cycle,
   writes: readonly Write[],
   results: readonly (RecordResult | undefined)[],
-): Promise<ReadonlySet<Write>> {
+): Promise<ReadonlyMap<Write, RecordResult>> {
   const gone = writes.filter((write, index) => isGone(write, results[index]));
   const winning = gone.length === 0 ? [] : await winners(cycle, gone);
-  const back = new Set<Write>();
+  const back = new Map<Write, RecordResult>();
   for (let start = 0; start < winning.length; start += BATCH_SIZE) {
     const some = winning.slice(start, start + BATCH_SIZE);
-    if (await isUndeleted(cycle, some)) for (const write of some) back.add(write);
+    for (const [index, result] of (await undelete(cycle, some)).entries()) {
+      const write = some[index];
+      if (write) back.set(write, result);
+    }
   }
   return back;
 }
 
-async function isUndeleted({ hold, salesforce, shape, tally }: Cycle, writes: readonly Write[]): Promise<boolean> {
+async function undelete(
+  { hold, salesforce, shape, tally }: Cycle,
+  writes: readonly Write[],
+): Promise<readonly RecordResult[]> {
   const records = writes.map(({ record }) => ({ id: record.id, values: {} }));
   try {
-    await hold.during(() => salesforce.write("undelete", shape.sfObject, records, null));
-    return true;
+    return (await hold.during(() => salesforce.write("undelete", shape.sfObject, records, null))).results;
   } catch (error) {
     // Of the saves that were answered before, this refusal says nothing.
     if (!(error instanceof SalesforceRefusal) || !mayBeOneRecords(error.refusal)) throw error;
     tally.notes.push(`${records.length} deleted records could not be brought back (${error.message})`);
-    return false;
+    return [];
   }
 }
 

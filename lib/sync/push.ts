@@ -1,7 +1,7 @@
 import { type ChangeKey, changeKeys, keepApart } from "../model/change-keys.ts";
 import { type Batch, type Folded, fold } from "../model/fold.ts";
 import { type Pace, UNKNOWN_PACE } from "../model/job-looks.ts";
-import { FIRST_JOB_RECORDS, JOB_RECORDS } from "../model/ways.ts";
+import { BATCH_SIZE, FIRST_JOB_RECORDS, JOB_RECORDS } from "../model/ways.ts";
 import { waitBriefly } from "./clock.ts";
 import type { Cycle } from "./cycle.ts";
 import type { Doubtful } from "./doubtful.ts";
@@ -11,7 +11,7 @@ import { ChangedMeanwhile, type ClaimedChange, type PushOutcome } from "./ports.
 import { idsOf } from "./save-batch.ts";
 import { sendBatch } from "./send-batch.ts";
 import { awaitJob, sendByBulk, startByBulk } from "./send-by-bulk.ts";
-import { type Sending, settle, settleOwed, startSending } from "./sending.ts";
+import { giveBack, isTaken, type Sending, settle, settleOwed, startSending } from "./sending.ts";
 import { settleLookedUp } from "./settle-doubts.ts";
 
 /** Changes claimed at a time: enough for a job of the Bulk API, or too few for one while enough of them are at work. */
@@ -46,6 +46,8 @@ interface Run {
   readonly besides: string[];
   /** What a change must not share with those jobs, nor with a change that waits for one of them. */
   readonly taken: Set<ChangeKey>;
+  /** The org has refused saves for reasons of its own, and may do so still. */
+  readonly probes: boolean;
   /** Jobs that may still be started beside others. */
   sideBySide: number;
   pace: Pace;
@@ -53,10 +55,16 @@ interface Run {
 
 /**
  * Rows to Salesforce: claim, fold, send in batches, settle, until nothing is due. `inDoubt`: inserts that still wait.
- * `sparesCalls`: the org's calls are scarce, so one large job is better than some small ones, which end sooner.
+ * `sparesCalls`: the org's calls are scarce, so one large job is better than some small ones, which end sooner. `probes`:
+ * the org has refused saves for reasons of its own, so each kind of save begins with one call. Rejects with the org's
+ * refusal once all else that was sent is settled.
  */
-export async function push(cycle: Cycle, inDoubt: readonly Doubtful[], sparesCalls: boolean): Promise<void> {
-  const isFree = !sparesCalls && cycle.tally.jobsWaiting === 0;
+export async function push(
+  cycle: Cycle,
+  inDoubt: readonly Doubtful[],
+  { sparesCalls, probes }: { readonly sparesCalls: boolean; readonly probes: boolean },
+): Promise<void> {
+  const isFree = !sparesCalls && !probes && cycle.tally.jobsWaiting === 0;
   const sideBySide = isFree ? JOBS_SIDE_BY_SIDE : 0;
   const run: Run = {
     inDoubt,
@@ -64,11 +72,15 @@ export async function push(cycle: Cycle, inDoubt: readonly Doubtful[], sparesCal
     jobs: [],
     besides: [],
     taken: new Set(),
+    probes,
     sideBySide,
     pace: UNKNOWN_PACE,
   };
   try {
-    while (await pushSome(cycle, run));
+    for (let goesOn = true; goesOn; ) {
+      goesOn = await pushSome(cycle, run);
+      if (run.sending.refusal) throw run.sending.refusal;
+    }
   } catch (error) {
     await leaveInOrder(cycle, run).catch((cause: unknown) => {
       // The next holder of the lease finds out what was sent, and gives back the rest.
@@ -218,6 +230,7 @@ async function endOf(cycle: Cycle, run: Run, sending: Sending): Promise<void> {
   await sending.writing;
   await settleOwed(cycle, sending);
   for (const id of sending.unsent) run.sending.unsent.add(id);
+  run.sending.refusal ??= sending.refusal;
 }
 
 /** The same where there are any: what could not go beside them can be claimed after them. */
@@ -236,15 +249,19 @@ function apart(claimed: readonly ClaimedChange[]) {
 /** One batch after the other. False: a job was left at work. */
 async function send(
   cycle: Cycle,
-  { sending, inDoubt }: Run,
+  { sending, inDoubt, probes }: Run,
   folded: Folded,
   again: readonly ClaimedChange[],
 ): Promise<boolean> {
   if (again.length > 0) await settleLookedUp(cycle, sending, await lookUpAgain(cycle, again, inDoubt));
   await settle(cycle, sending, withoutSending(folded));
-  for (const batch of folded.batches) {
-    if (batch.way === "soap") await sendBatch(cycle, sending, batch);
-    else if (!(await sendByBulk(cycle, sending, batch))) return false;
+  for (const { way, operation, writes } of folded.batches) {
+    // What the org refuses a call's worth of, it is not sent a whole job of.
+    const first = way === "soap" ? writes : writes.slice(0, probes ? BATCH_SIZE : 0);
+    const others = writes.slice(first.length);
+    if (first.length > 0 && isTaken(sending, operation)) await sendBatch(cycle, sending, { operation, writes: first });
+    if (others.length === 0 || !isTaken(sending, operation)) continue;
+    if (!(await sendByBulk(cycle, sending, { operation, writes: others }))) return false;
   }
   return true;
 }
@@ -261,10 +278,4 @@ async function leaveInOrder(cycle: Cycle, run: Run): Promise<void> {
   await Promise.allSettled(run.jobs.map(({ sending }) => endOf(cycle, run, sending)));
   await settleOwed(cycle, run.sending);
   await giveBack(cycle, run.sending);
-}
-
-async function giveBack(cycle: Cycle, { unsent }: Sending): Promise<void> {
-  if (unsent.size === 0) return;
-  await cycle.store.release(cycle.lease, [...unsent]);
-  unsent.clear();
 }

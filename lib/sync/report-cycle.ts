@@ -34,10 +34,11 @@ export async function reportUnbegun(needs: MessageNeeds, reported: Reported, err
 /** Tells what a cycle did: its events leave, its totals are told, the engine remembers how it ended, the log gets a line. */
 export async function reportCycle(needs: MessageNeeds, ended: Ended, report: CycleReport): Promise<void> {
   if (!report.ran) return;
-  const failure = report.error === null ? heldDeletes(report) : failureOf(report.error);
+  const rests = ended.saves === "none";
+  const failure = report.error !== null ? failureOf(report.error) : rests ? null : heldDeletes(report);
   logCycle(needs, ended, { failure, ...report });
-  // A cycle that was stopped has proved nothing, neither good nor bad.
-  if (failure || report.stopped === null) await concludeCycle(needs, ended, failure, report.needsLoad);
+  // A cycle that was stopped, or sent nothing because saves rest, has proved nothing good.
+  if (failure || (report.stopped === null && !rests)) await concludeCycle(needs, ended, failure, report.needsLoad);
   await keepBudget(needs, ended);
   needs.figures(figuresOf(report, report.totals, ended.salesforce.usage()));
   if (report.totals && isTimeToTell(ended.message, report)) await tellTotals(needs, ended, report.totals);

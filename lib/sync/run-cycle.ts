@@ -35,6 +35,8 @@ export interface CycleOrder {
   /** Ids of the Salesforce users as whom we write (the first) and wrote earlier. */
   readonly writers: () => Promise<readonly string[]>;
   readonly budget: Budget;
+  /** `probe`: the org has refused saves for reasons of its own; `none`: until this has rested. */
+  readonly saves: "all" | "probe" | "none";
   /** Names the invocation in `_bridge_state`. */
   readonly owner: string;
   /** Epoch milliseconds when the invocation ends. */
@@ -73,7 +75,8 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
     const inDoubt = begun.waiting.unfinished ? await settleDoubts(cycle, maySave(order, needs.clock)) : [];
     if (isReading(cycle, order)) await readHeldBack(cycle, begun.rereads);
     if (await hasToPull(cycle, order, begun, done)) Object.assign(done, await pull(cycle, begun.marks));
-    if (isPushing(order, begun, needs.clock)) await push(cycle, inDoubt, order.budget.step > 0);
+    if (isPushing(order, begun, needs.clock))
+      await push(cycle, inDoubt, { sparesCalls: order.budget.step > 0, probes: order.saves === "probe" });
   });
   return finish(cycle, begun, done, end);
 }
@@ -125,7 +128,8 @@ function isPushing(order: CycleOrder, { waiting }: Held, clock: Clock): boolean 
 }
 
 /** Whether the org's calls suffice to save, or to learn what became of a save; who polls by hand is not spared them. */
-function maySave({ mapping, kind, budget }: CycleOrder, clock: Clock): boolean {
+function maySave({ mapping, kind, budget, saves }: CycleOrder, clock: Clock): boolean {
+  if (saves === "none") return false;
   return kind === "poll" || allowance(budget, mapping.pollingSeconds, new Date(clock.now())).pushes;
 }
 

@@ -1,4 +1,6 @@
 import type { Write } from "../model/fold.ts";
+import type { Operation } from "../model/record.ts";
+import { type RequestRefusal, SalesforceRefusal } from "../model/refusal.ts";
 import type { Cycle } from "./cycle.ts";
 import { LeaseLost, type PushOutcome } from "./ports.ts";
 import { hasPassedOn, putRight } from "./put-right.ts";
@@ -13,10 +15,12 @@ export interface Sending {
   owed: readonly PushOutcome[];
   /** The writing down of a job's results that is under way; whoever writes the next ones, or ends, awaits it. */
   writing: Promise<void>;
+  /** What the org has answered records with that is not about them; they are among `unsent`, and the push ends with it. */
+  refusal: SalesforceRefusal | null;
 }
 
 export function startSending(): Sending {
-  return { unsent: new Set(), delayed: new Map(), owed: [], writing: Promise.resolve() };
+  return { unsent: new Set(), delayed: new Map(), owed: [], writing: Promise.resolve(), refusal: null };
 }
 
 /** The writes that nothing holds back. What follows one that is to be tried again waits as long, which is owed. */
@@ -30,6 +34,26 @@ export function ready(sending: Sending, writes: readonly Write[]): readonly Writ
   }
   sending.owed = [...sending.owed, ...waiting];
   return going;
+}
+
+/** Leaves a write to a later push, as it was, because the org refuses for reasons of its own. */
+export function leave(sending: Sending, write: Write, refusal: RequestRefusal): void {
+  for (const id of write.changeIds) sending.unsent.add(id);
+  sending.delayed.set(write, 0);
+  sending.refusal ??= new SalesforceRefusal(refusal);
+}
+
+/** Whether the org may still take such saves: one without storage takes those that need no more of it. */
+export function isTaken({ refusal }: Sending, operation: Operation): boolean {
+  if (refusal === null) return true;
+  return refusal.refusal.kind === "storageFull" && (operation === "update" || operation === "delete");
+}
+
+/** Makes changes NEW again that were claimed and neither sent nor settled. */
+export async function giveBack(cycle: Cycle, { unsent }: Sending): Promise<void> {
+  if (unsent.size === 0) return;
+  await cycle.store.release(cycle.lease, [...unsent]);
+  unsent.clear();
 }
 
 /** Writes down what came of the last call. */

@@ -9,7 +9,7 @@ import type { PushOutcome } from "./ports.ts";
 import { readBackUpdates } from "./read-back-updates.ts";
 import { readAgain } from "./read-page.ts";
 import { sendBatch } from "./send-batch.ts";
-import { type Sending, settle, settleOwed, startSending } from "./sending.ts";
+import { giveBack, isTaken, type Sending, settle, settleOwed, startSending } from "./sending.ts";
 
 /** A Salesforce transaction may commit ten minutes after we gave up on it. */
 const DOUBT_MILLISECONDS = 11 * 60_000;
@@ -46,7 +46,13 @@ export async function settleDoubts(cycle: Cycle, mayCall: boolean): Promise<read
   const lookedUp = ripe.filter(({ write }) => write.operation === "create");
   await settleLookedUp(cycle, sending, await lookUpInserts(cycle, lookedUp, inserts));
   cycle.tally.doubtsWaiting += unripe.length;
-  for (const job of jobs) await followJob(cycle, sending, job);
+  for (const job of jobs) {
+    const ofJob = startSending();
+    await followJob(cycle, ofJob, job);
+    // What the org refused for reasons of its own was not saved: the push tries it again.
+    await giveBack(cycle, ofJob);
+  }
+  if (sending.refusal) throw sending.refusal;
   return inserts;
 }
 
@@ -63,7 +69,8 @@ async function sendAgain(cycle: Cycle, sending: Sending, doubts: readonly Doubtf
   try {
     for (const operation of operations) {
       const writes = doubts.map(({ write }) => write).filter((write) => write.operation === operation);
-      for (const batch of soapBatches(operation, writes)) await sendBatch(cycle, sending, batch);
+      for (const batch of soapBatches(operation, writes))
+        if (isTaken(sending, operation)) await sendBatch(cycle, sending, batch);
     }
   } catch (error) {
     await settleOwed(cycle, sending).catch((cause: unknown) => {

@@ -42,6 +42,23 @@ describe("a record that Salesforce refuses", () => {
   });
 });
 
+test.each([
+  ["INSERT_UPDATE_DELETE_NOT_ALLOWED_DURING_MAINTENANCE", "", "readOnly"],
+  ["STORAGE_LIMIT_EXCEEDED", "storage limit exceeded", "storageFull"],
+  ["API_DISABLED_FOR_ORG", "", "disabled"],
+  ["API_CURRENTLY_DISABLED", "", "disabled"],
+  ["REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded.", "limit"],
+  ["REQUEST_LIMIT_EXCEEDED", "ConcurrentPerOrgLongTxn Limit exceeded.", "busy"],
+  ["SERVER_UNAVAILABLE", "", "transient"],
+  ["FUNCTIONALITY_TEMPORARILY_UNAVAILABLE", "", "busy"],
+  ["INVALID_SESSION_ID", "", "session"],
+])("%s (%s) says nothing of the record, after however many attempts: %s", (code, message, kind) => {
+  const refusal = { kind, code, message, mayHaveRun: false };
+
+  for (const operation of ["create", "update", "upsert", "delete", "undelete"] as const)
+    expect(judge(operation, [error(code, message)], MAX_RETRIES, 0)).toEqual({ kind: "org", refusal });
+});
+
 test.each(["ENTITY_IS_DELETED", "INVALID_CROSS_REFERENCE_KEY"])(
   "a delete of a record that is not there (%s) is done",
   (code) => {

@@ -88,6 +88,7 @@ async function pushAll(
     {
       mapping,
       kind: "poll",
+      saves: "all",
       slot: null,
       writers: async () => [org.userId],
       budget: FRESH_BUDGET,

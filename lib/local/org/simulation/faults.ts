@@ -48,7 +48,7 @@ export const faultSchema = z.strictObject({
   milliseconds: z.int().nonnegative().default(1000),
   /** For small batches: records a page. */
   size: z.int().positive().default(1),
-  /** For malformed requests: what Salesforce calls it, if not SOAP itself refuses it. */
+  /** For malformed requests: what Salesforce calls it, if not SOAP itself refuses it. For validations: their code. */
   code: z.string().optional(),
   /** For the faults that answer with a text of the org's administrator. */
   message: z.string().optional(),
@@ -144,7 +144,10 @@ export class Faults {
         fault.message ?? `unable to obtain exclusive access to this record or 1 records: ${id ?? ""}`,
       );
     }
-    throw new Refusal("FIELD_CUSTOM_VALIDATION_EXCEPTION", fault.message ?? "This record was refused on demand.");
+    throw new Refusal(
+      fault.code ?? "FIELD_CUSTOM_VALIDATION_EXCEPTION",
+      fault.message ?? "This record was refused on demand.",
+    );
   }
 
   #strike(occasion: Occasion, kinds: readonly Fault["kind"][]): Fault | null {
