@@ -128,7 +128,7 @@ function tellsNews(counters: Counters): Counters {
   return {
     set: (totals, beganAt) =>
       tell(totals.mappingId, totals, TELL_AGAIN_MILLISECONDS, () => counters.set(totals, beganAt)),
-    setQueueDepth: (depth) =>
-      tell(depth.workspaceId, depth.rows, DEPTH_AGAIN_MILLISECONDS, () => counters.setQueueDepth(depth)),
+    setQueueDepth: (depth, countedAt) =>
+      tell(depth.workspaceId, depth.rows, DEPTH_AGAIN_MILLISECONDS, () => counters.setQueueDepth(depth, countedAt)),
   };
 }

@@ -1,8 +1,9 @@
 import * as z from "zod/mini";
+import { countDepths } from "../../lib/metrics/count-depths.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
 import { sweep } from "../../lib/sync/sweep.ts";
 import { resendOverdue } from "../../lib/webhooks/resend-overdue.ts";
-import { eventQueue, mappings, now, overdue, wakeUps } from "../composition.ts";
+import { counters, eventQueue, mappings, monitoring, now, overdue, wakeUps, workspaces } from "../composition.ts";
 import { clock, log, outgoing } from "../cycle-services.ts";
 import { onQueue, type Undone } from "../on-queue.ts";
 import { schedules, sendProvisioning, swept } from "../provisioning-services.ts";
@@ -10,16 +11,26 @@ import { schedules, sendProvisioning, swept } from "../provisioning-services.ts"
 /** What a tick says does not matter: each sweep looks at what is there. */
 const tick = z.unknown();
 
-/** Repairs what lost messages left behind, once a minute: schedules and tables, events and deliveries. */
+/** A database answers, or is given up, within this. */
+const ANSWER_MILLISECONDS = 30_000;
+
+/**
+ * Repairs what lost messages left behind, once a minute: schedules and tables, events and deliveries. Counts what waits
+ * where no cycle does.
+ */
 export const handler = onQueue(tick, async (): Promise<readonly Undone[]> => {
   const endsAt = clock.now() + (WORKERS["sweep-minute"].timeoutSeconds - 10) * 1000;
   const queues = { sendProvisioning, sendLoads: outgoing.sendLoads };
-  // Neither is to go undone because the other cannot be done.
+  // None is to go undone because another cannot be done.
   const ends = await Promise.allSettled([
     sweep({ mappings: mappings(), schedules: schedules(), swept: swept(), queues, clock, log }),
     resendOverdue(
       { overdue: overdue(), eventQueue: eventQueue(), wakeUps: wakeUps(), now },
       () => clock.now() > endsAt,
+    ),
+    countDepths(
+      { workspaces: workspaces(), counters: counters(), monitoring: monitoring(), now, log },
+      () => clock.now() > endsAt - ANSWER_MILLISECONDS,
     ),
   ]);
   return ends.flatMap((end) => (end.status === "rejected" ? [{ position: 0, fault: end.reason }] : []));

@@ -47,8 +47,8 @@ export interface SealedWorkspace {
 export interface Workspaces {
   /** Null also for a deleted one. */
   find(workspaceId: string): Promise<SealedWorkspace | null>;
-  /** All of the deployment, by name; a look for operators, which reads the whole table. */
-  list(): Promise<readonly Omit<SealedWorkspace, "open">[]>;
+  /** All of the deployment, by name; reads the whole table, for operators and the minute sweep. */
+  list(): Promise<readonly SealedWorkspace[]>;
   create(workspace: Workspace, entry: AuditEntry): Promise<void>;
   /** Gives it another name, with the audit entry; false: it was deleted meanwhile. */
   rename(workspaceId: string, name: string, entry: AuditEntry): Promise<boolean>;

@@ -46,7 +46,7 @@ export async function readHealth(needs: Needs, workspace: SealedWorkspace) {
     sync: {
       status: syncStatus({ connected: postgres !== null && salesforce !== null, activeMappings: active.size, reports }),
       last_run_at: seen?.lastRunAt?.toISOString() ?? null,
-      pending_rows: seen?.waitingRows ?? (await needs.counters.queueDepth(workspace.id)),
+      pending_rows: seen?.waitingRows ?? (await needs.counters.queueDepth(workspace.id)).rows,
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Mapping } from "../model/mapping.ts";
 import type { MappingTotals } from "../model/totals.ts";
 
-/** A workspace's rows in state NEW, as the last cycle saw them. */
+/** A workspace's rows in state NEW, as the last cycle or the minute sweep has counted them. */
 export interface QueueDepth {
   readonly workspaceId: string;
   readonly rows: number;
@@ -23,9 +23,9 @@ export interface Counters {
    * was deleted and restored, or the workspace has another database.
    */
   set(totals: MappingTotals, cycleBeganAt: Date): Promise<void>;
-  setQueueDepth(depth: QueueDepth): Promise<void>;
-  /** A workspace's rows in state NEW, as last kept; 0 before the first cycle. */
-  queueDepth(workspaceId: string): Promise<number>;
+  setQueueDepth(depth: QueueDepth, countedAt: Date): Promise<void>;
+  /** A workspace's rows in state NEW, as last kept, and when they were counted (null: never, or before times were kept). */
+  queueDepth(workspaceId: string): Promise<{ readonly rows: number; readonly countedAt: Date | null }>;
   /** Adds calls that no cycle made. */
   addCalls(calls: OtherCalls): Promise<void>;
   /** Everything that is kept, of all workspaces. */

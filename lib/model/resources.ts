@@ -218,9 +218,11 @@ export const WORKERS = {
     timeoutSeconds: 120,
     memoryMegabytes: 256,
     salesforce: false,
+    postgres: true,
     reads: ["workspaces", "mappings"],
-    writes: ["engine", "deliveries", "events"],
+    writes: ["engine", "deliveries", "events", "counters"],
     sends: ["provisioning", "loads", "events", "retriesShort", "retriesMedium", "retriesLong", "fanOut"],
+    secrets: true,
     schedules: true,
   },
   "dispatch-events": {

@@ -17,6 +17,8 @@ export interface Monitoring {
 export interface MonitoredDatabase extends AsyncDisposable {
   /** How it does, and what waits in it. */
   check(): Promise<DatabaseState>;
+  /** Rows in state NEW, over all tables. */
+  countNew(): Promise<number>;
   /** Rows of the trigger log, most recent first (by id), and how many match in all, exactly. */
   listActivity(asked: ActivityQuery): Promise<WrittenPage>;
   /** Rows in state FAILED, most recent first, and how many match in all, exactly. */

@@ -68,12 +68,12 @@ function isTimeToTell({ slot }: CycleMessage, { tally }: Ran): boolean {
   return tally.accepted + tally.refused > 0 || slot === null || slot % 60 < 10;
 }
 
-async function tellTotals({ counters }: MessageNeeds, { mapping, startedAt }: Reported, totals: Totals) {
+async function tellTotals({ counters, clock }: MessageNeeds, { mapping, startedAt }: Reported, totals: Totals) {
   const { workspaceId, id: mappingId, sfObject } = mapping;
   const { rowsSynced, rowsFailed, apiCalls, queueDepth } = totals;
   const told = { workspaceId, mappingId, sfObject, rowsSynced, rowsFailed, apiCalls };
   await counters.set(told, new Date(startedAt));
-  await counters.setQueueDepth({ workspaceId, rows: queueDepth });
+  await counters.setQueueDepth({ workspaceId, rows: queueDepth }, new Date(clock.now()));
 }
 
 function isRare({ slot }: CycleMessage): boolean {

@@ -65,7 +65,7 @@ export interface EngineMemory {
  */
 export interface Counters {
   set(totals: MappingTotals, cycleBeganAt: Date): Promise<void>;
-  setQueueDepth(depth: { readonly workspaceId: string; readonly rows: number }): Promise<void>;
+  setQueueDepth(depth: { readonly workspaceId: string; readonly rows: number }, countedAt: Date): Promise<void>;
 }
 
 export interface Announcements {

@@ -151,7 +151,7 @@ async function writeConfiguration(): Promise<void> {
     },
     AT,
   );
-  await counters().setQueueDepth({ workspaceId: workspace, rows: 2 });
+  await counters().setQueueDepth({ workspaceId: workspace, rows: 2 }, AT);
   await counters().addCalls({ workspaceId: workspace, apiCalls: { REST: 2 } });
   const baseline = { id: "bas_sample", workspaceId: workspace, capturedAt: AT, mappings: [made] };
   await baselines().save(baseline, entry("config.baseline_saved", "bas_sample"));

@@ -42,13 +42,13 @@ export function counters(database: Database): Counters {
       const around = { ":before": beganAt - DOUBTFUL_MILLISECONDS, ":after": beganAt + DOUBTFUL_MILLISECONDS };
       return write(totals, `${IS_NEW} OR ${HAS_RISEN} OR ${BEGAN_ANEW}`, beganAt, around);
     },
-    setQueueDepth: ({ workspaceId, rows }) =>
+    setQueueDepth: ({ workspaceId, rows }, countedAt) =>
       updateIf(database, {
         TableName: database.table("counters"),
         Key: { pk: workspaceId, sk: QUEUE },
-        UpdateExpression: "SET #rows = :rows",
+        UpdateExpression: "SET #rows = :rows, counted_at = :at",
         ExpressionAttributeNames: { "#rows": "rows" },
-        ExpressionAttributeValues: { ":rows": rows },
+        ExpressionAttributeValues: { ":rows": rows, ":at": countedAt.getTime() },
       }),
     addCalls: async ({ workspaceId, apiCalls }) => {
       const labels = Object.entries(apiCalls);
@@ -67,7 +67,9 @@ export function counters(database: Database): Counters {
       const { Item } = await database.client.send(
         new GetCommand({ TableName: database.table("counters"), Key: { pk: workspaceId, sk: QUEUE } }),
       );
-      return Item === undefined ? 0 : depthItem.parse(Item).rows;
+      if (Item === undefined) return { rows: 0, countedAt: null };
+      const { rows, counted_at: at } = depthItem.parse(Item);
+      return { rows, countedAt: at === undefined ? null : new Date(at) };
     },
     readAll: () => readAll(database),
   };
@@ -98,7 +100,8 @@ const totalsItem = z.object({
   api_calls: z.record(z.string(), z.number()),
 });
 
-const depthItem = z.object({ pk: z.string(), rows: z.number() });
+// A version before this one kept no time.
+const depthItem = z.object({ pk: z.string(), rows: z.number(), counted_at: z.optional(z.number()) });
 
 async function readAll(database: Database): Promise<KeptCounters> {
   const totals: MappingTotals[] = [];

@@ -90,6 +90,10 @@ function monitoredDatabase(
       await kept.connect();
       return await together(`${url} ${schema}`, look);
     },
+    countNew: async () => {
+      const [row] = await ask(`SELECT count(*) FROM ${tables.log} WHERE processed_at IS NULL AND state = 'NEW'`);
+      return Number(row?.["count"] ?? 0);
+    },
     listActivity: ({ state, table, limit, offset }) =>
       page({ filter: { state, table }, columns: ACTIVITY_COLUMNS, limit, offset }),
     listErrors: ({ table, limit, offset }) =>
