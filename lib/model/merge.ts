@@ -10,6 +10,8 @@ export interface WaitingChange {
   readonly action: Action;
   /** Under way, or in doubt: it cannot be taken back any more. */
   readonly isSent: boolean;
+  /** It was refused, and travels again with a newer change of its row. */
+  readonly isFailed?: boolean;
   readonly old: ColumnValues;
   readonly values: ColumnValues;
   readonly capturedAt: Date;

@@ -217,7 +217,8 @@ export interface CycleStore {
   /**
    * NEW changes that are due, in log order, as PENDING; many of them are only read, and PENDING with the batch that they are
    * sent in, or with their settling, which throw `ChangedMeanwhile` where one is not what was read. Changes of one record
-   * are claimed together or not at all. What is PENDING holds back its record and later changes with its sfid or upsert value, but for the batches `besides`, from
+   * are claimed together or not at all, and with them the older FAILED ones, which stay FAILED unless the write that they
+   * share is accepted, and of which nothing is told again. What is PENDING holds back its record and later changes with its sfid or upsert value, but for the batches `besides`, from
    * which the caller keeps apart what he is given.
    */
   claim(lease: Lease, limit: number, besides?: readonly string[]): Promise<readonly ClaimedChange[]>;

@@ -1,5 +1,6 @@
 import { IN_DOUBT } from "../../model/in-doubt.ts";
 import { judge } from "../../model/judge-image.ts";
+import type { WaitingChange } from "../../model/merge.ts";
 import type { Image } from "../../model/record.ts";
 import type { Applied, Lease, Page } from "../../sync/ports.ts";
 import { dropColumns, recordConflicts } from "./conflicts.ts";
@@ -106,7 +107,7 @@ async function applyAll(
         readAt: page.readAt,
         policy: mapped.shape.conflictPolicy,
         row,
-        waiting: row ? (around.waitingByKey.get(row.key) ?? []) : [],
+        waiting: row ? waitingOf(around, row, image, page.lane) : [],
         deletion: around.deletionBySfid.get(image.sfid) ?? null,
         pushedAt: around.pushedLater.get(image.sfid) ?? null,
         deletedAt: around.tombstones.get(image.sfid) ?? null,
@@ -132,6 +133,17 @@ async function applyAll(
     around.inboundErrors.filter((sfid) => !stays.has(sfid)),
   );
   return { ...applied, rejected: busy.size, busy: busy.size };
+}
+
+/**
+ * What waits of a row. FAILED changes count as waiting beside a newer one, which carries them, and where the pull only
+ * meets again what the row has taken before; news of the record overwrite them.
+ */
+function waitingOf(around: Around, row: LockedRow, image: Image, lane: Page["lane"]): readonly WaitingChange[] {
+  const waiting = around.waitingByKey.get(row.key) ?? [];
+  const isKnown = !image.isDeleted && row.stamp !== null && image.systemModstamp <= row.stamp;
+  const keepsFailed = (lane === "fast" || lane === "slow") && isKnown;
+  return keepsFailed || waiting.some(({ isFailed }) => !isFailed) ? waiting : [];
 }
 
 /** New records that may be inserts of ours; mostly nothing is in doubt, and nothing is asked. */

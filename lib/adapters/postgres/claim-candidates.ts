@@ -1,5 +1,5 @@
 import { hasFailed } from "./ended.ts";
-import { isPending } from "./in-hand.ts";
+import { isClaimed } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
 import { logOrder, waits } from "./log-index.ts";
 import { literal, type Metadata, name, qualified } from "./sql.ts";
@@ -109,7 +109,7 @@ function blocking(tables: Metadata, mapped: MappedTable, { now, besides }: Asked
       -- Of a key that comes twice the object keeps the last one, which is the first change.
       SELECT coalesce(jsonb_object_agg(key, id ORDER BY id DESC), '{}') AS first_by_key FROM (
         SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key
-        WHERE b.table_name = ${table} AND ${isPending(tables, "b", `table_name = ${table} AND id <> ALL (${others})`)}
+        WHERE b.table_name = ${table} AND ${isClaimed(tables, "b", `table_name = ${table} AND id <> ALL (${others})`)}
           AND NOT coalesce(b.batch_id = ANY (${others}), false)
         UNION ALL
         SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key

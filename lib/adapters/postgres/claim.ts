@@ -7,7 +7,7 @@ import { endedInDoubt } from "./doubtful-inserts.ts";
 import { hasFailed } from "./ended.ts";
 import { fenced, leaseTable, renewal, type Workbench } from "./fence.ts";
 import { holdExcessDeletes } from "./held-changes.ts";
-import { nameInHand } from "./in-hand.ts";
+import { nameInHand, UNCLAIMED_STATE } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
 import { BEGINNING, unsorted } from "./log-index.ts";
 import { lockOwedRows, writeLocked } from "./owed-rows.ts";
@@ -46,8 +46,8 @@ export interface KnownRow {
 }
 
 /**
- * NEW changes that are due, in log order, as PENDING, and with them what failed before on the same rows, since a newer
- * change of a record gives it another try (design section 6); one whose insert ended in doubt stays sent, so that it is
+ * NEW changes that are due, in log order, as PENDING, and with them what failed before on the same rows: a newer change
+ * carries it (`isCarried`), and so gives it another try; one whose insert ended in doubt stays sent, so that it is
  * looked up again instead of sent. A change that is in doubt, waits for its retry, is held,
  * or whose result its row was not told yet, holds back its row and later changes of the same sfid or upsert value, and
  * nothing else.
@@ -195,17 +195,12 @@ async function take(
 ): Promise<readonly Row[]> {
   if (ids.length === 0) return [];
   return await session.query(
-    `WITH revived AS (
-       UPDATE ${tables.totals} t SET failed = t.failed - again.changes
-       FROM (SELECT count(*) AS changes FROM ${tables.log} WHERE id = ANY ($4::bigint[]) AND state = 'FAILED') AS again
-       WHERE t.table_name = $1 AND again.changes > 0
-     ), named AS (
+    `WITH named AS (
        ${nameInHand(tables, { id: "$5", table: "$1", ids: "$4::bigint[]" })}
      ), claimed AS (
-       UPDATE ${tables.log} l SET state = 'PENDING', fence = $2, updated_at = $3,
-         batch_id = CASE WHEN ${endedInDoubt("l")} THEN l.batch_id END, sent_at = CASE WHEN ${endedInDoubt("l")} THEN l.sent_at END,
-         processed_at = NULL, processed_tx = NULL, last_operation = NULL, due_at = NULL,
-         attempts = CASE WHEN l.state = 'FAILED' THEN 0 ELSE l.attempts END
+       UPDATE ${tables.log} l SET state = CASE WHEN l.state = 'NEW' THEN 'PENDING' ELSE l.state END, fence = $2,
+         updated_at = $3, due_at = NULL, last_operation = CASE WHEN l.state = 'FAILED' THEN l.last_operation END,
+         batch_id = CASE WHEN ${endedInDoubt("l")} THEN l.batch_id END, sent_at = CASE WHEN ${endedInDoubt("l")} THEN l.sent_at END
        WHERE l.id = ANY ($4::bigint[])
        RETURNING l.*
      )
@@ -230,7 +225,7 @@ export async function markSent(
   const [row] = await session.query<{ marked: number; is_aborted: boolean | null }>(
     `WITH lease AS (${renewal(tables, lease, "$7")}), marked AS (
        UPDATE ${tables.log} SET batch_id = $5, sent_at = $6
-       WHERE id = ANY ($4::bigint[]) AND state = 'PENDING' AND fence = $2
+       WHERE id = ANY ($4::bigint[]) AND state IN ('PENDING', 'FAILED') AND fence = $2
          AND EXISTS (SELECT FROM lease WHERE NOT is_aborted)
        RETURNING id)
      SELECT (SELECT count(*) FROM marked) AS marked, (SELECT is_aborted FROM lease) AS is_aborted`,
@@ -257,8 +252,8 @@ export async function release(
      ), handled AS (
        DELETE FROM ${bench.tables.inHand} WHERE id = ANY ($5::text[]) AND EXISTS (SELECT FROM lease)
      )
-     UPDATE ${bench.tables.log} SET state = 'NEW', fence = NULL, batch_id = NULL, sent_at = NULL, updated_at = $3
-     WHERE id = ANY ($1::bigint[]) AND state = 'PENDING' AND fence = $2 AND EXISTS (SELECT FROM lease)`,
+     UPDATE ${bench.tables.log} SET state = ${UNCLAIMED_STATE}, fence = NULL, batch_id = NULL, sent_at = NULL, updated_at = $3
+     WHERE id = ANY ($1::bigint[]) AND state IN ('PENDING', 'FAILED') AND fence = $2 AND EXISTS (SELECT FROM lease)`,
     [ids, lease.fence, bench.now(), lease.mappingId, handled],
   );
 }

@@ -5,11 +5,12 @@ import type { Row } from "./session.ts";
 import { name, qualified } from "./sql.ts";
 
 /**
- * A SELECT of the changes of a part of a WITH clause, with the sfid of their row as it is now, in log order. For
- * transactions, whose settings tell how instants are written.
+ * A SELECT of the changes of a part of a WITH clause, with the sfid of their row as it is now, in log order. What a
+ * carried change was tried before does not count. For transactions, whose settings tell how instants are written.
  */
 export function changesFrom(part: string, { shape, layout }: MappedTable): string {
-  return `SELECT l.id, l.action, l.record_id, l.old, l."values", l.attempts, l.batch_id, l.confirmed,
+  return `SELECT l.id, l.action, l.record_id, l.old, l."values", l.batch_id, l.confirmed, l.state,
+      CASE WHEN l.state = 'FAILED' THEN 0 ELSE l.attempts END AS attempts,
       l.created_at AS captured_at, l.sent_at,
       CASE WHEN l.action = 'DELETE' THEN l.sfid ELSE coalesce(t.sfid, l.sfid) END AS sfid,
       t.sfid = l.sfid AS has_sfid

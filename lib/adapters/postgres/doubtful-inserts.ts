@@ -5,7 +5,7 @@ import type { ColumnValues } from "../../model/shape.ts";
 import type { Applied, Page } from "../../sync/ports.ts";
 import { hasFailed } from "./ended.ts";
 import type { Workbench } from "./fence.ts";
-import { isPending } from "./in-hand.ts";
+import { isCarried, isClaimed } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
 import { type LockedRow, readSides } from "./page-rows.ts";
 import { idArray, literal, name, qualified } from "./sql.ts";
@@ -158,11 +158,12 @@ async function readSent(
   { shape, layout }: MappedTable,
   sfids: readonly string[],
 ): Promise<{ readonly open: readonly Sent[]; readonly ended: readonly Sent[]; readonly held: ReadonlySet<string> }> {
+  const insertOf = (when: string) => `EXISTS (SELECT FROM ${tables.log} i
+         WHERE i.table_name = $1 AND i.record_id = l.record_id AND ${when} AND i.action = 'INSERT')`;
   const changes = await session.query<SentRow>(
     `SELECT id, record_id, "values", sent_at, batch_id, true AS is_open FROM ${tables.log} l
-     WHERE table_name = $1 AND ${isPending(tables, "l", "table_name = $1")} AND sent_at IS NOT NULL AND action <> 'DELETE'
-       AND EXISTS (SELECT FROM ${tables.log} i WHERE i.table_name = $1 AND i.record_id = l.record_id
-         AND i.processed_at IS NULL AND i.state = 'PENDING' AND i.action = 'INSERT')
+     WHERE table_name = $1 AND ${isClaimed(tables, "l", "table_name = $1")} AND sent_at IS NOT NULL AND action <> 'DELETE'
+       AND NOT ${endedInDoubt("l")} AND (${insertOf("i.processed_at IS NULL AND i.state = 'PENDING'")} OR ${insertOf(isCarried("i"))})
      UNION ALL
      SELECT id, record_id, "values", sent_at, batch_id, false FROM ${tables.log} l
      WHERE table_name = $1 AND NOT superseded AND ${endedInDoubt("l")} AND EXISTS (

@@ -39,7 +39,7 @@ export function failureKinds({ log }: Metadata): string {
     ) AS kinds ORDER BY count DESC, fingerprint`;
 }
 
-/** The failed changes that are meant and can be tried again, oldest first, and how many there are. */
+/** The failed changes that are meant and are not just being tried again, oldest first, and how many there are. */
 export async function findFailed(
   ask: Ask,
   tables: Metadata,
@@ -62,7 +62,7 @@ function findStatement({ log, state }: Metadata): string {
   return `
     SELECT l.id, s.mapping_id, count(*) OVER () AS total
     FROM ${log} l JOIN ${state} s ON s.table_name = l.table_name
-    WHERE ${OPEN} AND ($1::bigint IS NULL OR l.id = $1) AND ($3::text IS NULL OR l.table_name = $3)
+    WHERE ${OPEN} AND l.fence IS NULL AND ($1::bigint IS NULL OR l.id = $1) AND ($3::text IS NULL OR l.table_name = $3)
       AND ($2::text IS NULL OR ${FINGERPRINT} = $2)
       AND ($1::bigint IS NOT NULL OR $2::text IS NOT NULL OR NOT starts_with(coalesce(l.sf_message, ''), ${literal(IN_DOUBT)}))
     ORDER BY l.id LIMIT $4::bigint`;

@@ -12,6 +12,8 @@ export interface Workbench {
   readonly isOrdered: () => boolean;
   /** How many rows have refused to be told what became of their changes, and the SQLSTATE of one. */
   readonly untold: { rows: number; sqlState: string | null };
+  /** The rows that changes have failed of since the cycle's lease was taken: a spike counts each once. */
+  readonly failedRows: Set<number>;
   /** The table that the lease was taken for. */
   mapped(lease: Pick<Lease, "mappingId">): MappedTable;
   now(): Date;

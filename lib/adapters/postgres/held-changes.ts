@@ -1,6 +1,6 @@
 import { allowedDeletes } from "../../model/delete-breaker.ts";
 import type { Workbench } from "./fence.ts";
-import { isPending } from "./in-hand.ts";
+import { isClaimed, UNCLAIMED_STATE } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
 import { logOrder, unsorted, waits } from "./log-index.ts";
 import type { Row } from "./session.ts";
@@ -9,7 +9,8 @@ import { literal, qualified } from "./sql.ts";
 /**
  * Holds the deletes among claimed changes that are more than an hour may bring to Salesforce, until an operator
  * confirms, and with them what comes after those, also what something else holds back still. When there are any,
- * everything that was claimed is NEW again. "more": there may be further ones, and enough were held at once.
+ * everything that was claimed is what it was before. "more": there may be further ones, and enough were held at once. A
+ * carried delete does not count: it was let through before it was refused.
  */
 export async function holdExcessDeletes(
   bench: Workbench,
@@ -17,13 +18,15 @@ export async function holdExcessDeletes(
   claimId: string,
   claimed: readonly Row[],
 ): Promise<"none" | "held" | "more"> {
-  const deletes = claimed.filter((row) => row["action"] === "DELETE" && row["sfid"] !== null && !row["confirmed"]);
+  const deletes = claimed.filter(
+    (row) => row["action"] === "DELETE" && row["sfid"] !== null && !row["confirmed"] && row["state"] !== "FAILED",
+  );
   if (deletes.length === 0) return "none";
   const allowance = await allowanceOfDeletes(bench, mapped, false, deletes.length);
   if (deletes.length <= allowance) return "none";
   await bench.session.query(
     `WITH handled AS (DELETE FROM ${bench.tables.inHand} WHERE id = $4)
-     UPDATE ${bench.tables.log} SET state = 'NEW', fence = NULL, updated_at = $3, held = id = ANY ($2::bigint[])
+     UPDATE ${bench.tables.log} SET state = ${UNCLAIMED_STATE}, fence = NULL, updated_at = $3, held = id = ANY ($2::bigint[])
      WHERE id = ANY ($1::bigint[])`,
     [claimed.map((row) => row["id"]), deletes.slice(allowance).map((row) => row["id"]), bench.now(), claimId],
   );
@@ -75,7 +78,7 @@ export async function allowanceOfDeletes(
   const [row] = await session.query<{ recent: number | string }>(
     `SELECT (SELECT count(*) FROM ${tables.tombstones}
          WHERE mapping_id = $1 AND by_salesforce = $2 AND deleted_at > $3::timestamptz - interval '1 hour')
-       + (SELECT count(*) FROM ${tables.log} l WHERE NOT $2 AND table_name = $4 AND ${isPending(tables, "l", "table_name = $4")}
+       + (SELECT count(*) FROM ${tables.log} l WHERE NOT $2 AND table_name = $4 AND ${isClaimed(tables, "l", "table_name = $4")}
          AND action = 'DELETE' AND sent_at IS NOT NULL AND NOT confirmed) AS recent`,
     [shape.mappingId, bySalesforce, now(), shape.table],
   );

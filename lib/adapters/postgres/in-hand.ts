@@ -1,3 +1,4 @@
+import { hasFailed } from "./ended.ts";
 import type { Metadata } from "./sql.ts";
 
 /**
@@ -22,10 +23,25 @@ interface Named {
 export const isPending = ({ inHand }: Metadata, alias: string, where: string): string =>
   `${alias}.id = ANY (ARRAY(SELECT unnest(ids) FROM ${inHand} WHERE ${where})) AND ${alias}.state = 'PENDING'`;
 
-/** Takes away the rows of a table, `$1`, that name no PENDING change any more. */
+/**
+ * A condition of carried changes. A newer change of a row carries the values of its older FAILED ones. These stay FAILED,
+ * as they were, and bear the fence of the lease that claimed them with the newer change; a claim names them as well. If
+ * the write is accepted they end SUCCESS, and keep the fence as the mark of it; else they lose it, and nothing else happens.
+ */
+export const isCarried = (alias: string): string => `${hasFailed(alias)} AND ${alias}.fence IS NOT NULL`;
+
+/** The same of all claimed changes: those that are PENDING, and those that one of them carries. */
+export const isClaimed = ({ inHand }: Metadata, alias: string, where: string): string =>
+  `${alias}.id = ANY (ARRAY(SELECT unnest(ids) FROM ${inHand} WHERE ${where}))
+       AND (${alias}.state = 'PENDING' OR ${isCarried(alias)})`;
+
+/** SQL: a claimed change that was not sent is what it was before: carried ones stay FAILED. */
+export const UNCLAIMED_STATE = "CASE WHEN state = 'PENDING' THEN 'NEW' ELSE state END";
+
+/** Takes away the rows of a table, `$1`, that name no claimed change any more. */
 export const forgetHandled = ({ inHand, log }: Metadata): string =>
   `DELETE FROM ${inHand} h WHERE h.table_name = $1
-     AND NOT EXISTS (SELECT FROM ${log} l WHERE l.id = ANY (h.ids) AND l.state = 'PENDING')`;
+     AND NOT EXISTS (SELECT FROM ${log} l WHERE l.id = ANY (h.ids) AND (l.state = 'PENDING' OR ${isCarried("l")}))`;
 
 /**
  * Names what is PENDING and is not named: a version that knew nothing of it claimed it, or somebody by hand. Nothing else

@@ -17,7 +17,7 @@ import type { Layout, MappedTable } from "./layout.ts";
 import { hasOrder, waits } from "./log-index.ts";
 import { loadMark, pullMarksToSet } from "./marks.ts";
 import { sqlState } from "./patience.ts";
-import { pruneOrphans, pruneSettled } from "./retention.ts";
+import { mayBeRowless, pruneOrphans, pruneRowless, pruneSettled } from "./retention.ts";
 import type { Row } from "./session.ts";
 import { isOfTable, type Metadata } from "./sql.ts";
 
@@ -25,7 +25,7 @@ type Bench = Omit<Workbench, "mapped" | "isOrdered">;
 
 /** Takes the lease of a mapping if it is free, and tells where the mapping stands; one round trip. */
 export async function begin(
-  { session, tables, now }: Bench,
+  { session, tables, now, failedRows }: Bench,
   request: BeginRequest,
 ): Promise<Begun & { readonly mapped?: MappedTable; readonly countsCycles?: boolean; readonly isOrdered?: boolean }> {
   const { mappingId, work, configVersion, owner, slot, leaseSeconds } = request;
@@ -36,6 +36,7 @@ export async function begin(
   if (row["fence"] === null) return { held: false, why: whyNot(row) };
 
   const shape = row["shape"] as TableShape;
+  failedRows.clear();
   return {
     held: true,
     lease: { mappingId, work, fence: Number(row["fence"]), configVersion },
@@ -148,7 +149,7 @@ export async function renew({ session, tables }: Bench, lease: Lease, leaseSecon
 
 /** Ends the cycle: marks, calls, spike, a little retention, and the lease is free; one round trip. */
 export async function finish(
-  bench: Bench & Pick<Workbench, "isOrdered">,
+  bench: Workbench,
   lease: Lease,
   end: CycleEnd,
   { backlog, countsCycles }: { readonly backlog: BacklogMemory; readonly countsCycles: boolean },
@@ -162,7 +163,7 @@ export async function finish(
   const counted = gained.map(() => addCount(tables, "ended", `$${10 + marks.values.length}`, "$7")).join("");
   const [row] = await session.query<{
     still_ours: boolean;
-    totals: Omit<Finished, keyof Waiting | "untold">;
+    totals: Omit<Finished, keyof Waiting | "untold"> & { readonly mayBeRowless: boolean };
     waiting: Waiting;
   }>(finishStatement(tables, lease, marks.set, waiting, counted), [
     lease.mappingId,
@@ -181,7 +182,10 @@ export async function finish(
   if (waiting !== null) backlog.counted = { waiting: row.waiting, at: now() };
   const untold = { ...bench.untold };
   Object.assign(bench.untold, { rows: 0, sqlState: null }); // the next lease of this store counts its own
-  return { ...row.totals, ...waitingNow(backlog, now()), untold };
+  const { mayBeRowless: asks, ...totals } = row.totals;
+  const mapped = asks ? bench.mapped(lease) : null;
+  if (mapped) await unlessUnprovisioned(session.query(pruneRowless(tables, mapped), [mapped.shape.table, now()]));
+  return { ...totals, ...waitingNow(backlog, now()), untold };
 }
 
 /**
@@ -214,7 +218,7 @@ function finishStatement(
     ), ${unchanged(tables)}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}${pruneOrphans(tables, "$7")}`}${pruneSettled(tables, "ended", "$7")}${counted}
     SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
       SELECT jsonb_build_object('rowsSynced', rows_synced, 'rowsFailed', rows_failed, 'apiCalls', api_calls,
-        'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}))
+        'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}), 'mayBeRowless', ${mayBeRowless("$7")})
       FROM ended) AS totals, ${waiting === null ? "NULL" : `(${waiting})`} AS waiting`;
 }
 

@@ -30,13 +30,19 @@ export async function mergeRows(bench: Workbench, mapped: MappedTable, judged: r
     if (!side) throw new Error(`the row ${key} is gone although it is locked`);
     const shown = Object.fromEntries(Object.entries(side.image).filter(([column]) => column in image.values));
     const { conflictPolicy: policy } = mapped.shape;
-    const result = merge({ policy, image: shown, stamp: image.systemModstamp, row: side.row, waiting });
+    const meeting = { policy, image: shown, stamp: image.systemModstamp, row: side.row };
+    const carriers = waiting.filter(({ isFailed }) => !isFailed);
+    const whole = merge({ ...meeting, waiting });
+    const isSpent = new Set(whole.dropped.flatMap((change) => (change.isSpent ? [change.changeId] : [])));
+    const waits = (carriers.length > 0 ? carriers : waiting).some(({ id }) => !isSpent.has(id));
+    // What failed is given up with the changes that were to carry it.
+    const result = waits ? whole : merge({ ...meeting, waiting: carriers });
     if (awaitsAnswer({ image: shown, row: side.row, waiting })) awaiting.push(image.sfid);
     const spent = result.dropped.filter(({ isSpent }) => isSpent);
     dropped.push(...result.dropped.filter(({ isSpent }) => !isSpent));
     refused.push(...spent.map(({ changeId }) => ({ id: changeId, reason: overruled(result.collisions) })));
     conflicts.push(...result.collisions.map((collision) => ({ ...collision, sfid: image.sfid, recordId: key })));
-    rows.push(rowOf(image, { key, values: result.write, waits: spent.length < waiting.length }));
+    rows.push(rowOf(image, { key, values: result.write, waits }));
   }
   return { rows, dropped, refused, conflicts, awaiting };
 }

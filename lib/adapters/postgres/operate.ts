@@ -12,7 +12,7 @@ import { isOfTable, literal, type Metadata, metadata, name, qualified } from "./
 export interface Operations {
   /** Lets deletes go that the breaker holds, on both sides, about as many as `most`; the next cycle carries them out. */
   confirmDeletes(mappingId: string, most: number): Promise<number>;
-  /** Makes FAILED changes NEW again: those of the given log ids, with what ended in doubt beside them, or all (null). */
+  /** Makes FAILED changes NEW again: those of the given log ids, with what ended in doubt beside them; not one that a newer change carries just now. */
   retryFailed(mappingId: string, logIds: readonly number[]): Promise<number>;
 }
 
@@ -104,7 +104,7 @@ async function retryFailed(
       `WITH retried AS (
          UPDATE ${tables.log} l SET state = 'NEW', processed_at = NULL, processed_tx = NULL, last_operation = NULL,
            attempts = 0, due_at = NULL, superseded = false, row_owed = false
-         WHERE l.table_name = $1 AND ${hasFailed("l")} AND (l.id = ANY ($2::bigint[])
+         WHERE l.table_name = $1 AND ${hasFailed("l")} AND l.fence IS NULL AND (l.id = ANY ($2::bigint[])
            -- What ended in doubt with it goes with it.
            OR starts_with(l.sf_message, $3) AND NOT l.superseded AND l.record_id IN (
              SELECT a.record_id FROM ${tables.log} a

@@ -3,8 +3,9 @@ import type { Image } from "../../model/record.ts";
 import type { ColumnValues } from "../../model/shape.ts";
 import type { Page } from "../../sync/ports.ts";
 import { changeOf } from "./claimed-changes.ts";
+import { hasFailed } from "./ended.ts";
 import type { Workbench } from "./fence.ts";
-import { isPending } from "./in-hand.ts";
+import { isClaimed } from "./in-hand.ts";
 import { heldText, type MappedTable, textOf, typed } from "./layout.ts";
 import type { Row } from "./session.ts";
 import { idArray, type Metadata, name, qualified } from "./sql.ts";
@@ -109,7 +110,10 @@ export async function lockByUpsertField(
   return byImage;
 }
 
-/** Reads, after the rows are locked, what else is known: waiting changes, our later pushes, tombstones, sent inserts. */
+/**
+ * Reads, after the rows are locked, what else is known: waiting changes, and FAILED ones that a newer change will
+ * carry, our later pushes, tombstones, sent inserts.
+ */
 export async function readAround(
   { session, tables }: Workbench,
   { shape }: MappedTable,
@@ -117,7 +121,8 @@ export async function readAround(
   keys: readonly number[],
 ): Promise<Around> {
   const log = `${tables.log} l WHERE l.table_name = $1 AND l.processed_at IS NULL`;
-  const columns = "l.id, l.record_id, l.sfid, l.action, l.state, l.sent_at, l.old, l.values, l.created_at, l.attempts";
+  const columns =
+    "l.id, l.record_id, l.sfid, l.action, l.state, l.fence, l.sent_at, l.old, l.values, l.created_at, l.attempts";
   const [row] = await session.query<{
     waiting: Row[];
     deletions: Row[];
@@ -137,7 +142,9 @@ export async function readAround(
        SELECT l.* FROM ${log} AND l.action = 'DELETE' AND (l.sfid IN (SELECT unnest(sfids) FROM asked)) IS TRUE)
      SELECT
        (SELECT coalesce(jsonb_agg(to_jsonb(w) ORDER BY w.id), '[]') FROM
-         (SELECT ${columns} FROM ${log} AND l.record_id = ANY (${ASKED_KEYS})) w) AS waiting,
+         (SELECT ${columns} FROM ${log} AND l.record_id = ANY (${ASKED_KEYS})
+          UNION ALL SELECT ${columns} FROM ${tables.log} l
+          WHERE l.table_name = $1 AND l.record_id = ANY (${ASKED_KEYS}) AND ${hasFailed("l")} AND NOT l.superseded) w) AS waiting,
        (SELECT coalesce(jsonb_agg(to_jsonb(d) ORDER BY d.id), '[]') FROM
          (SELECT ${columns},
             (SELECT coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'isSent', e.state = 'PENDING', 'old', coalesce(e.old, '{}'), 'values', coalesce(e.values, '{}')) ORDER BY e.id), '[]')
@@ -156,7 +163,7 @@ export async function readAround(
          WHERE h.mapping_id = $4 AND h.sfid = ANY (${ASKED_SFIDS})) AS held,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', o.sfid, 'at', o.due_at)), '[]') FROM ${tables.log} o
          WHERE o.table_name = $1 AND o.row_owed AND o.state = 'SUCCESS' AND (o.sfid IN (SELECT unnest(sfids) FROM asked)) IS TRUE) AS owed,
-       EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name = $1 AND ${isPending(tables, "l", "table_name = $1")} AND l.action = 'INSERT'
+       EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name = $1 AND ${isClaimed(tables, "l", "table_name = $1")} AND l.action = 'INSERT'
          AND l.sent_at IS NOT NULL) AS sent_inserts`,
     [shape.table, keys, idArray(page.images.map(({ sfid }) => sfid)), shape.mappingId, page.readAt],
   );
@@ -195,7 +202,8 @@ function deletionOf(row: Row, pushedBefore: ReadonlyMap<string, Date>): Deletion
 
 function waitingChange(row: Row): WaitingChange {
   const change = changeOf({ ...row, captured_at: row["created_at"] });
-  return { ...change, isSent: row["state"] === "PENDING" };
+  const isFailed = row["state"] === "FAILED";
+  return { ...change, isSent: row["state"] === "PENDING" || (isFailed && row["fence"] !== null), isFailed };
 }
 
 /** The rows with these keys, and these images, column by column as the table gives them back. */

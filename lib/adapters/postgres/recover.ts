@@ -2,16 +2,17 @@ import { BULK_PREFIX } from "../../model/bulk-batch.ts";
 import type { Doubt, Lease, Recovered } from "../../sync/ports.ts";
 import { changeOf, changesFrom } from "./claimed-changes.ts";
 import { applyConfirmedDeletes } from "./confirmed-deletes.ts";
+import { endedInDoubt } from "./doubtful-inserts.ts";
 import { fenced, iso, type Workbench } from "./fence.ts";
-import { forgetHandled, isPending } from "./in-hand.ts";
+import { forgetHandled, isClaimed, UNCLAIMED_STATE } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
 import { writeOwedRows } from "./owed-rows.ts";
 import type { Row } from "./session.ts";
 import type { Metadata } from "./sql.ts";
 
 /**
- * What cycles before this one left behind. PENDING changes that were never marked sent are NEW again; the others become
- * this cycle's, one doubt for each row's part of a batch; jobs of the Bulk API, which may be large and are most likely still
+ * What cycles before this one left behind. PENDING changes that were never marked sent are NEW again; the others become,
+ * with what they carry, this cycle's, one doubt for each row's part of a batch; jobs of the Bulk API, which may be large and are most likely still
  * at work, are only named. Rows that could not be told their result are told, and deletes
  * that an operator has confirmed are carried out.
  */
@@ -22,12 +23,12 @@ export async function recover(bench: Workbench, lease: Lease): Promise<Recovered
     await writeOwedRows(bench, mapped);
     const rows = await session.query(
       `WITH unsent AS (
-         UPDATE ${tables.log} l SET state = 'NEW', fence = NULL, updated_at = $3
-         WHERE l.table_name = $1 AND ${ofTable(tables, "l")} AND l.fence <> $2 AND l.sent_at IS NULL
+         UPDATE ${tables.log} l SET state = ${UNCLAIMED_STATE}, fence = NULL, updated_at = $3
+         WHERE l.table_name = $1 AND ${ofTable(tables, "l")} AND l.fence <> $2 AND (l.sent_at IS NULL OR ${endedInDoubt("l")})
        ), doubtful AS (
          UPDATE ${tables.log} l SET fence = $2
          WHERE l.table_name = $1 AND ${ofTable(tables, "l")} AND l.sent_at IS NOT NULL
-           AND NOT starts_with(coalesce(l.batch_id, ''), $4)
+           AND NOT ${endedInDoubt("l")} AND NOT starts_with(coalesce(l.batch_id, ''), $4)
          RETURNING l.*
        )
        ${changesFrom("doubtful", mapped)}`,
@@ -40,7 +41,7 @@ export async function recover(bench: Workbench, lease: Lease): Promise<Recovered
   return { doubts: doubtsOf(rows), jobs };
 }
 
-const ofTable = (tables: Metadata, alias: string): string => isPending(tables, alias, "table_name = $1");
+const ofTable = (tables: Metadata, alias: string): string => isClaimed(tables, alias, "table_name = $1");
 
 async function jobsAtWork({ session, tables }: Workbench, { shape }: MappedTable): Promise<Recovered["jobs"]> {
   const rows = await session.query(

@@ -10,7 +10,7 @@ export interface RefusedChange {
 
 /**
  * Ends changes FAILED, whatever their state was, with totals and events, in the caller's transaction. They are
- * superseded: a newer change of the row does not bring them back.
+ * superseded: a newer change of the row does not carry them. That is all that becomes of those that are FAILED already.
  */
 export async function refuseChanges(
   { session, tables, now }: Workbench,
@@ -27,14 +27,17 @@ export async function refuseChanges(
          superseded = true, fence = NULL, due_at = NULL, updated_at = $6, processed_at = $6, processed_tx = txid_current()
        FROM before b WHERE l.id = b.id
        RETURNING l.id, l.record_id, l.sfid, l.action, l.sf_message, b.state AS was
+     ), again AS (
+       UPDATE ${tables.log} SET superseded = true WHERE id = ANY ($1::bigint[]) AND state = 'FAILED'
      ), moved AS (
-       SELECT count(*) AS rows, count(*) FILTER (WHERE was = 'SUCCESS') AS successes FROM refused
+       SELECT count(*) AS changes, count(DISTINCT record_id) AS rows, count(*) FILTER (WHERE was = 'SUCCESS') AS successes
+       FROM refused
      ), totals AS (
-       INSERT INTO ${tables.totals} AS t (table_name, failed) SELECT $3, rows FROM moved
+       INSERT INTO ${tables.totals} AS t (table_name, failed) SELECT $3, changes FROM moved
        ON CONFLICT (table_name) DO UPDATE SET failed = t.failed + excluded.failed,
          success = t.success - (SELECT successes FROM moved)
      ), mapping AS (
-       UPDATE ${tables.state} s SET rows_failed = s.rows_failed + moved.rows, running_failed = s.running_failed + moved.rows
+       UPDATE ${tables.state} s SET rows_failed = s.rows_failed + moved.changes, running_failed = s.running_failed + moved.rows
        FROM moved WHERE s.mapping_id = $4
      )
      INSERT INTO ${tables.outbox} (event, occurred_at, detail)

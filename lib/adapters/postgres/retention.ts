@@ -1,5 +1,7 @@
 import { hasFailed, hasSucceeded } from "./ended.ts";
-import { isOfTable, type Metadata } from "./sql.ts";
+import { isCarried } from "./in-hand.ts";
+import type { MappedTable } from "./layout.ts";
+import { isOfTable, type Metadata, name, qualified } from "./sql.ts";
 
 /** Settled rows, tombstones and conflicts stay this long (design section 6, retention). */
 const LOG_DAYS = 31;
@@ -16,23 +18,53 @@ const ago = (days: number, now: string): string => `${now}::timestamptz - interv
  */
 export function pruneSettled(tables: Metadata, ended: string, now: string): string {
   const past = ago(LOG_DAYS, now);
-  const oldest = (of: string) =>
-    oldestRows(tables, `(SELECT table_name FROM ${ended})`, `${of} AND NOT l.row_owed`, past, ROWS_AT_ONCE);
-  return `, oldest AS (
-      SELECT id FROM (SELECT * FROM ${oldest(hasSucceeded("l"))} AS s UNION ALL SELECT * FROM ${oldest(hasFailed("l"))} AS f) AS both_states
-      WHERE processed_at < ${past}
-    ), pruned AS (
-      DELETE FROM ${tables.log} l WHERE l.id = ANY (ARRAY(SELECT id FROM oldest))
-      RETURNING l.table_name, l.state
-    ), fewer AS (
-      UPDATE ${tables.totals} t SET success = t.success - gone.success, failed = t.failed - gone.failed
-      FROM (SELECT table_name, count(*) FILTER (WHERE state = 'SUCCESS') AS success,
-              count(*) FILTER (WHERE state = 'FAILED') AS failed FROM pruned GROUP BY table_name) AS gone
-      WHERE t.table_name = gone.table_name)
+  const table = `(SELECT table_name FROM ${ended})`;
+  return `, oldest_successes AS (
+      ${oldestRows(tables, table, `${hasSucceeded("l")} AND NOT l.row_owed`, past, ROWS_AT_ONCE)}
+    ), oldest_failures AS MATERIALIZED (
+      ${oldestRows(tables, table, OWING_NOTHING, past, FAILURES_AT_ONCE)}
+    ), oldest AS (
+      SELECT id FROM oldest_successes WHERE processed_at < ${past}
+      UNION ALL (SELECT id FROM oldest_failures WHERE processed_at < ${past} AND NOT may_live LIMIT ${ROWS_AT_ONCE})
+    ), ${pruned(tables)}
     , ${forgotten("pushes", tables.pushed, "answered_at", PUSHED_DAYS, now)}
     , ${forgotten("tombstones", tables.tombstones, "deleted_at", LOG_DAYS, now)}
     , ${forgotten("conflicts", tables.conflicts, "at", LOG_DAYS, now)}`;
 }
+
+/** Failures are looked at so many at a time: the first ones may be there to stay. */
+const FAILURES_AT_ONCE = 5_000;
+
+/** One that a newer change carries just now has not ended yet. */
+const OWING_NOTHING = `${hasFailed("l")} AND NOT l.row_owed AND l.fence IS NULL`;
+
+/** An expression: failures are old enough to go whose rows may be there still, without an sfid: `pruneRowless`. */
+export const mayBeRowless = (now: string): string =>
+  `EXISTS (SELECT FROM oldest_failures WHERE processed_at < ${ago(LOG_DAYS, now)} AND may_live)`;
+
+/**
+ * Takes away old failures whose row is gone, or has an sfid by now. The others stay as long as their row: its next change
+ * must carry them, above all its INSERT, without which nothing would be sent. Parameters: table, time.
+ */
+export function pruneRowless(tables: Metadata, { shape, layout }: MappedTable): string {
+  const past = ago(LOG_DAYS, "$2");
+  return `WITH oldest AS (
+      SELECT id FROM ${oldestRows(tables, "$1", OWING_NOTHING, past, FAILURES_AT_ONCE)} AS f
+      WHERE processed_at < ${past} AND may_live AND NOT EXISTS (
+        SELECT FROM ${qualified(shape.schema, shape.table)} t WHERE t.${name(layout.key)} = f.record_id AND t.sfid IS NULL)
+      LIMIT ${ROWS_AT_ONCE}
+    ), ${pruned(tables)}
+    SELECT FROM oldest`;
+}
+
+const pruned = ({ log, totals }: Metadata): string => `pruned AS (
+      DELETE FROM ${log} l WHERE l.id = ANY (ARRAY(SELECT id FROM oldest)) AND NOT (${isCarried("l")})
+      RETURNING l.table_name, l.state
+    ), fewer AS (
+      UPDATE ${totals} t SET success = t.success - gone.success, failed = t.failed - gone.failed
+      FROM (SELECT table_name, count(*) FILTER (WHERE state = 'SUCCESS') AS success,
+              count(*) FILTER (WHERE state = 'FAILED') AS failed FROM pruned GROUP BY table_name) AS gone
+      WHERE t.table_name = gone.table_name)`;
 
 /**
  * The first rows of a table that ended so, or none while the very first was not even captured that long ago.
@@ -42,7 +74,7 @@ export function pruneSettled(tables: Metadata, ended: string, now: string): stri
  */
 function oldestRows({ log }: Metadata, table: string, of: string, past: string, atOnce: number): string {
   const rows = `${log} l WHERE ${isOfTable("l", table)} AND ${of}`;
-  return `(SELECT l.id, l.processed_at FROM ${rows}
+  return `(SELECT l.id, l.processed_at, l.record_id, l.sfid IS NULL AND l.action <> 'DELETE' AS may_live FROM ${rows}
       AND (SELECT l.created_at FROM ${rows} ORDER BY l.table_name, l.id LIMIT 1) < ${past}
       ORDER BY l.table_name, l.id LIMIT ${atOnce})`;
 }

@@ -1,5 +1,6 @@
+import { IN_DOUBT } from "../../model/in-doubt.ts";
 import type { MappedTable } from "./layout.ts";
-import { type Metadata, name, qualified } from "./sql.ts";
+import { literal, type Metadata, name, qualified } from "./sql.ts";
 
 /**
  * Writes down how changes ended that are this fence's, with everything that follows from it, and tells the rows that are
@@ -8,7 +9,7 @@ import { type Metadata, name, qualified } from "./sql.ts";
  *
  * All changes come before the first row, or whoever gives a row another key, and so its changes, could wait for us while
  * we wait for him. Where not all are this fence's, no row is touched. Parameters: those of `settledChanges`, fence, count,
- * mapping, table, object, time, claims and batches that name no others.
+ * mapping, table, object, time, claims and batches that name no others, rows that have failed in this cycle already.
  */
 export function settleStatement(
   tables: Metadata,
@@ -21,7 +22,7 @@ export function settleStatement(
       FROM unnest($2::bigint[], $3::int[], $4::text[], $5::boolean[], $6::xid[]) AS t (id, kind, sfid, speaks, version)
       JOIN jsonb_to_recordset($1::jsonb) AS e (kind int, state text, last_operation text, message text,
         answered_at timestamptz, due_at timestamptz, attempt int, accepted boolean) USING (kind)
-    ), ${settled(tables)}, ${counted(tables)}${skipsHeld ? `, ${free(mapped)}` : ""}, ${written(mapped, skipsHeld)}
+    ), ${settled(tables)}, ${kept(tables)}, ${counted(tables)}${skipsHeld ? `, ${free(mapped)}` : ""}, ${written(mapped, skipsHeld)}
     SELECT all_of_them AS settled, owed, CASE WHEN known > (SELECT count(*) FROM written) THEN (
         SELECT jsonb_agg(s.id) FROM settled s WHERE ${KNOWN} AND s.id NOT IN (SELECT id FROM written)
       ) END AS untold
@@ -44,15 +45,28 @@ function settled({ log }: Metadata): string {
         processed_tx = CASE WHEN told.state <> 'NEW' THEN txid_current() END,
         sf_result = CASE WHEN told.accepted THEN 1 WHEN told.state = 'FAILED' THEN 0 END,
         row_owed = told.speaks AND told.version IS NULL AND told.state <> 'NEW' AND l.action <> 'DELETE',
-        confirmed = l.confirmed AND told.state = 'NEW', fence = NULL,
+        confirmed = l.confirmed AND told.state = 'NEW', fence = CASE WHEN l.state = 'FAILED' THEN l.fence END,
         batch_id = CASE WHEN told.state = 'NEW' THEN NULL ELSE l.batch_id END,
         sent_at = CASE WHEN told.state = 'NEW' THEN NULL ELSE l.sent_at END
       -- By the index, however small the log is: what is settled in parts would look through all of it for each.
       -- In a CASE, or a log without statistics seems to hold one such change, and each is looked for among all told.
       FROM told WHERE l.id = told.id AND l.id = ANY ((SELECT $2::bigint[])::bigint[])
-        AND CASE WHEN l.state = 'PENDING' THEN l.fence = $7 ELSE false END
-      RETURNING l.id, l.record_id, l.action, l.state, l.last_operation, l.sfid, l.sf_message, l.row_owed,
-        told.accepted, told.answered_at, told.speaks, told.sfid AS told_sfid, told.version
+        AND CASE WHEN l.state = 'PENDING' OR l.state = 'FAILED' AND told.state = 'SUCCESS' THEN l.fence = $7 ELSE false END
+      RETURNING l.id, l.record_id, l.action, l.state, l.fence IS NOT NULL AS was_carried, l.last_operation,
+        l.sfid, l.sf_message, l.row_owed, told.accepted, told.answered_at, told.speaks, told.sfid AS told_sfid, told.version
+    )`;
+}
+
+/** Carried changes whose write was not accepted are what they were, but for a doubt that they share or are rid of. */
+function kept({ log }: Metadata): string {
+  const isDoubt = (message: string) => `starts_with(${message}, ${literal(IN_DOUBT)})`;
+  return `kept AS (
+      UPDATE ${log} l SET fence = NULL, updated_at = $12, batch_id = CASE WHEN told.state = 'FAILED' THEN l.batch_id END,
+        sent_at = CASE WHEN told.state = 'FAILED' THEN l.sent_at END,
+        sf_message = CASE WHEN ${isDoubt("l.sf_message")} OR ${isDoubt("told.message")} THEN told.message ELSE l.sf_message END
+      FROM told WHERE l.id = told.id AND l.id = ANY (ARRAY(SELECT id FROM told WHERE state <> 'SUCCESS'))
+        AND CASE WHEN l.state = 'FAILED' THEN l.fence = $7 ELSE false END
+      RETURNING l.id
     )`;
 }
 
@@ -84,18 +98,21 @@ function written(mapped: MappedTable, skipsHeld: boolean): string {
 
 function counted(tables: Metadata): string {
   return `counted AS (
-      SELECT count(*) AS all_of_them, count(*) FILTER (WHERE state = 'SUCCESS') AS success,
-        count(*) FILTER (WHERE state = 'FAILED') AS failed, count(*) FILTER (WHERE accepted) AS accepted,
+      SELECT count(*) + (SELECT count(*) FROM kept) AS all_of_them, count(*) FILTER (WHERE state = 'SUCCESS') AS success,
+        count(*) FILTER (WHERE state = 'FAILED') AS failed, count(*) FILTER (WHERE was_carried) AS carried,
+        (SELECT count(*) FROM (SELECT DISTINCT record_id FROM settled
+          WHERE state = 'FAILED' AND record_id <> ALL ($14::bigint[])) AS rows) AS failed_rows,
+        count(*) FILTER (WHERE accepted) AS accepted,
         count(*) FILTER (WHERE row_owed) AS owed, count(*) FILTER (WHERE ${KNOWN}) AS known
       FROM settled s
     ), handled AS (
       DELETE FROM ${tables.inHand} WHERE id = ANY ($13::text[])
     ), totals AS (
-      INSERT INTO ${tables.totals} AS t (table_name, success, failed) SELECT $10, success, failed FROM counted
+      INSERT INTO ${tables.totals} AS t (table_name, success, failed) SELECT $10, success, failed - carried FROM counted
       ON CONFLICT (table_name) DO UPDATE SET success = t.success + excluded.success, failed = t.failed + excluded.failed
     ), mapping AS (
       UPDATE ${tables.state} s SET rows_synced = s.rows_synced + counted.accepted,
-        rows_failed = s.rows_failed + counted.failed, running_failed = s.running_failed + counted.failed
+        rows_failed = s.rows_failed + counted.failed, running_failed = s.running_failed + counted.failed_rows
       FROM counted WHERE s.mapping_id = $9
     ), events AS (
       INSERT INTO ${tables.outbox} (event, occurred_at, detail)

@@ -36,8 +36,10 @@ export async function settle(
   if (outcomes.length === 0) return;
   const untold = bench.untold.rows;
   const alike = savedAlike(outcomes, rowOf);
+  const refused = outcomes.filter(({ kind }) => kind === "refused");
+  const failedBefore = refused.map(({ recordId }) => recordId).filter((row) => bench.failedRows.has(row));
   const settleAll = (skipsHeld: boolean, known = rowOf) =>
-    settleChanges(bench, lease, settledChanges(outcomes, known, bench.now()), handled, skipsHeld);
+    settleChanges(bench, lease, settledChanges(outcomes, known, bench.now()), handled, failedBefore, skipsHeld);
   const attempt = (work: () => Promise<void>, limit: { readonly laterLockMilliseconds?: number } = {}) =>
     fenced(bench, lease, { silent: true, anyVersion: true, changesState: true, ...limit }, async () => {
       if (taken) await takeRead(bench, lease, taken);
@@ -52,6 +54,7 @@ export async function settle(
     });
   const withoutHeld = () => unless(isWorthWaiting, once, () => attempt(() => settleAll(true)));
   await unless(isRefusedValue, withoutHeld, () => attempt(() => settleAll(false, () => null)));
+  for (const { recordId } of refused) bench.failedRows.add(recordId);
 }
 
 /** Does other work instead, where work ends with such an error. */
@@ -76,6 +79,7 @@ async function settleChanges(
   lease: Lease,
   { count, parameters }: SettledChanges,
   handled: readonly string[],
+  failedBefore: readonly number[],
   skipsHeld: boolean,
 ): Promise<void> {
   const { session, tables, now } = bench;
@@ -89,6 +93,7 @@ async function settleChanges(
     mapped.shape.sfObject,
     now(),
     handled,
+    failedBefore,
   ]);
   await tellLater(bench, lease, count, settled);
 }

@@ -87,6 +87,7 @@ export function cycleStoreOn(
     now,
     isOrdered: () => isOrdered,
     untold: { rows: 0, sqlState: null },
+    failedRows: new Set(),
     mapped: ({ mappingId }) => {
       const mapped = known.get(mappingId);
       if (!mapped) throw new Error(`the lease of mapping ${mappingId} was not taken by this store`);

@@ -70,10 +70,10 @@ function updateStatement(log: string, mapped: MappedTable, columns: readonly str
       WHERE t.${key} = j.key AND j.sure
         AND (j.differs OR t.systemmodstamp IS DISTINCT FROM j.stamp OR t.sfid IS DISTINCT FROM j.sfid)
     ), superseded AS (
-      -- What failed of a row that Salesforce has overwritten since is not to be tried again.
+      -- What failed of a row that Salesforce has overwritten since is not to be tried again, unless a newer change carries it.
       UPDATE ${log} l SET superseded = true
       FROM judged j WHERE j.differs AND j.sure AND l.table_name = $1 AND l.record_id = j.key AND ${hasFailed("l")}
-        AND NOT l.superseded
+        AND NOT l.superseded AND NOT j.waits
     )
     SELECT key FROM judged WHERE differs`;
 }

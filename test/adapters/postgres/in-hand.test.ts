@@ -89,7 +89,7 @@ test("what could not be given back stays named, whatever else of its claim is se
   let fails = false;
   const { store, lease } = await customer.cycle({
     before: async (statement) => {
-      if (fails && statement.includes("SET state = 'NEW'")) throw new Error("canceling statement due to timeout");
+      if (fails && statement.includes("THEN 'NEW'")) throw new Error("canceling statement due to timeout");
     },
   });
   const changes = await store.claim(lease, 10);

@@ -143,6 +143,10 @@ test("what a lost cycle had claimed is NEW again unless it was marked sent", asy
   ]);
   expect(claimed).toMatchObject([{ recordId: 3 }]);
   await expect(store.settle(lease, [outcome(a, "accepted")])).rejects.toThrow(/lost its lease/);
+  expect(await states()).toEqual(["PENDING", "PENDING", "PENDING"]);
+  expect(await customer.sql("SELECT DISTINCT sfid, _ab_lastop FROM salesforce.contact")).toEqual([
+    { sfid: null, _ab_lastop: "PENDING" },
+  ]);
 });
 
 test("released changes are claimed again at once", async () => {
@@ -204,6 +208,7 @@ test("totals tell exactly how many settled changes there are, also after old one
   );
   const totals = () => customer.sql("SELECT success::int, failed::int FROM salesforce._bridge_totals");
   const full = await totals();
+  await customer.sql("TRUNCATE salesforce.contact");
   await customer.sql(
     `UPDATE salesforce._trigger_log SET created_at = processed_at - interval '32 days',
        processed_at = processed_at - interval '32 days' WHERE id <= 15`,
