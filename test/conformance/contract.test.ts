@@ -223,11 +223,13 @@ describe("7, 8 export and import", () => {
   });
 
   test("only JSON is taken, and no more than 1 MiB of it", async () => {
+    const { text } = await world.ask("GET", "/config/export");
     const plain = { body: "{}", headers: { "Content-Type": "text/plain" } };
     expectRefusal(await world.ask("POST", "/config/import", plain), 415, "UNSUPPORTED_MEDIA_TYPE");
     expectRefusal(await world.ask("POST", "/config/import", { body: "{" }), 400, "VALIDATION_ERROR");
     const large = { body: " ".repeat(1024 * 1024 + 1) };
     expectRefusal(await world.ask("POST", "/config/import", large), 413, "PAYLOAD_TOO_LARGE");
+    expect((await world.ask("GET", "/config/export")).text).toBe(text);
   });
 });
 

@@ -1,8 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { database } from "../../functions/composition.ts";
 import { mintToken } from "../../lib/access/token.ts";
 import { ROUTES, type Route } from "../../lib/http/routes.ts";
+import { TABLES, type TableName } from "../../lib/model/resources.ts";
 import { SCOPES, type Scope } from "../../lib/model/token.ts";
 import { dataOf } from "../support/data-of.ts";
+import { startReceiver } from "../support/receiver.ts";
 import { type RunningBridge, startRunningBridge } from "../support/running-bridge.ts";
 import type { TestWorkspace } from "../support/workspace.ts";
 import { expectRefusal } from "./world.ts";
@@ -85,6 +89,78 @@ describe.each(guarded)("%s", (_, route) => {
     expect(json?.error?.code).not.toBe("WORKSPACE_NOT_FOUND");
   });
 });
+
+test("whoever is refused has changed nothing, with ids that exist and bodies that would be taken", async () => {
+  const workspace = await bridge.createWorkspace("untouched");
+  const ids = await filled(workspace);
+  const lesser = { read: await workspace.tokenWith(["read"]), operate: await workspace.tokenWith(["operate"]) };
+  await bridge.host.settle();
+  const before = await kept();
+  const refused: number[] = [];
+
+  for (const [name, { method, path, scope }] of guarded.filter(([, { method }]) => method !== "GET")) {
+    const tooSmall = scope === "admin" ? [lesser.read, lesser.operate] : [lesser.read];
+    for (const token of [undefined, other.token, ...tooSmall]) {
+      const url = Object.entries(ids).reduce((text, [id, value]) => text.replace(`{${id}}`, value), path);
+      const body = BODIES[name];
+      const answer = await bridge.request(method, url.replace(/\{\w+\}/g, "1"), {
+        ...(token === undefined ? {} : { token }),
+        ...(body === undefined ? {} : { body }),
+      });
+      refused.push(answer.status);
+    }
+  }
+  await bridge.host.settle();
+
+  expect(refused.length).toBeGreaterThan(100);
+  expect(refused.filter((status) => status !== 401 && status !== 403)).toEqual([]);
+  expect(await kept()).toEqual(before);
+});
+
+/** What would be done by whoever may. */
+const BODIES: Readonly<Record<string, unknown>> = {
+  "import-config": { version: 1, mappings: [] },
+  "create-webhook": { url: "http://127.0.0.1:9/", events: ["sync.broken"] },
+  "change-webhook": { active: false },
+  "rename-workspace": { name: "Renamed" },
+  "create-token": { name: "another", owner: "owner@example.com", scopes: ["admin"] },
+  "create-mapping": { sf_object: "Lead", fields: ["LastName"] },
+  "update-mapping": { fields: ["LastName"] },
+};
+
+/** A workspace that holds one of each thing, and their ids as paths name them. */
+async function filled({ id, token }: TestWorkspace): Promise<Readonly<Record<string, string>>> {
+  const ask = async <Data>(method: string, path: string, body?: unknown) =>
+    dataOf<Data>(
+      await bridge.request(method, `/api/v1/t/${id}${path}`, { token, ...(body === undefined ? {} : { body }) }),
+    );
+  const paused = { fields: { LastName: {}, Email: {} }, bridge: { active: false } };
+  await ask("POST", "/config/import", { version: 1, mappings: [{ object_name: "Contact", config: paused }] });
+  await ask("POST", "/config/baseline");
+  const [mapping] = await ask<{ id: string }[]>("GET", "/mappings?include=inactive");
+  const receiver = await startReceiver(200);
+  onTestFinished(() => receiver.close());
+  const webhook = await ask<{ id: string }>("POST", "/webhooks", { url: receiver.url, events: ["sync.broken"] });
+  const { delivery_id } = await ask<{ delivery_id: string }>("POST", `/webhooks/${webhook.id}/test`);
+  const made = await ask<{ id: string }>("POST", "/tokens", BODIES["create-token"]);
+  return {
+    workspace_id: id,
+    mapping_id: mapping?.id ?? "",
+    webhook_id: webhook.id,
+    delivery_id,
+    token_id: made.id,
+  };
+}
+
+/** Everything that is kept, but when tokens were last used, how often addresses asked, and what the sweeper notes. */
+async function kept(): Promise<unknown> {
+  const tables = (Object.keys(TABLES) as TableName[]).filter((name) => name !== "rateLimits" && name !== "engine");
+  const items = tables.map(async (name) => {
+    const { Items = [] } = await database().client.send(new ScanCommand({ TableName: database().table(name) }));
+    return [name, Items.map(({ last_used_at: _, ...item }) => item)];
+  });
+  return Object.fromEntries(await Promise.all(items));
+}
 
 test("a read of the metrics needs none, and takes any", async () => {
   for (const authorization of [null, "Bearer nonsense", bearer("revoked")]) {

@@ -102,7 +102,7 @@ describe("an item is refused", () => {
       () => put({ v: times(33, () => null).reduce<AttributeValue>((inner) => ({ L: [inner] }), text("x")) }),
     ],
   ])("%s", async (_, command) => {
-    await expect(dynamodb.send(command())).rejects.toMatchObject({ name: "ValidationException" });
+    await expectRefused(command());
   });
 
   test("never of 399 KB", async () => {
@@ -134,7 +134,7 @@ describe("an expression is refused", () => {
     ],
     ["of more than 4 KB", () => query({ FilterExpression: times(500, () => "v <> :p").join(" AND ") })],
   ])("%s", async (_, command) => {
-    await expect(dynamodb.send(command() as UpdateItemCommand)).rejects.toMatchObject({ name: "ValidationException" });
+    await expectRefused(command());
   });
 });
 
@@ -213,9 +213,7 @@ describe("a transaction is refused", () => {
         }),
     ],
   ])("%s", async (_, command) => {
-    await expect(dynamodb.send(command() as TransactWriteItemsCommand)).rejects.toMatchObject({
-      name: "ValidationException",
-    });
+    await expectRefused(command());
   });
 
   test("as a whole, with a reason per item, when one condition fails", async () => {
@@ -248,6 +246,8 @@ describe("a transaction is refused", () => {
     });
     const { Item } = await dynamodb.send(new GetItemCommand({ TableName, Key: key() }));
     expect(Item?.["tokens"]).toEqual(number(1));
+    const { Item: other } = await dynamodb.send(new GetItemCommand({ TableName, Key: key("other") }));
+    expect(other).toBeUndefined();
   });
 });
 
@@ -265,9 +265,7 @@ describe("a batch is refused", () => {
       () => new BatchGetItemCommand({ RequestItems: { [TableName]: { Keys: times(101, (index) => key(index)) } } }),
     ],
   ])("%s", async (_, command) => {
-    await expect(dynamodb.send(command() as BatchWriteItemCommand)).rejects.toMatchObject({
-      name: "ValidationException",
-    });
+    await expectRefused(command());
   });
 });
 
@@ -309,3 +307,16 @@ describe("a lease", () => {
     expect([first, third].map(({ Attributes }) => Attributes?.["fence"])).toEqual([number(1), number(2)]);
   });
 });
+
+type Command = Parameters<DynamoDBClient["send"]>[0];
+
+/** Refused as not valid, and the items are what they were. */
+async function expectRefused(command: unknown): Promise<void> {
+  const items = async () => (await dynamodb.send(query({ ConsistentRead: true }))).Items;
+  const before = await items();
+
+  await expect(dynamodb.send(command as Command)).rejects.toMatchObject({ name: "ValidationException" });
+
+  expect(before).not.toEqual([]);
+  expect(await items()).toEqual(before);
+}

@@ -84,7 +84,11 @@ describe("a schedule is refused with ValidationException", () => {
       () => schedule({ KmsKeyArn: "arn:aws:kms:eu-local-1:000000000000:key/k" }),
     ],
   ])("%s", async (_, command) => {
+    const before = await schedules();
+
     await expect(scheduler.send(command())).rejects.toMatchObject({ name: "ValidationException" });
+
+    expect(await schedules()).toEqual(before);
   });
 
   test("without a word about its time window", async () => {
@@ -150,6 +154,17 @@ describe("what is not there, or is there already, has its own name", () => {
     ],
     ["a page of 101 schedules", () => new ListSchedulesCommand({ MaxResults: 101 }), "ValidationException"],
   ])("%s", async (_, command, name) => {
+    const before = await schedules();
+
     await expect(scheduler.send(command() as CreateScheduleCommand)).rejects.toMatchObject({ name });
+
+    expect(await schedules()).toEqual(before);
   });
 });
+
+/** All schedules, and one of them as it stands. */
+async function schedules() {
+  const { Schedules } = await scheduler.send(new ListSchedulesCommand({}));
+  const { $metadata: _, ...taken } = await scheduler.send(new GetScheduleCommand({ Name: "taken" }));
+  return { Schedules, taken };
+}

@@ -5,6 +5,7 @@ import {
   DeleteMessageCommand,
   DeleteQueueCommand,
   GetQueueAttributesCommand,
+  ListQueuesCommand,
   PurgeQueueCommand,
   ReceiveMessageCommand,
   type ReceiveMessageCommandInput,
@@ -89,7 +90,11 @@ describe("a message is refused", () => {
     ["with a group id with a space", () => message({ MessageGroupId: "a b" }), "InvalidParameterValue"],
     ["for a queue that does not exist", () => message({ QueueUrl: `${QueueUrl}-no` }), "QueueDoesNotExist"],
   ])("%s", async (_, command, name) => {
+    const before = await counts();
+
     await expect(sqs.send(command())).rejects.toMatchObject({ name });
+
+    expect(await counts()).toEqual(before);
   });
 
   test("with a parameter that SQS does not know", async () => {
@@ -126,7 +131,11 @@ describe("a batch is refused", () => {
       "TooManyEntriesInBatchRequest",
     ],
   ])("%s", async (_, command, name) => {
+    const before = await counts();
+
     await expect(sqs.send(command() as SendMessageBatchCommand)).rejects.toMatchObject({ name });
+
+    expect(await counts()).toEqual(before);
   });
 });
 
@@ -167,9 +176,11 @@ describe("a receipt handle", () => {
   }
 
   test("that nobody gave out is refused", async () => {
+    await received();
     const command = new DeleteMessageCommand({ QueueUrl, ReceiptHandle: "made-up" });
 
     await expect(sqs.send(command)).rejects.toMatchObject({ name: "ReceiptHandleIsInvalid" });
+    expect(await counts()).toEqual({ visible: 0, delayed: 0, inFlight: 1 });
   });
 
   test("of another queue is refused", async () => {
@@ -179,6 +190,7 @@ describe("a receipt handle", () => {
     const command = new DeleteMessageCommand({ QueueUrl: other.QueueUrl, ReceiptHandle: handle });
 
     await expect(sqs.send(command)).rejects.toMatchObject({ name: "ReceiptHandleIsInvalid" });
+    expect(await counts()).toEqual({ visible: 0, delayed: 0, inFlight: 1 });
   });
 
   test("hides no message that is no longer in flight", async () => {
@@ -186,6 +198,7 @@ describe("a receipt handle", () => {
     await hide(handle, 0);
 
     await expect(hide(handle, 30)).rejects.toMatchObject({ name: "MessageNotInflight" });
+    expect(await counts()).toEqual({ visible: 1, delayed: 0, inFlight: 0 });
   });
 
   test("hides no message for more than 12 hours in all", async () => {
@@ -195,6 +208,9 @@ describe("a receipt handle", () => {
 
     await expect(hide(handle, 43_200)).rejects.toMatchObject({ name: "InvalidParameterValue" });
     await expect(hide(handle, 43_201)).rejects.toMatchObject({ name: "InvalidParameterValue" });
+    expect(await counts()).toEqual({ visible: 0, delayed: 0, inFlight: 1 });
+    await cloud.clock.advance({ hours: 11 });
+    expect(await counts()).toEqual({ visible: 1, delayed: 0, inFlight: 0 });
   });
 });
 
@@ -239,7 +255,11 @@ describe("a queue is refused", () => {
       "InvalidParameterValue",
     ],
   ])("%s", async (_, command, name) => {
+    const before = await queuesAndSettings();
+
     await expect(sqs.send(command() as CreateQueueCommand)).rejects.toMatchObject({ name });
+
+    expect(await queuesAndSettings()).toEqual(before);
   });
 
   test("within 60 s of the deletion of one of the same name", async () => {
@@ -270,6 +290,22 @@ test("an action that the cloud does not have is refused by name", async () => {
     message: "AmazonSQS.AddPermission is not part of the embedded cloud.",
   });
 });
+
+/** Messages of the queue, by whether they can be seen. */
+async function counts() {
+  const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] }));
+  return {
+    visible: Number(Attributes["ApproximateNumberOfMessages"]),
+    delayed: Number(Attributes["ApproximateNumberOfMessagesDelayed"]),
+    inFlight: Number(Attributes["ApproximateNumberOfMessagesNotVisible"]),
+  };
+}
+
+async function queuesAndSettings() {
+  const { QueueUrls } = await sqs.send(new ListQueuesCommand({}));
+  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] }));
+  return { QueueUrls, Attributes };
+}
 
 /** Sends what the SDK would not. */
 async function post(action: string, input: object): Promise<unknown> {

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { handler as changeWebhook } from "../../functions/api/change-webhook.ts";
@@ -86,6 +87,8 @@ describe("a webhook", () => {
     expect(answer.status).toBe(400);
     expect(answer.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path }] });
     expect(answer.json?.error?.details?.[0]?.message).not.toBe("Invalid input");
+    expect((await world.call(listWebhooks, "list-webhooks")).json?.data).toEqual([]);
+    expect((await auditPage(webhookEntries(), { limit: 1, offset: 0 })).total).toBe(0);
   });
 
   test("tells what came of its deliveries over the last minutes, step by step", async () => {
@@ -215,22 +218,34 @@ describe("rotation", () => {
 
   test("may be repeated while the old secrets sign, five times", async () => {
     const webhook = await world.webhook({ answers: 200 });
-    const statuses: number[] = [];
-    for (let turn = 0; turn < 6; turn += 1) statuses.push((await rotate(webhook)).status);
+    const answers: Awaited<ReturnType<typeof rotate>>[] = [];
+    for (let turn = 0; turn < 6; turn += 1) answers.push(await rotate(webhook));
     await world.publish("sync.broken");
 
     await world.work();
 
-    expect(statuses).toEqual([200, 200, 200, 200, 200, 409]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 409]);
+    const fifth = answers[4]?.json?.data as { secret: string };
+    expect(signatureOf(webhook)).toBe(hmac(fifth.secret, webhook.receiver.received[0]?.body));
     expect(String(webhook.receiver.received[0]?.headers["webhook-signature"]).split(" ")).toHaveLength(6);
   });
 
   test.each(["-1", "1.5", "604801", "soon", ""])("with an overlap of %j is refused", async (overlap) => {
-    const answer = await rotate(await world.webhook({ answers: 200 }), overlap);
+    const webhook = await world.webhook({ answers: 200 });
+
+    const answer = await rotate(webhook, overlap);
 
     expect(answer.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path: "overlap_seconds" }] });
+    await world.publish("sync.broken");
+    await world.work();
+    expect(signatureOf(webhook)).toBe(hmac(webhook.secret, webhook.receiver.received[0]?.body));
+    expect(webhook.receiver.received[0]?.headers).not.toHaveProperty("x-bridge-signature-previous");
   });
 });
+
+const signatureOf = (webhook: WorldWebhook) => webhook.receiver.received[0]?.headers["x-bridge-signature"];
+const hmac = (secret: string, body = "") => `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+const webhookEntries = () => ({ workspaceId: world.workspace().id, actor: null, action: "webhook.created" });
 
 describe("a test event", () => {
   test("reaches this webhook alone, whatever it subscribed to, marked as a test", async () => {
