@@ -315,6 +315,32 @@ test("a value that a column refuses leaves its record alone aside, and the rest 
   expect(await customer.sql("SELECT position FROM salesforce._bridge_state")).toEqual([{ position: orgTime(60) }]);
 });
 
+test("a kill between the pieces of a refused page leaves the marks where they were, so that all of it comes again", async () => {
+  await customer.sql("ALTER TABLE salesforce.contact ADD CHECK (lastname <> 'forbidden')");
+  await customer.sql("UPDATE salesforce._bridge_state SET position = $1", [orgTime(0)]);
+  const records = Array.from({ length: 8 }, (_, n) => image(n, 1, { lastname: n === 7 ? "forbidden" : `L${n}` }));
+  const refused = page(records, { marks: { position: orgTime(60) } });
+  const position = () => customer.sql("SELECT position FROM salesforce._bridge_state");
+  let copies = 0;
+  const killed = await customer.cycle({
+    before: async (statement) => {
+      if (statement.startsWith("COPY")) copies += 1;
+      if (copies > 2) throw new Error("killed"); // the whole page, its first half; then the host is gone
+    },
+  });
+
+  await expect(killed.store.apply(killed.lease, refused)).rejects.toThrow("killed");
+  await killed.store.close();
+
+  expect(await contacts()).toHaveLength(4);
+  expect(await position()).toEqual([{ position: orgTime(0) }]);
+  await customer.sql("UPDATE salesforce._bridge_state SET lease_until = now()");
+  const { store, lease } = await customer.cycle();
+  expect(await store.apply(lease, refused)).toMatchObject({ inserted: 3, unchanged: 4, rejected: 1 });
+  expect(await contacts()).toHaveLength(7);
+  expect(await position()).toEqual([{ position: orgTime(60) }]);
+});
+
 describe("with an upsert field", () => {
   beforeEach(() => customer.provision({ configVersion: 2, upsertField: "Key__c" }));
 

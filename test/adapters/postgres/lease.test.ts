@@ -1,5 +1,7 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { holdLease } from "../../../lib/sync/hold-lease.ts";
 import { type BeginRequest, LeaseLost } from "../../../lib/sync/ports.ts";
+import { ModelClock } from "../../support/model-clock.ts";
 import { column } from "../../support/shapes.ts";
 import { type Customer, createCustomer, image, page } from "./customer.ts";
 
@@ -98,6 +100,48 @@ test("a lease that ran out goes to the next, and nothing of the first is written
   );
   await expect(store.finish(lease, END)).rejects.toBeInstanceOf(LeaseLost);
   expect(await customer.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: "Curie" }]);
+});
+
+describe("a cycle that is frozen between its mark and the look at the clock", () => {
+  /** Marks a change, freezes for so long, and asks to save; `meanwhile` happens while it is frozen. */
+  async function frozen(seconds: number, meanwhile: () => Promise<unknown>) {
+    await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+    const { store, lease } = await customer.cycle();
+    const [change] = await store.claim(lease, 1);
+    const clock = new ModelClock();
+    const hold = holdLease(store, lease, clock, clock.now() + 900_000);
+    const saving = hold.maySave(async (leaseSeconds) => {
+      const answer = await store.markSent(lease, "batch", [Number(change?.id)], leaseSeconds);
+      clock.pass(seconds);
+      await meanwhile();
+      return answer;
+    });
+    return { saving, lease };
+  }
+  const runsOut = (interval: string) =>
+    customer.sql(`UPDATE salesforce._bridge_state SET lease_until = now() + interval '${interval}'`);
+
+  test("saves nothing when another has the lease by then, and takes nothing from it", async () => {
+    const { saving, lease } = await frozen(49, async () => {
+      await runsOut("0 s");
+      await customer.cycle();
+    });
+
+    await expect(saving).rejects.toMatchObject({ name: "CycleStopped", reason: "lost" });
+    const store = await customer.store();
+    expect(await store.renew(lease, 30)).toBe("lost");
+    expect(await store.begin(request())).toEqual({ held: false, why: "running" });
+  });
+
+  test("renews the lease once more before it saves, when nobody has taken it", async () => {
+    const { saving } = await frozen(20, () => runsOut("10 s"));
+
+    await saving;
+
+    expect(
+      await customer.sql("SELECT lease_until > now() + interval '20 s' AS renewed FROM salesforce._bridge_state"),
+    ).toEqual([{ renewed: true }]);
+  });
 });
 
 test("a lease that is renewed outlives its first time", async () => {

@@ -209,3 +209,20 @@ test("after fifteen days the recycle bin lets go of a record, after seven a bulk
   expect(await org.records("SELECT Id FROM Contact", "queryAll")).toEqual([]);
   expect((await org.soap(`<undelete><ids>${id}</ids></undelete>`)).text).toContain("<success>false</success>");
 });
+
+test("an org that lags covers less than it was asked for, and tells nothing beyond", async () => {
+  const clock = new ManualClock(START);
+  const org = await openOrg({ clock });
+  const id = await org.create("Contact", { LastName: "Gone" });
+  clock.pass(240_000);
+  await org.call("DELETE", `sobjects/Contact/${id}`);
+  clock.pass(60_000);
+  await org.call("POST", "/_sim/faults", { kind: "laggingReplication", object: "Contact", milliseconds: 120_000 });
+  const window = `start=${encodeURIComponent("2026-02-03T04:00:00+00:00")}&end=${encodeURIComponent("2026-02-03T04:10:00+00:00")}`;
+
+  const lagging = await org.get(`sobjects/Contact/deleted?${window}`);
+  const after = await org.get(`sobjects/Contact/deleted?${window}`);
+
+  expect(lagging.json).toMatchObject({ deletedRecords: [], latestDateCovered: "2026-02-03T04:08:00.000+0000" });
+  expect(after.json).toMatchObject({ deletedRecords: [{ id }], latestDateCovered: "2026-02-03T04:10:00.000+0000" });
+});

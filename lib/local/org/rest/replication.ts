@@ -75,12 +75,14 @@ function windowOf(parts: Parts, object: SObject, start: string, end: string, day
   if (window.start.getTime() < now.getTime() - days * DAY_MS - MINUTE_MS) {
     throw new Refusal("INVALID_REPLICATION_DATE", `startDate cannot be more than ${days} days ago`);
   }
+  const lag = parts.faults.on("laggingReplication", { object: object.name });
   const settled = Math.min(
     window.end.getTime(),
-    now.getTime(),
+    now.getTime() - (lag?.milliseconds ?? 0),
     parts.transactions.oldestStart?.getTime() ?? now.getTime(),
   );
-  return { ...window, latestDateCovered: toMinute(new Date(settled)) };
+  const latestDateCovered = toMinute(new Date(settled));
+  return { ...window, ...(lag && { end: latestDateCovered }), latestDateCovered };
 }
 
 function toMinute(date: Date): Date {

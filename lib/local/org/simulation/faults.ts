@@ -22,6 +22,7 @@ const ON_REQUEST = [
 
 const ON_RECORD = ["lockedRow", "validation"] as const;
 const ON_DETAIL = [
+  "laggingReplication",
   "heldCommit",
   "failedJob",
   "abortedJob",
@@ -44,7 +45,7 @@ export const faultSchema = z.strictObject({
   nth: z.int().positive().default(1),
   /** How many matches fail from there on; 0 for all. */
   times: z.int().nonnegative().default(1),
-  /** For held commits, hangs and drips. */
+  /** For held commits, hangs, drips and lags. */
   milliseconds: z.int().nonnegative().default(1000),
   /** For small batches: records a page. */
   size: z.int().positive().default(1),

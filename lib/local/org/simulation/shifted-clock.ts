@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 
-/** A clock that can be moved ahead of the one it is built on. */
+/** A clock of its own: it can be moved ahead of the one it is built on, or behind. */
 export class ShiftedClock implements Clock {
   readonly #base: Clock;
   #aheadMs = 0;

@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import type { Mapping } from "../../lib/model/mapping.ts";
+import type { SyncWorld } from "../support/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+
+/** The org has a clock of its own, two minutes behind the service's. Whatever is asked of the org is asked by its time. */
+
+let world: SyncWorld;
+aWorldForEachTest(async (made) => {
+  ({ world } = made);
+  await world.control("POST", "/clock", { advanceMilliseconds: -120_000 });
+});
+
+const map = (): Promise<Mapping> => mapped(world, { object: "Contact", fields: ["LastName"] });
+const rows = () => world.sql("SELECT lastname FROM salesforce.contact ORDER BY id");
+const makeRecord = (LastName: string) => world.colleague("POST", "/sobjects/Contact", { LastName });
+
+/** Ends each cycle where it would look for what was committed late, which would find what the others have missed. */
+const withoutTheSlowLane = () =>
+  world.interfere((call) => {
+    if (call === "store.unseen") throw new Error("killed");
+  });
+
+test("a record that is made between two cycles arrives with the second", async () => {
+  const contact = await map();
+  await world.cycle(contact);
+
+  await world.pass(10);
+  await makeRecord("Ada");
+  await world.cycle(contact);
+
+  expect(await rows()).toEqual([{ lastname: "Ada" }]);
+});
+
+test("what getDeleted did not cover yet is asked for again, from where Salesforce says", async () => {
+  const contact = await map();
+  const { id } = (await makeRecord("Ada")) as { id: string };
+  await world.cycle(contact);
+  await world.pass(300);
+  await world.cycle(contact);
+  expect(await rows()).toEqual([{ lastname: "Ada" }]);
+  await world.pass(200);
+  await world.rest("DELETE", `/sobjects/Contact/${id}`);
+  await world.control("DELETE", "/recycle-bin");
+
+  await world.fault({ kind: "laggingReplication", object: "Contact", milliseconds: 180_000 });
+  await world.pass(100);
+  await world.cycle(contact);
+  const whileItLags = await rows();
+  await world.pass(300);
+  await world.cycle(contact);
+
+  expect(whileItLags).toEqual([{ lastname: "Ada" }]);
+  expect(await rows()).toEqual([]);
+});
+
+test("a first load hands over what was committed while it read, under a stamp from before it", async () => {
+  await world.fault({ kind: "heldCommit", path: "POST .*/sobjects/Contact", milliseconds: 40_000 });
+  const late = makeRecord("Late");
+  await world.heldUp();
+  await world.pass(20);
+  const contact = await map();
+  expect(await rows()).toEqual([]);
+  await world.pass(20);
+  await late;
+  withoutTheSlowLane();
+
+  await world.cycle(contact);
+
+  expect(await rows()).toEqual([{ lastname: "Late" }]);
+});
