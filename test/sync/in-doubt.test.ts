@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { keepSessions } from "../../lib/adapters/postgres/kept-sessions.ts";
 import { createOperations } from "../../lib/adapters/postgres/operate.ts";
 import { rowDesks } from "../../lib/adapters/postgres/row-desk.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
@@ -47,9 +48,10 @@ async function untilTheDoubtEnds(): Promise<void> {
 /** What the operator retries, as the settings area does. */
 async function retry(): Promise<void> {
   const [first] = await world.sql("SELECT id FROM salesforce._trigger_log WHERE state = 'FAILED' ORDER BY id");
-  await createOperations({ url: world.databaseUrl, schema: "salesforce" }).retryFailed(contact.id, [
-    Number(first?.["id"]),
-  ]);
+  await createOperations(
+    keepSessions(() => new Date()).take({ url: world.databaseUrl, schema: "salesforce" }),
+    "salesforce",
+  ).retryFailed(contact.id, [Number(first?.["id"])]);
 }
 
 describe("an insert without an upsert field whose answer was lost, and whose record somebody has changed since", () => {

@@ -1,32 +1,28 @@
 import type { TableShape } from "../../model/shape.ts";
-import type { PostgresConnection } from "../../model/workspace.ts";
 import { wholeRow } from "./capture.ts";
 import { hasFailed } from "./ended.ts";
+import type { KeptSession } from "./kept-sessions.ts";
 import type { Layout } from "./layout.ts";
-import type { Ask } from "./row-desk.ts";
-import { openSession } from "./session.ts";
+import { unlessUnprovisioned } from "./lease.ts";
 import { literal, metadata, name, qualified } from "./sql.ts";
 
 /** Captures rows that no record stands for, as if they were inserted now; those that wait or failed already are left. */
 export async function captureExisting(
-  connection: PostgresConnection,
-  ask: Ask,
+  kept: KeptSession,
+  schema: string,
   mappingId: string,
   limit: number,
 ): Promise<number> {
-  const { state, log } = metadata(connection.schema);
-  const [row] = await ask(`SELECT shape, layout FROM ${state} WHERE mapping_id = $1`, [mappingId]);
+  const { state, log } = metadata(schema);
+  const [row] = await unlessUnprovisioned(
+    kept.query(`SELECT shape, layout FROM ${state} WHERE mapping_id = $1`, [mappingId]),
+  );
   if (!row) return 0;
   const shape = row["shape"] as TableShape;
   const layout = row["layout"] as Layout;
-  const session = await openSession(connection);
-  try {
-    // A transaction of its own, whose zone and date style are those in which values are logged.
-    const captured = await session.transaction({}, captureStatement(log, shape, layout, limit), async (rows) => rows);
-    return captured.length;
-  } finally {
-    await session.close();
-  }
+  // A transaction of its own, whose zone and date style are those in which values are logged.
+  const statement = captureStatement(log, shape, layout, limit);
+  return await kept.transaction({}, statement, async (_, captured) => captured.length);
 }
 
 function captureStatement(log: string, shape: TableShape, layout: Layout, limit: number): string {

@@ -51,7 +51,10 @@ interface FencedSettings {
   readonly then?: readonly string[];
 }
 
-/** A transaction that nobody with a later fence, and no change of configuration, can overtake; else `LeaseLost`. */
+/**
+ * A transaction that nobody with a later fence, and no change of configuration, can overtake; else `LeaseLost`. Every
+ * transaction of ours locks in one order: a mapping's state, its load, the log, the totals, the customer's rows.
+ */
 export async function fenced<T>(
   { session, tables, mapped }: Workbench,
   lease: Lease,
@@ -63,7 +66,7 @@ export async function fenced<T>(
   const { table } = mapped(lease).shape;
   const version = anyVersion ? "" : ` AND config_version = ${lease.configVersion}`;
   const first = [
-    ...(changesState && lease.work === "load" ? [lockState(tables, lease)] : []),
+    ...(changesState && lease.work === "load" ? [lockState(tables, literal(lease.mappingId))] : []),
     thenLimit(
       `SELECT FROM ${leaseTable(tables, lease.work)} WHERE mapping_id = ${literal(lease.mappingId)}
         AND fence = ${lease.fence}${version} FOR NO KEY UPDATE`,
@@ -88,8 +91,9 @@ const thenLimit = (lock: string, milliseconds: number | undefined) =>
     ? lock
     : `WITH locked AS MATERIALIZED (${lock}) SELECT set_config('lock_timeout', '${milliseconds}', true) FROM locked`;
 
-const lockState = (tables: Metadata, lease: Lease) =>
-  `SELECT FROM ${tables.state} WHERE mapping_id = ${literal(lease.mappingId)} FOR NO KEY UPDATE`;
+/** Locks the row of a mapping, which is an expression. */
+export const lockState = ({ state }: Metadata, mapping: string): string =>
+  `SELECT FROM ${state} WHERE mapping_id = ${mapping} FOR NO KEY UPDATE`;
 
 /** An instant as ISO 8601 text whatever the session's date style; `instant` reads it back. */
 export const iso = (expression: string): string => `to_json(${expression}) #>> '{}'`;

@@ -1,17 +1,24 @@
 import type { PostgresConnection } from "../../model/workspace.ts";
 import { DatabaseUnavailable } from "../../monitoring/ports.ts";
 import { closeQuietly, createIdleSessions, isBroken } from "./idle-sessions.ts";
-import { sqlState } from "./patience.ts";
-import { DeadlinePassed, openSession, type Row, type Session } from "./session.ts";
+import { isClash, patiently, sqlState } from "./patience.ts";
+import { DeadlinePassed, openSession, type Row, type Session, type TransactionSettings } from "./session.ts";
 
 /**
  * A session for one request, its troubles told as `DatabaseUnavailable`; it is taken by the first question. One question
- * at a time.
+ * at a time. What a deadlock or a serialization failure has undone is done again, once: a request locks in the order of
+ * cycles (`fence.ts`), but the customer's own transactions have theirs.
  */
 export interface KeptSession {
   /** Takes a session without a question. */
   connect(): Promise<void>;
   query(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** As `Session` has it, with the session that `work` asks. */
+  transaction<T>(
+    settings: TransactionSettings,
+    first: string,
+    work: (session: Session, rows: readonly Row[]) => Promise<T>,
+  ): Promise<T>;
   /** Until the next question, if there is one. */
   giveBack(): void;
 }
@@ -38,24 +45,28 @@ export function keepSessions(now: () => Date): KeptSessions {
         session ??= await open(connection);
         return session;
       };
+      const once = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
+        try {
+          return await work(await take());
+        } catch (error) {
+          if (!isBroken(error, session)) throw error;
+          closeQuietly(session);
+          session = null;
+          if (!wasKept || error instanceof DeadlinePassed) throw error;
+        }
+        // The server closed it while nobody used it.
+        wasKept = false;
+        session = await open(connection);
+        return await work(session);
+      };
+      const ask = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
+        patiently(2, isClash, () => once(work)).catch((error: unknown) => {
+          throw asUnavailable(error);
+        });
       return {
         connect: async () => void (await take()),
-        query: async (text, values = []) => {
-          try {
-            return await (await take()).query(text, values);
-          } catch (error) {
-            if (!isBroken(error, session)) throw asUnavailable(error);
-            closeQuietly(session);
-            session = null;
-            if (!wasKept || error instanceof DeadlinePassed) throw asUnavailable(error);
-          }
-          // The server closed it while nobody used it.
-          wasKept = false;
-          session = await open(connection);
-          return session.query(text, values).catch((error: unknown) => {
-            throw asUnavailable(error);
-          });
-        },
+        query: (text, values = []) => ask((of) => of.query(text, values)),
+        transaction: (settings, first, work) => ask((of) => of.transaction(settings, first, (rows) => work(of, rows))),
         giveBack: () => {
           if (session) idle.keep(connection.url, session);
           session = null;

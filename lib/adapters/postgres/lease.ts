@@ -12,7 +12,7 @@ import {
 } from "../../sync/ports.ts";
 import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "./backlog.ts";
 import { addCount, hasCounts } from "./cycle-counts.ts";
-import { instant, iso, leaseTable, renewal, type Workbench } from "./fence.ts";
+import { instant, iso, leaseTable, lockState, renewal, type Workbench } from "./fence.ts";
 import type { Layout, MappedTable } from "./layout.ts";
 import { hasOrder, waits } from "./log-index.ts";
 import { loadMark, pullMarksToSet } from "./marks.ts";
@@ -207,9 +207,9 @@ function finishStatement(
     ...marks,
   ];
   return `
-    WITH lease AS (
-      SELECT *, fence = $2 AS is_ours, fence = $2 AND config_version = $3 AS is_current
-      FROM ${leaseTable(tables, lease.work)} WHERE mapping_id = $1 FOR NO KEY UPDATE
+    WITH ${isCycle ? "" : `mapping AS (${lockState(tables, "$1")}), `}lease AS (
+      SELECT l.*, l.fence = $2 AS is_ours, l.fence = $2 AND l.config_version = $3 AS is_current
+      FROM ${leaseTable(tables, lease.work)} l ${isCycle ? "" : "CROSS JOIN mapping"} WHERE l.mapping_id = $1 FOR NO KEY UPDATE OF l
     ), ended AS (
       UPDATE ${tables.state} s SET api_calls = ${withCalls("$5")},
         ${[...(isCycle ? RELEASED.map((clause) => when("is_ours", clause)) : []), ...whileCurrent.map((clause) => when("is_current", clause))].join(", ")}

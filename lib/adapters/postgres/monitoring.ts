@@ -105,7 +105,7 @@ function monitoredDatabase(
     requestAbort: async (mappingId, requestedAt) => {
       const rows = await ask(
         `INSERT INTO ${tables.aborts} (mapping_id, fence, requested_at)
-         SELECT mapping_id, fence, $2 FROM ${tables.state} WHERE ${isHeld}
+         SELECT mapping_id, fence, $2 FROM ${tables.state} WHERE ${isHeld} FOR KEY SHARE
          ON CONFLICT (mapping_id) DO UPDATE SET fence = excluded.fence, requested_at = excluded.requested_at
          RETURNING mapping_id`,
         [mappingId, requestedAt],

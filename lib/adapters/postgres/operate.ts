@@ -1,11 +1,10 @@
 import { IN_DOUBT } from "../../model/in-doubt.ts";
-import type { PostgresConnection } from "../../model/workspace.ts";
 import { hasFailed } from "./ended.ts";
 import { HELD_AT_ONCE } from "./held-changes.ts";
+import type { KeptSession } from "./kept-sessions.ts";
 import type { Layout } from "./layout.ts";
 import { BEGINNING } from "./log-index.ts";
 import { refusalOf } from "./refusal.ts";
-import { openSession, type Session } from "./session.ts";
 import { isOfTable, literal, type Metadata, metadata, name, qualified } from "./sql.ts";
 
 /** What an operator does to a mapping by hand. Each answers how many rows it concerned. */
@@ -17,35 +16,25 @@ export interface Operations {
 }
 
 /** An operator's hand in a customer's database. */
-export function createOperations(connection: PostgresConnection): Operations {
-  const tables = metadata(connection.schema);
-  const within = async (work: (session: Session) => Promise<number>) => {
-    const session = await openSession(connection);
-    try {
-      return await work(session);
-    } finally {
-      await session.close();
-    }
-  };
+export function createOperations(kept: KeptSession, schema: string): Operations {
+  const tables = metadata(schema);
   return {
-    confirmDeletes: (mappingId, most) => within((session) => confirmDeletes(session, tables, mappingId, most)),
-    retryFailed: (mappingId, logIds) =>
-      within((session) => retryFailed(session, tables, connection.schema, mappingId, logIds)),
+    confirmDeletes: (mappingId, most) => confirmDeletes(kept, tables, mappingId, most),
+    retryFailed: (mappingId, logIds) => retryFailed(kept, tables, schema, mappingId, logIds),
   };
 }
 
 /** In parts, each for good by itself: a million at once would take longer than a statement may, and none would go. */
-async function confirmDeletes(session: Session, tables: Metadata, mappingId: string, most: number): Promise<number> {
+async function confirmDeletes(kept: KeptSession, tables: Metadata, mappingId: string, most: number): Promise<number> {
   let all = 0;
   for (let part = 1; part > 0 && all < most; all += part) {
-    part = await confirmRows(session, tables, mappingId);
+    part = await confirmRows(kept, tables, mappingId);
   }
   // What comes to be held meanwhile has not been seen by whoever confirms.
-  const [held] = await session.query<{ last: number | null }>(`SELECT max(l.id) AS last FROM ${heldOf(tables)}`, [
-    mappingId,
-  ]);
-  for (let after: number | null = BEGINNING; after !== null && held?.last != null && all < most; ) {
-    const part = await confirmRecords(session, tables, mappingId, { after, until: held.last });
+  const [held] = await kept.query(`SELECT max(l.id) AS last FROM ${heldOf(tables)}`, [mappingId]);
+  const until = held?.["last"] as number | null | undefined;
+  for (let after: number | null = BEGINNING; after !== null && until != null && all < most; ) {
+    const part = await confirmRecords(kept, tables, mappingId, { after, until });
     all += part.confirmed;
     after = part.last;
   }
@@ -56,8 +45,8 @@ const heldOf = ({ state, log }: Metadata): string =>
   `${state} s JOIN ${log} l ON ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL AND l.held
      AND (l.due_at IS NOT NULL OR l.held) WHERE s.mapping_id = $1`;
 
-async function confirmRows(session: Session, { heldDeletes }: Metadata, mappingId: string): Promise<number> {
-  const [rows] = await session.query<{ confirmed: number }>(
+async function confirmRows(kept: KeptSession, { heldDeletes }: Metadata, mappingId: string): Promise<number> {
+  const [rows] = await kept.query(
     `WITH rows AS (
        UPDATE ${heldDeletes} SET confirmed = true WHERE mapping_id = $1 AND NOT confirmed AND sfid = ANY (ARRAY(
          SELECT sfid FROM ${heldDeletes} WHERE mapping_id = $1 AND NOT confirmed LIMIT ${HELD_AT_ONCE}))
@@ -66,16 +55,16 @@ async function confirmRows(session: Session, { heldDeletes }: Metadata, mappingI
      SELECT count(*) AS confirmed FROM rows`,
     [mappingId],
   );
-  return rows?.confirmed ?? 0;
+  return Number(rows?.["confirmed"] ?? 0);
 }
 
 async function confirmRecords(
-  session: Session,
+  kept: KeptSession,
   tables: Metadata,
   mappingId: string,
   { after, until }: { readonly after: number; readonly until: number },
 ): Promise<{ readonly confirmed: number; readonly last: number | null }> {
-  const [records] = await session.query<{ confirmed: number; last: number | null }>(
+  const [records] = await kept.query(
     `WITH records AS (
        UPDATE ${tables.log} SET held = false, confirmed = true WHERE held AND id = ANY (ARRAY(
          SELECT l.id FROM ${heldOf(tables)} AND l.id > $2 AND l.id <= $3
@@ -85,21 +74,21 @@ async function confirmRecords(
      SELECT count(*) AS confirmed, max(id) AS last FROM records`,
     [mappingId, after, until],
   );
-  return records ?? { confirmed: 0, last: null };
+  return { confirmed: Number(records?.["confirmed"] ?? 0), last: (records?.["last"] as number | null) ?? null };
 }
 
 async function retryFailed(
-  session: Session,
+  kept: KeptSession,
   tables: Metadata,
   schema: string,
   mappingId: string,
   logIds: readonly number[],
 ): Promise<number> {
   const first = `SELECT table_name, layout FROM ${tables.state} WHERE mapping_id = ${literal(mappingId)}`;
-  const [mapping] = await session.query<{ table_name: string; layout: Layout }>(first);
+  const [mapping] = await kept.query(first);
   if (!mapping) return 0;
-  const { table_name: table, layout } = mapping;
-  return await session.transaction({ silence: table }, first, async () => {
+  const { table_name: table, layout } = mapping as { readonly table_name: string; readonly layout: Layout };
+  return await kept.transaction({ silence: table }, `${first} FOR NO KEY UPDATE`, async (session) => {
     const retried = await session.query<{ record_id: number }>(
       `WITH retried AS (
          UPDATE ${tables.log} l SET state = 'NEW', processed_at = NULL, processed_tx = NULL, last_operation = NULL,

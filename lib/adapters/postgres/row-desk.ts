@@ -23,7 +23,7 @@ export type Ask = (text: string, values?: readonly unknown[]) => Promise<readonl
 
 function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
   const tables = metadata(connection.schema);
-  const operations = createOperations(connection);
+  const operations = createOperations(kept, connection.schema);
   const ask: Ask = (text, values = []) => unlessUnprovisioned(kept.query(text, values));
 
   return {
@@ -80,7 +80,7 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
 
     startOver: async (mappingId) => (await ask(startOverOf(tables), [mappingId])).length > 0,
 
-    captureExisting: (mappingId, limit) => captureExisting(connection, ask, mappingId, limit),
+    captureExisting: (mappingId, limit) => captureExisting(kept, connection.schema, mappingId, limit),
 
     [Symbol.asyncDispose]: async () => kept.giveBack(),
   };

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { keepSessions } from "../../../lib/adapters/postgres/kept-sessions.ts";
 import { createOperations } from "../../../lib/adapters/postgres/operate.ts";
 import { contactShape } from "../../support/shapes.ts";
 import { type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "./customer.ts";
@@ -10,7 +11,8 @@ beforeEach(async () => {
 afterEach(() => customer.close());
 
 const END = { marks: {}, pulledAt: null, apiCalls: {}, error: null };
-const operations = () => createOperations({ url: customer.url, schema: "salesforce" });
+const operations = () =>
+  createOperations(keepSessions(() => customer.now).take({ url: customer.url, schema: "salesforce" }), "salesforce");
 const ALL = Number.POSITIVE_INFINITY;
 const minutesLater = (minutes: number) => {
   customer.now = new Date(customer.now.getTime() + minutes * 60_000);

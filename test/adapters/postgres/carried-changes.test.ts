@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { keepSessions } from "../../../lib/adapters/postgres/kept-sessions.ts";
 import { postgresMonitoring } from "../../../lib/adapters/postgres/monitoring.ts";
 import { createOperations } from "../../../lib/adapters/postgres/operate.ts";
 import type { JsonArray } from "../../../lib/model/json-array.ts";
@@ -207,7 +208,10 @@ test("a write that ends in doubt leaves in doubt what it carries, too", async ()
 });
 
 test("an operator's retry leaves alone what a newer change carries just now, and takes it again afterwards", async () => {
-  const operations = createOperations({ url: customer.url, schema: "salesforce" });
+  const operations = createOperations(
+    keepSessions(() => customer.now).take({ url: customer.url, schema: "salesforce" }),
+    "salesforce",
+  );
   await insert();
   await refuse();
   await update("m@example.com");

@@ -3,7 +3,7 @@ import { holdLease } from "../../../lib/sync/hold-lease.ts";
 import { type BeginRequest, LeaseLost } from "../../../lib/sync/ports.ts";
 import { ModelClock } from "../../support/model-clock.ts";
 import { column } from "../../support/shapes.ts";
-import { type Customer, createCustomer, image, page } from "./customer.ts";
+import { type Customer, createCustomer, image, page, untilSomebodyWaits } from "./customer.ts";
 
 let customer: Customer;
 beforeEach(async () => {
@@ -79,6 +79,21 @@ test("long work runs beside a cycle, and a page of it never holds the beat back"
   );
 
   expect(during).toMatchObject({ held: true, lease: { work: "cycle" } });
+});
+
+test("the end of long work locks the mapping's row before its load, as a reload does", async () => {
+  const load = await customer.cycle({ work: "load" });
+  const other = await customer.connect();
+  await other.query("BEGIN");
+  await other.query("SELECT FROM salesforce._bridge_state FOR UPDATE");
+
+  const ending = load.store.finish(load.lease, END);
+  await untilSomebodyWaits(customer.application);
+  await other.query("SELECT FROM salesforce._bridge_loads FOR UPDATE NOWAIT");
+  await other.query("COMMIT");
+  await ending;
+
+  expect(await customer.sql("SELECT lease_until FROM salesforce._bridge_loads")).toEqual([{ lease_until: null }]);
 });
 
 test("a lease that ran out goes to the next, and nothing of the first is written any more", async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { keepSessions } from "../../../lib/adapters/postgres/kept-sessions.ts";
 import { createOperations } from "../../../lib/adapters/postgres/operate.ts";
 import { accepted, type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "./customer.ts";
 
@@ -276,7 +277,10 @@ test("what failed is sent again when an operator says so, whatever its rows can 
   await store.settle(lease, [{ kind: "refused", changeIds: [id], recordId, action, error: "X: no" }]);
   await close();
 
-  const operations = createOperations({ url: customer.url, schema: "salesforce" });
+  const operations = createOperations(
+    keepSessions(() => customer.now).take({ url: customer.url, schema: "salesforce" }),
+    "salesforce",
+  );
   expect(await operations.retryFailed("map_contact", [id])).toBe(1);
 
   expect((await rows()).map(([, , told]) => told)).toEqual(["FAILED", "PENDING"]);
