@@ -128,6 +128,37 @@ test("deletes that are under way or in doubt count among those of the hour", asy
   expect([sent.length, more.length]).toEqual([80, 20]);
 });
 
+test("deletes that Salesforce has accepted within the hour count as well", async () => {
+  const { store, lease } = await withRows(300);
+  await customer.sql("DELETE FROM salesforce.contact WHERE id <= 80");
+  const accepted = await pushAll({ store, lease }, () => null, orgTime(5));
+  await customer.sql("DELETE FROM salesforce.contact WHERE id <= 160");
+  minutesLater(59);
+
+  const more = await store.claim(lease, 1_000);
+  await store.finish(lease, END);
+
+  expect([accepted.length, more.length]).toEqual([80, 20]);
+  expect((await customer.cycle()).begun.heldDeletes).toBe(60);
+});
+
+test.each([
+  ["key-1", "KEY-1"],
+  ["ÄÖÜ", "äöü"],
+])(
+  "a new row whose upsert value is that of a held delete in another case waits behind it: %s, %s",
+  async (value, same) => {
+    const { store, lease } = await withRows(120);
+    await store.apply(lease, page([image(120, 2, { lastname: "L120", key__c: value })]));
+    await customer.sql("DELETE FROM salesforce.contact");
+    await customer.sql("INSERT INTO salesforce.contact (key__c, lastname) VALUES ($1, 'again')", [same]);
+
+    const claimed = await store.claim(lease, 1_000);
+
+    expect(claimed.map(({ action }) => action)).toEqual(Array(100).fill("DELETE"));
+  },
+);
+
 test("a new row with the upsert value of a held delete waits behind it, other rows do not", async () => {
   const { store, lease } = await withRows(120);
   await customer.sql("DELETE FROM salesforce.contact");
