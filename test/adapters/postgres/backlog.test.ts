@@ -36,6 +36,26 @@ test("every cycle tells how many rows wait, to the row", async () => {
   expect(await waitingAfter(0)).toBe(9_999);
 });
 
+test.each([
+  ["in its order", "SELECT"],
+  ["of a version before, which has no index of its order", "DROP INDEX salesforce._bridge_log_waiting_in_order"],
+])("what is under way does not wait any more, in a log %s", async (_, prepare) => {
+  await customer.sql(prepare);
+  await insert(5);
+  const { store, lease } = await customer.cycle();
+  const sent = await store.claim(lease, 2);
+  await store.markSent(
+    lease,
+    "a batch",
+    sent.map(({ id }) => id),
+  );
+
+  const { queueDepth } = await store.finish(lease, END);
+
+  expect(sent).toHaveLength(2);
+  expect(queueDepth).toBe(3);
+});
+
 test("a long backlog is counted the more rarely the longer it is", async () => {
   await insert(20_000);
   expect(await waitingAfter(0)).toBe(20_000);
