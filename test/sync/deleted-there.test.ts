@@ -102,6 +102,28 @@ describe("a record that was deleted in Salesforce beneath a change of its row", 
   });
 });
 
+test.each([
+  ["before", "Curie"],
+  ["behind", "Meitner"],
+])("an update %s one whose record is brought back ends as Salesforce has answered it", async (_, gone) => {
+  await meet("postgres_wins");
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Meitner')");
+  await world.cycle(contact);
+  const [record] = await world.soql(`SELECT Id FROM Contact WHERE LastName = '${gone}'`);
+  await world.rest("DELETE", `/sobjects/Contact/${record?.["Id"]}`);
+  await world.sql("UPDATE salesforce.contact SET title = 'Professor'");
+
+  await world.cycle(contact);
+  await world.cycle(contact);
+
+  expect((await changes()).map(({ state }) => state)).toEqual(Array(4).fill("SUCCESS"));
+  expect(await world.soql("SELECT LastName, Title FROM Contact ORDER BY LastName")).toEqual([
+    { LastName: "Curie", Title: "Professor" },
+    { LastName: "Meitner", Title: "Professor" },
+  ]);
+  expect(await world.sql("SELECT rows_failed::int FROM salesforce._bridge_state")).toEqual([{ rows_failed: 0 }]);
+});
+
 describe("an update that ran beside one whose record cannot be brought back", () => {
   beforeEach(async () => {
     await meet("postgres_wins");
