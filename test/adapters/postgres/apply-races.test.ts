@@ -244,9 +244,11 @@ test("a table that is locked as a whole, as while an index is made, sets no reco
   const changed = page([image(1, 2, { lastname: "Sklodowska" }), image(2, 2, { lastname: "Noether" })]);
 
   await expect(store.apply(lease, changed)).rejects.toMatchObject({ code: "55P03" });
+  const meanwhile = await customer.sql("SELECT lastname FROM salesforce.contact");
   await user.query("COMMIT");
   const applied = await store.apply(lease, changed);
 
+  expect(meanwhile).toEqual([{ lastname: "Curie" }]);
   expect(await customer.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
   expect(applied).toMatchObject({ updated: 1, inserted: 1 });
 });

@@ -101,6 +101,8 @@ test("a log that is not Heroku Connect's is refused even when it is to be adopte
     code: "CONFLICT",
     message: expect.stringContaining("is not Heroku Connect's"),
   });
+  const tables = "SELECT relname FROM pg_class WHERE relnamespace = 'salesforce'::regnamespace AND relkind = 'r'";
+  expect(await customer.sql(tables)).toEqual([{ relname: "_trigger_log" }]);
 });
 
 test("until a table is adopted Heroku Connect's triggers capture it, from then on ours do", async () => {

@@ -101,9 +101,11 @@ test("a lease that ran out goes to the next, and nothing of the first is written
   const first = await customer.cycle();
   const [change] = await first.store.claim(first.lease, 1);
   const id = Number(change?.id);
-  await customer.sql("UPDATE salesforce._bridge_state SET lease_until = now()");
+  await customer.sql("UPDATE salesforce._bridge_state SET lease_until = now(), running_failed = 3");
   await customer.cycle();
+  await customer.sql("UPDATE salesforce._bridge_state SET running_failed = 3");
   const { store, lease } = first;
+  const before = await everything();
 
   expect(await store.renew(lease, 30)).toBe("lost");
   await expect(store.claim(lease, 1)).rejects.toBeInstanceOf(LeaseLost);
@@ -113,8 +115,16 @@ test("a lease that ran out goes to the next, and nothing of the first is written
   await expect(store.settle(lease, [{ kind: "settled", changeIds: [id], recordId: 1 }])).rejects.toBeInstanceOf(
     LeaseLost,
   );
-  await expect(store.finish(lease, END)).rejects.toBeInstanceOf(LeaseLost);
-  expect(await customer.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: "Curie" }]);
+  await store.release(lease, [id]);
+  const marks = { position: new Date(1000), slow: new Date(1000), deleted: new Date(1000) };
+  await expect(store.finish(lease, { ...END, marks, pulledAt: new Date(1000), error: "stale" })).rejects.toBeInstanceOf(
+    LeaseLost,
+  );
+  expect(await everything()).toEqual(before);
+  expect(await (await customer.store()).begin(request()), "the successor still has it").toEqual({
+    held: false,
+    why: "running",
+  });
 });
 
 describe("a cycle that is frozen between its mark and the look at the clock", () => {
@@ -159,6 +169,21 @@ describe("a cycle that is frozen between its mark and the look at the clock", ()
   });
 });
 
+/** Every row of the table, and of what is kept of it. */
+async function everything(): Promise<unknown> {
+  const tables = ["contact", "_trigger_log", "_bridge_state", "_bridge_loads", "_bridge_totals", "_bridge_in_hand"];
+  const more = [
+    "_bridge_outbox",
+    "_bridge_pushed",
+    "_bridge_tombstones",
+    "_bridge_inbound_errors",
+    "_bridge_conflicts",
+  ];
+  return Promise.all(
+    [...tables, ...more].map((table) => customer.sql(`SELECT * FROM salesforce.${table} t ORDER BY t::text`)),
+  );
+}
+
 test("a lease that is renewed outlives its first time", async () => {
   const { store, lease } = await customer.cycle({ leaseSeconds: 0 });
 
@@ -181,6 +206,7 @@ test("a change of configuration ends the running cycle, whose results still coun
 
   expect(await store.renew(lease, 30)).toBe("lost");
   await expect(store.apply(lease, page([image(2, 1, { lastname: "x" })]))).rejects.toBeInstanceOf(LeaseLost);
+  expect(await customer.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: "Curie" }]);
   await expect(store.finish(lease, { ...END, apiCalls: { SOAP: 1 } })).rejects.toBeInstanceOf(LeaseLost);
   expect(await customer.sql("SELECT api_calls, last_run_at FROM salesforce._bridge_state")).toEqual([
     { api_calls: { SOAP: 1 }, last_run_at: null },

@@ -181,6 +181,12 @@ test("duplicates in the upsert column are refused, and nothing half-built stays"
     code: "CONFLICT",
     message: expect.stringMatching(/key__c holds values more than once/),
   });
+  const built = await customer.sql(
+    `SELECT attname FROM pg_attribute WHERE attrelid = 'salesforce.contact'::regclass AND attnum > 0 ORDER BY 1`,
+  );
+  expect(built.map(({ attname }) => attname)).toEqual(["id", "key__c"]);
+  expect(await customer.sql("SELECT FROM pg_trigger WHERE tgrelid = 'salesforce.contact'::regclass")).toEqual([]);
+  expect(await customer.sql("SELECT FROM salesforce._bridge_state")).toEqual([]);
   await customer.sql("UPDATE salesforce.contact SET key__c = 'L' WHERE id = 2");
   await customer.provision();
 
@@ -205,9 +211,17 @@ test("a second workspace is refused the schema of the first", async () => {
   customer = await createCustomer();
   const other = createProvisioner({ url: customer.url, schema: "salesforce" }, () => customer.now);
 
-  const refused = other.provision(mappingOf(customer.shape, "w_2"), customer.shape);
+  const kept = () =>
+    customer.sql(
+      "SELECT workspace_id, schema_version, mapping_id, config_version, shape FROM salesforce._bridge_meta, salesforce._bridge_state",
+    );
+  const before = await kept();
+
+  const refused = other.provision(mappingOf(customer.shape, "w_2"), { ...customer.shape, configVersion: 2 });
 
   await expect(refused).rejects.toMatchObject({ code: "CONFLICT", message: expect.stringMatching(/workspace w_1/) });
+  expect(before).toMatchObject([{ workspace_id: "w_1", mapping_id: "map_contact" }]);
+  expect(await kept()).toEqual(before);
 });
 
 test("a schema that another product logs in is refused, and left as it is", async () => {

@@ -191,6 +191,11 @@ test("a record whose row refuses to take it, with whatever SQLSTATE, is kept apa
 
   await raising("PERFORM public.gone()");
   await expect(store.apply(lease, page([image(4, 2, { lastname: "L4" })]))).rejects.toMatchObject({ code: "42883" });
+  expect(await customer.sql("SELECT lastname FROM salesforce.contact ORDER BY id")).toEqual([
+    { lastname: "L1" },
+    { lastname: "L3" },
+  ]);
+  expect(await customer.sql("SELECT sfid FROM salesforce._bridge_inbound_errors")).toEqual([{ sfid: sfidOf(2) }]);
 });
 
 test("rows that refuse among many are looked for a few at a time, and those of a table that is closed are told apart no more", async () => {
