@@ -11,7 +11,8 @@ export const readObject = endpoint({
   route: "read-object",
   summary:
     "One object of the org with its fields: type, whether required, external id, formula. Costs one API call; " +
-    "?parents=true tells external ids that name parents, too, for one call more each, 25 at most.",
+    "?parents=true tells external ids that name parents, too, for one call more each, 25 at most. " +
+    "What other records change in a formula or roll-up reaches its row with the record's next own change or the daily sweep.",
   input: z.object({ parents: flag() }),
   output: objectWithFields,
   services: () => ({ catalog: catalog() }),

@@ -25,7 +25,7 @@ const fieldView = z.object({
   updateable: z.boolean(),
   external_id: z.boolean(),
   unique: z.boolean(),
-  /** A formula or roll-up: changes that its parents cause arrive only with the record's next own change. */
+  /** A formula or roll-up: what other records change in it arrives with the record's next own change, or the daily sweep. */
   calculated: z.boolean(),
   /** Whether a column can hold it. */
   mappable: z.boolean(),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { eventRows, mappings } from "../../functions/composition.ts";
 import { cycleServices } from "../../functions/cycle-services.ts";
-import { type Org, startOrg } from "../../lib/local/org/start-org.ts";
+import { type Org, type OrgOptions, startOrg } from "../../lib/local/org/start-org.ts";
 import type { Event } from "../../lib/model/event.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import type { CycleMessage, LoadMessage } from "../../lib/model/messages.ts";
@@ -82,7 +82,7 @@ export interface SyncWorld {
 /** Starts it all, empty, in a cloud that a test file starts once: the service keeps to the first that it meets. */
 export async function createSyncWorld(
   cloud: BridgeCloud,
-  options: { readonly dailyApiRequests?: number } = {},
+  options: Pick<OrgOptions, "dailyApiRequests" | "definition"> = {},
 ): Promise<SyncWorld> {
   const folder = mkdtempSync(join(tmpdir(), "bridge-org-"));
   const waits = createWaits();

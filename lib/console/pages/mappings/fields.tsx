@@ -86,7 +86,11 @@ function Marks({ field }: { readonly field: Field }) {
     <span
       key={mark}
       className="tag"
-      title={mark === "formula" ? "What its parents change arrives only with the record's next own change." : undefined}
+      title={
+        mark === "formula"
+          ? "What other records change in it arrives with the record's next own change, or within a day."
+          : undefined
+      }
     >
       {mark}
     </span>
