@@ -96,9 +96,9 @@ function oneClaim({ claimProbe }: EngineMemory): EngineMemory["claimProbe"] {
 function oneTelling({ saveBudget }: EngineMemory): EngineMemory["saveBudget"] {
   const steps = new Map<string, number>();
   return async (workspaceId, budget) => {
-    if (steps.get(workspaceId) === budget.step) return;
+    if (steps.get(workspaceId) === budget.step) return false;
     steps.set(workspaceId, budget.step);
-    await saveBudget(workspaceId, budget).catch((error: unknown) => {
+    return await saveBudget(workspaceId, budget).catch((error: unknown) => {
       steps.delete(workspaceId);
       throw error;
     });

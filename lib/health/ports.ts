@@ -21,6 +21,8 @@ export interface EngineReports {
     readonly usage: Usage | null;
     /** How far the engine has stepped back from the org's calls. */
     readonly budgetStep: number;
+    /** When it did so; null: not known. */
+    readonly budgetSince: Date | null;
   }>;
 }
 

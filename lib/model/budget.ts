@@ -3,6 +3,8 @@ export interface Budget {
   /** The org's own count of the last 24 hours and its limit; null before the first answer. */
   readonly usage: Usage | null;
   readonly step: number;
+  /** When this step began; null or left out: never changed, or not known. */
+  readonly since?: Date | null;
 }
 
 export interface Usage {
@@ -37,11 +39,39 @@ const HYSTERESIS = 0.03;
 const ASK_AGAIN_SECONDS = 300;
 
 /** The budget after an answer that told the org's count. */
-export function afterAnswer(before: Budget, usage: Usage): Budget {
+export function afterAnswer(before: Budget, usage: Usage): Budget & { readonly usage: Usage } {
   const share = usage.limit > 0 ? usage.used / usage.limit : 0;
   const reached = STEPS.findLastIndex(({ from }) => share >= from);
   const held = STEPS.findLastIndex(({ from }) => share >= from - HYSTERESIS);
-  return { usage, step: before.step > reached ? Math.min(before.step, held) : reached };
+  const step = before.step > reached ? Math.min(before.step, held) : reached;
+  return { usage, step, since: step === before.step ? (before.since ?? null) : usage.at };
+}
+
+/** Salesforce counts the calls of the last 24 hours. */
+const COUNTED_MILLISECONDS = 24 * 3_600_000;
+
+/** When all calls that were counted as the step began have left Salesforce's count; null: nothing is held back. */
+export function endsBy({ usage, step, since }: Budget): Date | null {
+  const began = since ?? usage?.at;
+  return step === 0 || !began ? null : new Date(began.getTime() + COUNTED_MILLISECONDS);
+}
+
+/** What is held back for the sake of the org's calls, and until when, in a sentence. */
+export function tellBudget(budget: Budget & { readonly usage: Usage }): string {
+  const { usage, step } = budget;
+  const { from, stretch, pushes } = STEPS[step] ?? STEPS[0];
+  const counted = `Salesforce counts ${usage.used} of ${usage.limit} API calls in 24 hours`;
+  if (stretch === 1) return `${counted}: pulls and saves run as configured`;
+  const pulled = stretch === null ? "pulls have stopped" : `pulls run ${stretch} times less often`;
+  const sent = pushes ? "changes are still sent" : "changes wait";
+  const below = Math.ceil(usage.limit * (from - HYSTERESIS));
+  const time = endsBy(budget)?.toISOString().slice(0, 16);
+  return `${counted}: ${pulled}, ${sent}; this ends below ${below} calls, by ${time}Z unless other clients use more`;
+}
+
+/** Whether any of a mapping's work is held back: pulls from the first step on, saves in the last. */
+export function isSparing({ step }: Budget, pulls: boolean): boolean {
+  return step > 0 && (pulls || STEPS[step]?.pushes === false);
 }
 
 export interface Allowance {

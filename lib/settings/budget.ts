@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { Mappings } from "../config/ports.ts";
 import type { EngineReports } from "../health/ports.ts";
-import { allowance } from "../model/budget.ts";
+import { allowance, endsBy } from "../model/budget.ts";
 import { idleCallsPerDay } from "./forecast.ts";
 import { nullableTimestamp } from "./shapes.ts";
 
@@ -16,6 +16,8 @@ export const budgetView = z.object({
   forecast_calls_per_day: z.int(),
   /** `normal`: as configured; `stretched`: further apart; `pushes_only`: no pulls; `waiting`: nothing is asked. */
   pace: z.enum(["normal", "stretched", "pushes_only", "waiting"]),
+  /** When all calls counted as the pace changed have left the count, so that it is `normal` again; null: it is. */
+  ends_by: nullableTimestamp(),
 });
 
 interface Needs {
@@ -28,11 +30,12 @@ const ONE_SECOND = 1;
 
 /** What a workspace has left of its org's calls. */
 export async function readBudget(needs: Needs, workspaceId: string, at: Date): Promise<z.infer<typeof budgetView>> {
-  const [{ mappings }, { usage, budgetStep }] = await Promise.all([
+  const [{ mappings }, { usage, budgetStep, budgetSince }] = await Promise.all([
     needs.mappings.list(workspaceId),
     needs.engine.read(workspaceId),
   ]);
-  const { pullEverySeconds, pushes } = allowance({ usage, step: budgetStep }, ONE_SECOND, at);
+  const budget = { usage, step: budgetStep, since: budgetSince };
+  const { pullEverySeconds, pushes } = allowance(budget, ONE_SECOND, at);
   const isStretched = pullEverySeconds !== null && pullEverySeconds > ONE_SECOND;
   return {
     calls_used: usage?.used ?? null,
@@ -41,5 +44,6 @@ export async function readBudget(needs: Needs, workspaceId: string, at: Date): P
     counted_at: usage?.at.toISOString() ?? null,
     forecast_calls_per_day: idleCallsPerDay(mappings),
     pace: !pushes ? "waiting" : pullEverySeconds === null ? "pushes_only" : isStretched ? "stretched" : "normal",
+    ends_by: endsBy(budget)?.toISOString() ?? null,
   };
 }

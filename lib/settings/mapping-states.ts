@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import type { SealedWorkspace } from "../access/ports.ts";
 import type { Mappings } from "../config/ports.ts";
 import type { EngineReport, EngineReports } from "../health/ports.ts";
+import { isSparing, tellBudget } from "../model/budget.ts";
 import { FAILURE_REASONS } from "../model/engine.ts";
 import { type Mapping, pulls } from "../model/mapping.ts";
 import { DatabaseUnavailable } from "../monitoring/ports.ts";
@@ -45,14 +46,15 @@ export async function readStates(
   workspace: SealedWorkspace,
   deleted: boolean,
 ): Promise<readonly z.infer<typeof mappingWithState>[]> {
-  if (deleted) return (await needs.mappings.listDeleted(workspace.id)).map((mapping) => withState(mapping, null, null));
+  if (deleted)
+    return (await needs.mappings.listDeleted(workspace.id)).map((mapping) => withState(mapping, NO_ENGINE, null));
   const [{ mappings }, engine, progress] = await Promise.all([
     needs.mappings.list(workspace.id),
     needs.engine.read(workspace.id),
     ifAvailable(needs.desks, workspace, (desk) => desk.progress()),
   ]);
   return mappings.map((mapping) =>
-    withState(mapping, reportOn(mapping, engine.mappings), progress === null ? null : progressOf(mapping, progress)),
+    withState(mapping, engine, progress === null ? null : progressOf(mapping, progress)),
   );
 }
 
@@ -71,7 +73,7 @@ export async function readDetail(
       return { progress, rows, lag: await desk.lag(mapping.id) };
     }),
   ]);
-  const view = withState(mapping, reportOn(mapping, engine.mappings), found?.progress ?? null);
+  const view = withState(mapping, engine, found?.progress ?? null);
   const rows = view.state === "loading" ? (found?.rows ?? null) : null;
   return {
     ...view,
@@ -98,6 +100,10 @@ async function ifAvailable<Answer>(
   }
 }
 
+type Engine = Awaited<ReturnType<EngineReports["read"]>>;
+
+const NO_ENGINE: Engine = { mappings: [], usage: null, budgetStep: 0, budgetSince: null };
+
 const reportOn = ({ id }: Mapping, reports: readonly EngineReport[]): EngineReport | null =>
   reports.find(({ mappingId }) => mappingId === id) ?? null;
 
@@ -121,15 +127,19 @@ const NOTHING_YET = {
 
 function withState(
   mapping: Mapping,
-  report: EngineReport | null,
+  { mappings, usage, budgetStep: step, budgetSince: since }: Engine,
   progress: MappingProgress | null,
 ): z.infer<typeof mappingWithState> {
   const view = viewMapping(mapping);
-  const state = engineState(mapping, report, progress);
+  const report = reportOn(mapping, mappings);
+  const running = engineState(mapping, report, progress);
+  const spared = usage && isSparing({ usage, step }, pulls(mapping.syncDirection)) ? { usage, step, since } : null;
+  const state = running === "running" && spared ? "sparing_calls" : running;
+  const trouble = report?.message ?? (state === "sparing_calls" && spared ? tellBudget(spared) : null);
   return {
     ...view,
     state,
-    reason: view.reason ?? (mapping.active ? (report?.message ?? null) : null),
+    reason: view.reason ?? (mapping.active ? trouble : null),
     failure: mapping.active ? (report?.failure ?? null) : null,
     broken_since: report?.brokenSince?.toISOString() ?? null,
     last_run_at: progress?.lastRunAt?.toISOString() ?? null,

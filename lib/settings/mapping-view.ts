@@ -4,12 +4,16 @@ import { CONFLICT_POLICIES, failureOfProvisioning, type Mapping, SYNC_DIRECTIONS
 import { idleCallsOf } from "./forecast.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
-/** What a mapping does now, in one word. `unknown`: its database cannot be asked. */
+/**
+ * What a mapping does now, in one word. `unknown`: its database cannot be asked. `sparing_calls`: it runs, and some of its
+ * work waits because the org's API calls run low; the reason says what and until when.
+ */
 export const MAPPING_STATES = [
   "provisioning",
   "provisioning_failed",
   "loading",
   "running",
+  "sparing_calls",
   "broken",
   "paused",
   "deleted",

@@ -1,4 +1,4 @@
-import { afterAnswer } from "../model/budget.ts";
+import { afterAnswer, endsBy, tellBudget } from "../model/budget.ts";
 import type { CycleFailure } from "../model/engine.ts";
 import type { Mapping } from "../model/mapping.ts";
 import type { CycleMessage } from "../model/messages.ts";
@@ -52,15 +52,24 @@ function heldDeletes({ tally: { heldDeletes } }: Ran): CycleFailure | null {
   return heldDeletes === 0 ? null : { reason: "deletes_held", message: tooMany(heldDeletes) };
 }
 
-/** Written when the step changes or a minute after the last time, so that idle cycles write nothing. */
-async function keepBudget({ engine, clock }: MessageNeeds, { mapping, budget, salesforce }: Ended): Promise<void> {
+/** Written when the step changes or a minute after the last time, so that idle cycles write nothing. A change is logged once. */
+async function keepBudget({ engine, clock, log }: MessageNeeds, { mapping, budget, salesforce }: Ended): Promise<void> {
   const told = salesforce.usage();
   if (!told) return;
   const usage = { ...told, at: new Date(clock.now()) };
-  const { step } = afterAnswer(budget, usage);
+  const after = afterAnswer(budget, usage);
   const age = usage.at.getTime() - (budget.usage?.at.getTime() ?? 0);
-  if (step === budget.step && age < BUDGET_EVERY_MILLISECONDS) return;
-  await engine.saveBudget(mapping.workspaceId, { usage, step });
+  if (after.step === budget.step && age < BUDGET_EVERY_MILLISECONDS) return;
+  if (!(await engine.saveBudget(mapping.workspaceId, after))) return;
+  log({
+    level: after.step > 0 ? "warn" : "info",
+    event: "budget",
+    workspace_id: mapping.workspaceId,
+    calls_used: usage.used,
+    calls_limit: usage.limit,
+    ends_by: endsBy(after)?.toISOString() ?? null,
+    message: tellBudget(after),
+  });
 }
 
 /** On change, and with the first slot of each minute. */

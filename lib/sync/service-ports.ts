@@ -53,8 +53,8 @@ export interface EngineMemory {
     after: EngineState,
     events: readonly Event[],
   ): Promise<boolean>;
-  /** Keeps the org's latest count; an older one than the kept changes nothing. */
-  saveBudget(workspaceId: string, budget: Budget & { readonly usage: Usage }): Promise<void>;
+  /** Keeps the org's latest count; an older one than the kept changes nothing. Says whether the step is another one now. */
+  saveBudget(workspaceId: string, budget: Budget & { readonly usage: Usage }): Promise<boolean>;
   /** True for the first who claims the workspace's probe of this slot (epoch seconds) or a later one. */
   claimProbe(workspaceId: string, slot: number): Promise<boolean>;
 }

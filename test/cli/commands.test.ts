@@ -154,6 +154,7 @@ test("doctor finds the mapping whose last cycle failed, also before it is broken
     { sf_object: "Account", state: "running", reason: null },
     { sf_object: "Contact", state: "running", reason: "PostgreSQL refused (SQLSTATE 53100)" },
     { sf_object: "Lead", state: "broken", reason: "the table is gone" },
+    { sf_object: "Case", state: "sparing_calls", reason: "Salesforce counts 8 of 9 API calls" },
   ]);
 
   const { code, stdout } = await world.line.run(["doctor"]);
@@ -162,6 +163,8 @@ test("doctor finds the mapping whose last cycle failed, also before it is broken
   expect(stdout).toContain("✓ Account is running\n");
   expect(stdout).toContain("✗ Contact is running, with an error: PostgreSQL refused (SQLSTATE 53100)\n");
   expect(stdout).toContain("✗ Lead is broken: the table is gone\n");
+  expect(stdout).toContain("✗ Case is sparing_calls: Salesforce counts 8 of 9 API calls\n");
+  expect(stdout).toContain("see: bridge budget");
 });
 
 test("without a login the commands speak to the instance that runs here", async () => {

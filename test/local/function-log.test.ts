@@ -32,6 +32,12 @@ test("people see what moved, what failed and what is worth a look, and nothing e
   for (const entry of [
     { level: "info", event: "cycle", sf_object: "Contact", accepted: 2, updated: 1 },
     { level: "info", event: "cycle", sf_object: "Contact" },
+    {
+      level: "warn",
+      event: "budget",
+      message: "Salesforce counts 75 of 100 API calls in 24 hours: pulls run less often",
+    },
+    { level: "info", event: "budget", message: "Salesforce counts 5 of 100 API calls in 24 hours: as configured" },
     { level: "error", event: "function failed", message: "it broke" },
     { level: "warn", event: "messages failed", message: "1 of 3 come back when their visibility ends" },
   ])
@@ -39,6 +45,8 @@ test("people see what moved, what failed and what is worth a look, and nothing e
 
   expect(shown.map((line) => line.replace(/^ +[\d:]{8} +/, ""))).toEqual([
     "Contact: 2 to Salesforce, 1 from Salesforce",
+    "Salesforce counts 75 of 100 API calls in 24 hours: pulls run less often",
+    "Salesforce counts 5 of 100 API calls in 24 hours: as configured",
     "function failed: it broke (the log has more)",
     "messages failed: 1 of 3 come back when their visibility ends",
   ]);

@@ -18,6 +18,7 @@ export function engineReports(database: Database): EngineReports {
           ? { used: shared.data.calls_used, limit: shared.data.calls_limit, at: new Date(shared.data.calls_at) }
           : null,
         budgetStep: shared.success ? shared.data.budget_step : 0,
+        budgetSince: shared.success && shared.data.budget_since ? new Date(shared.data.budget_since) : null,
       };
     },
   };
@@ -46,6 +47,7 @@ const usageItem = z.object({
   calls_limit: z.number(),
   calls_at: z.string(),
   budget_step: z.number(),
+  budget_since: z.optional(z.nullable(z.string())),
 });
 
 // A newer version, which runs beside this one during an upgrade, may know more reasons.

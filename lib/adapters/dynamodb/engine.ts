@@ -57,24 +57,31 @@ export function engineMemory(database: Database): EngineMemory {
       }
     },
 
-    saveBudget: (workspaceId, { usage, step }) =>
-      updateIf(database, workspaceId, {
-        UpdateExpression: "SET calls_used = :used, calls_limit = :limit, calls_at = :at, budget_step = :step",
+    saveBudget: async (workspaceId, { usage, step, since = null }) => {
+      const old = await updateIf(database, workspaceId, {
+        UpdateExpression:
+          "SET calls_used = :used, calls_limit = :limit, calls_at = :at, budget_step = :step, budget_since = :since",
         ConditionExpression: "attribute_not_exists(calls_at) OR calls_at < :at",
         ExpressionAttributeValues: {
           ":used": usage.used,
           ":limit": usage.limit,
           ":at": usage.at.toISOString(),
           ":step": step,
+          ":since": since?.toISOString() ?? null,
         },
-      }).then(() => undefined),
+        ReturnValues: "UPDATED_OLD",
+      });
+      return old !== null && (old["budget_step"] ?? FRESH_BUDGET.step) !== step;
+    },
 
-    claimProbe: (workspaceId, slot) =>
-      updateIf(database, workspaceId, {
+    claimProbe: async (workspaceId, slot) => {
+      const claimed = await updateIf(database, workspaceId, {
         UpdateExpression: "SET probe_slot = :slot",
         ConditionExpression: "attribute_not_exists(probe_slot) OR probe_slot < :slot",
         ExpressionAttributeValues: { ":slot": slot },
-      }),
+      });
+      return claimed !== null;
+    },
   };
 }
 
@@ -136,14 +143,16 @@ const budgetItem = z.object({
   calls_limit: z.number(),
   calls_at: at,
   budget_step: z.number(),
+  // Earlier versions do not write it.
+  budget_since: z.optional(z.nullable(at)),
 });
 
 function readBudget(item: Record<string, unknown> | undefined): Budget {
   const parsed = budgetItem.safeParse(item);
   if (!parsed.success) return FRESH_BUDGET; // only the probe has written so far
-  const { calls_used, calls_limit, calls_at, budget_step } = parsed.data;
+  const { calls_used, calls_limit, calls_at, budget_step, budget_since = null } = parsed.data;
   const usage: Usage = { used: calls_used, limit: calls_limit, at: calls_at };
-  return { usage, step: budget_step };
+  return { usage, step: budget_step, since: budget_since };
 }
 
 function putState(
@@ -181,16 +190,21 @@ interface SharedUpdate {
   readonly UpdateExpression: string;
   readonly ConditionExpression: string;
   readonly ExpressionAttributeValues: Record<string, unknown>;
+  readonly ReturnValues?: "UPDATED_OLD";
 }
 
-/** Updates the workspace's item; false when the condition does not hold. */
-async function updateIf(database: Database, workspaceId: string, update: SharedUpdate): Promise<boolean> {
+/** Updates the workspace's item, and gives what `ReturnValues` asks for; null when the condition does not hold. */
+async function updateIf(
+  database: Database,
+  workspaceId: string,
+  update: SharedUpdate,
+): Promise<Readonly<Record<string, unknown>> | null> {
   const Key = { pk: workspaceId, sk: SHARED };
   try {
-    await database.client.send(new UpdateCommand({ TableName: database.table("engine"), Key, ...update }));
-    return true;
+    const command = new UpdateCommand({ TableName: database.table("engine"), Key, ...update });
+    return (await database.client.send(command)).Attributes ?? {};
   } catch (error) {
-    if (error instanceof Error && error.name === "ConditionalCheckFailedException") return false;
+    if (error instanceof Error && error.name === "ConditionalCheckFailedException") return null;
     throw error;
   }
 }

@@ -69,11 +69,15 @@ async function mappingFindings(context: Context): Promise<Findings> {
   return data.map(({ sf_object, state, reason }) => {
     const isBroken = state === "broken" || state === "provisioning_failed";
     // The engine is broken after some cycles in a row; whoever looks before wants to know of the first.
-    const why = reason === null ? "" : isBroken ? `: ${reason}` : `, with an error: ${reason}`;
-    const remedy = `see: bridge mapping show ${sf_object}`;
+    const isWhy = isBroken || state === "sparing_calls";
+    const why = reason === null ? "" : isWhy ? `: ${reason}` : `, with an error: ${reason}`;
+    const remedy = state === "sparing_calls" ? SPARE_CALLS : `see: bridge mapping show ${sf_object}`;
     return finding("mapping", !isBroken && reason === null, `${sf_object} is ${state}${why}`, remedy);
   });
 }
+
+const SPARE_CALLS =
+  "see: bridge budget; slow the org's other clients down, raise its limit, or raise sf_polling_seconds of mappings";
 
 function finding(check: string, ok: boolean, message: string, remedy: string): Findings[number] {
   return { check, ok, message, remedy: ok ? null : remedy };

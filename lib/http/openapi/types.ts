@@ -19,7 +19,7 @@ export type ActivateMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };
@@ -124,7 +124,7 @@ export type CreateMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };
@@ -184,7 +184,7 @@ export type DeactivateMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };
@@ -204,7 +204,7 @@ export type DeleteMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };
@@ -353,7 +353,7 @@ export type ListMappingStatesData = readonly {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
   readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "deletes_held" | "engine_fault" | null;
@@ -436,6 +436,7 @@ export type ReadBudgetData = {
   readonly counted_at: string | null;
   readonly forecast_calls_per_day: number;
   readonly pace: "normal" | "stretched" | "pushes_only" | "waiting";
+  readonly ends_by: string | null;
 };
 
 export type ReadChangeData = {
@@ -543,7 +544,7 @@ export type ReadMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
   readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "deletes_held" | "engine_fault" | null;
@@ -721,7 +722,7 @@ export type RestoreMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };
@@ -874,7 +875,7 @@ export type UpdateMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };

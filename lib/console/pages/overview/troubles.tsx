@@ -6,6 +6,7 @@ import { hrefOf } from "../../route.ts";
 /** What needs somebody, the worst first; nothing when nothing does. */
 export function Troubles({ mappings }: { readonly mappings: ListMappingStatesData }) {
   const stopped = mappings.filter(({ state }) => state === "broken" || state === "provisioning_failed");
+  const sparing = mappings.find(({ state }) => state === "sparing_calls");
   const holding = mappings.filter(({ held_deletes }) => held_deletes);
   const failed = mappings.reduce((sum, mapping) => sum + (mapping.failed ?? 0), 0);
   return (
@@ -24,6 +25,11 @@ export function Troubles({ mappings }: { readonly mappings: ListMappingStatesDat
           {mapping.reason}
         </Notice>
       ))}
+      {sparing && (
+        <Notice tone="warn" title="The org's API calls run low">
+          {sparing.reason}
+        </Notice>
+      )}
       {holding.map((mapping) => (
         <Notice
           key={mapping.id}
