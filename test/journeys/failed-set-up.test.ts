@@ -7,7 +7,7 @@ import { type RunningBridge, startRunningBridge } from "../support/running-bridg
 import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
 
 /** Far more than it takes, so that a busy machine fails nothing. */
-const SOON = { timeout: 90_000, interval: 250 };
+const SOON = { timeout: 300_000, interval: 250 };
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
