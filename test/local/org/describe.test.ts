@@ -124,15 +124,15 @@ test("SOAP describes the same objects, elements in the order of the WSDL", async
   expect(results[0]).toContain("<name>Contact</name>");
 });
 
-test("the versions 45 to 66 are listed without a session, the newest last", async () => {
+test("the versions 45 to 68 are listed without a session, the newest last", async () => {
   const org = await openOrg();
   org.token = "none";
 
   const answer = await org.get("/services/data");
 
-  expect([...answer.json].length).toBe(22);
+  expect([...answer.json].length).toBe(24);
   expect([...answer.json].slice(-2)).toEqual([
-    { label: "Winter '26", url: "/services/data/v65.0", version: "65.0" },
-    { label: "Spring '26", url: "/services/data/v66.0", version: "66.0" },
+    { label: "Summer '26", url: "/services/data/v67.0", version: "67.0" },
+    { label: "Winter '27", url: "/services/data/v68.0", version: "68.0" },
   ]);
 });
