@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
 import { fanOut } from "../../lib/sync/fan-out.ts";
+import { UNBEGUN } from "../../lib/sync/figures.ts";
 import { clock, outgoing } from "../cycle-services.ts";
+import { gatherFigures } from "../emit-figures.ts";
 import { each, onQueue } from "../on-queue.ts";
 
 const tick = z.object({ workspace_id: z.string(), mapping_id: z.string(), scheduled_at: z.iso.datetime() });
@@ -12,6 +14,10 @@ export const handler = onQueue(tick, async (ticks) => {
     await fanOut(needs, ticks);
     return [];
   } catch {
-    return each((one: (typeof ticks)[number]) => fanOut(needs, [one]))(ticks);
+    const undone = await each((one: (typeof ticks)[number]) => fanOut(needs, [one]))(ticks);
+    const figures = gatherFigures();
+    for (const _ of undone) figures.add(UNBEGUN);
+    figures.tell(ticks.length);
+    return undone;
   }
 });

@@ -4,6 +4,7 @@ import * as z from "zod/mini";
 import { type CycleMessage, type CyclesMessage, cyclesIn, MAPPINGS_PER_MESSAGE } from "../../lib/model/messages.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
 import { answerMessage } from "../../lib/sync/answer-message.ts";
+import { UNBEGUN } from "../../lib/sync/figures.ts";
 import { clock } from "../cycle-services.ts";
 import { gatherFigures } from "../emit-figures.ts";
 import { invocationServices } from "../invocation-services.ts";
@@ -26,16 +27,21 @@ export const handler = onQueue(cyclesMessage, async (messages) => {
   const deadline = clock.now() + (WORKERS["run-cycle"].timeoutSeconds - 2) * 1000;
   const invocation = { owner: `run-cycle ${randomUUID()}`, deadline };
   const figures = gatherFigures();
-  const services = { ...invocationServices(messages.flatMap(cyclesIn)), figures: figures.add };
+  const cycles = messages.flatMap(cyclesIn);
+  const services = { ...invocationServices(cycles), figures: figures.add };
   const all = pLimit(MOST_AT_ONCE);
   const limits = new Map(messages.map(({ workspace_id }) => [workspace_id, pLimit(MOST_OF_A_WORKSPACE)]));
-  const answer = (cycle: CycleMessage) => all(() => answerMessage(services, cycle, invocation));
+  const answer = (cycle: CycleMessage) =>
+    all(() => answerMessage(services, cycle, invocation)).catch((fault: unknown) => {
+      figures.add(UNBEGUN);
+      throw fault;
+    });
   const run = (message: CyclesMessage) => {
     const ofWorkspace = limits.get(message.workspace_id) ?? all;
     return endAll(cyclesIn(message).map((cycle) => ofWorkspace(() => answer(cycle))));
   };
   const undone = await each(run)(messages);
-  figures.tell();
+  figures.tell(cycles.length);
   return undone;
 });
 

@@ -29,7 +29,7 @@ interface Watch {
 const PERIOD = Duration.minutes(5);
 
 /**
- * The alarms on what users feel, and a dashboard of the same: by the metrics that AWS keeps anyway, and four of the
+ * The alarms on what users feel, and a dashboard of the same: by the metrics that AWS keeps anyway, and five of the
  * stage that the cycles tell. Mapping by mapping rows are watched by `/api/metrics` (prometheus-rules.yaml): a metric of
  * CloudWatch for each would cost more than the service.
  * They know what they watch by its name alone, so they stand apart and count towards no other stack's 500 resources.
@@ -91,6 +91,12 @@ function watchesOf(stage: Settings["stage"]): Record<string, Watch> {
       above: 300, // a cycle at work counts as well, and may take three minutes
       periods: 2,
       says: "The oldest cycle waits for more than five minutes, and so do its rows",
+    },
+    "cycles-failing": {
+      metric: failingCycles(stage),
+      above: 25,
+      periods: 2,
+      says: "More than a quarter of the cycles do not begin, or are ended by an error",
     },
     "sweeper-silent": {
       metric: ofFunction(stage, "sweep-minute", "Invocations"),
@@ -172,6 +178,23 @@ function runsWithoutWork(stage: Settings["stage"]): MathExpression {
       runs: ofFunction(stage, "run-cycle", "Invocations"),
     },
     label: "beats without cycles",
+    period: PERIOD,
+  });
+}
+
+/**
+ * Per cent of a call's cycles that failed, on average over all calls: those without a failure tell nothing, and count as 0.
+ * A call that died, or ran out of time, told nothing either: all of its cycles failed.
+ */
+function failingCycles(stage: Settings["stage"]): MathExpression {
+  return new MathExpression({
+    expression: "(FILL(failed, 0) + 100 * FILL(died, 0)) / FILL(runs, 1)",
+    usingMetrics: {
+      failed: ofRows(stage, "CyclesFailed", "Sum"),
+      died: ofFunction(stage, "run-cycle", "Errors"),
+      runs: ofFunction(stage, "run-cycle", "Invocations"),
+    },
+    label: "cycles that failed, %",
     period: PERIOD,
   });
 }

@@ -160,6 +160,7 @@ export const WORKERS = {
     timeoutSeconds: 30,
     memoryMegabytes: 256,
     salesforce: false,
+    figures: true,
     reads: ["mappings"],
     sends: ["cycles"],
   },

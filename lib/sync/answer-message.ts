@@ -3,6 +3,7 @@ import { reasonFor } from "../model/engine.ts";
 import { Failure } from "../model/failure.ts";
 import type { Mapping } from "../model/mapping.ts";
 import type { CycleMessage } from "../model/messages.ts";
+import { UNBEGUN } from "./figures.ts";
 import type { CycleStore } from "./ports.ts";
 import { reportCycle, reportUnbegun } from "./report-cycle.ts";
 import { type CycleReport, runCycle } from "./run-cycle.ts";
@@ -27,7 +28,10 @@ export async function answerMessage(needs: MessageNeeds, message: CycleMessage, 
   const { engine, budget } = await needs.engine.read(mapping.workspaceId, mapping.id);
   const rests = message.kind === "beat" && isResting(engine, now);
   const { pullsGoOn, probes } = engine.state.lastFailure ? reasonFor(engine.state.lastFailure.reason) : {};
-  if (rests && !pullsGoOn) return;
+  if (rests && !pullsGoOn) {
+    needs.figures(UNBEGUN); // what the rest is for goes on
+    return;
+  }
 
   const saves = rests ? "none" : probes ? "probe" : "all";
   const reported = { mapping, message, engine, budget, saves, startedAt: now.getTime() } as const;

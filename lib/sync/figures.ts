@@ -10,13 +10,24 @@ export interface Figures {
   readonly oldestWaitingSeconds: number | null;
   /** Share of the org's daily calls that are used, 0 to 1; null when no answer told it. */
   readonly budgetShare: number | null;
+  /** The cycle did not begin, or an engine-level error ended it. */
+  readonly failed: boolean;
 }
+
+/** The figures of a cycle that did not begin. */
+export const UNBEGUN: Figures = {
+  accepted: 0,
+  refused: 0,
+  oldestWaitingSeconds: null,
+  budgetShare: null,
+  failed: true,
+};
 
 type Ran = Extract<CycleReport, { readonly ran: true }>;
 
 /** The figures of one cycle. */
 export function figuresOf(
-  { tally }: Ran,
+  { tally, error }: Pick<Ran, "tally" | "error">,
   totals: Pick<Totals, "oldestWaitingSeconds"> | null,
   usage: ReturnType<Salesforce["usage"]>,
 ): Figures {
@@ -24,6 +35,7 @@ export function figuresOf(
     accepted: tally.accepted,
     refused: tally.refused,
     oldestWaitingSeconds: totals?.oldestWaitingSeconds ?? null,
+    failed: error !== null,
     budgetShare: usage && usage.limit > 0 ? usage.used / usage.limit : null,
   };
 }

@@ -5,7 +5,7 @@ import type { CycleMessage } from "../model/messages.ts";
 import { concludeCycle, logCycle, type Reported } from "./conclude-cycle.ts";
 import { failureOf } from "./cycle-failure.ts";
 import { emptyOutbox } from "./empty-outbox.ts";
-import { figuresOf } from "./figures.ts";
+import { figuresOf, UNBEGUN } from "./figures.ts";
 import { tooMany } from "./held-deletes.ts";
 import type { CycleStore, Salesforce, Totals } from "./ports.ts";
 import type { CycleReport } from "./run-cycle.ts";
@@ -29,6 +29,7 @@ export async function reportUnbegun(needs: MessageNeeds, reported: Reported, err
   const failure = failureOf(error);
   logCycle(needs, reported, { failure, error });
   await concludeCycle(needs, reported, failure);
+  needs.figures(UNBEGUN);
 }
 
 /** Tells what a cycle did: its events leave, its totals are told, the engine remembers how it ended, the log gets a line. */
