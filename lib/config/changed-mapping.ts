@@ -9,6 +9,7 @@ const DEFAULTS = {
   pollingSeconds: 10,
   notifyEnabled: false,
   conflictPolicy: "salesforce_wins",
+  capture: "origin",
   filter: null,
 } as const;
 
@@ -34,6 +35,7 @@ export function newMapping(
     pollingSeconds: entry.pollingSeconds ?? DEFAULTS.pollingSeconds,
     notifyEnabled: entry.notifyEnabled ?? DEFAULTS.notifyEnabled,
     conflictPolicy: entry.conflictPolicy ?? DEFAULTS.conflictPolicy,
+    capture: entry.capture ?? DEFAULTS.capture,
     filter: entry.filter ?? DEFAULTS.filter,
     foreign: entry.foreign,
     configVersion: 1,
@@ -59,6 +61,7 @@ export function changedMapping(mapping: Mapping, entry: Entry, names: Names, at:
     pollingSeconds: entry.pollingSeconds ?? mapping.pollingSeconds,
     notifyEnabled: entry.notifyEnabled ?? mapping.notifyEnabled,
     conflictPolicy: entry.conflictPolicy ?? mapping.conflictPolicy,
+    capture: entry.capture ?? mapping.capture,
     filter: entry.filter === undefined ? mapping.filter : entry.filter,
     foreign: { ...mapping.foreign, ...entry.foreign },
   };
@@ -76,6 +79,7 @@ function settingsOf(mapping: Mapping): Readonly<Record<string, unknown>> {
     sf_polling_seconds: mapping.pollingSeconds,
     sf_notify_enabled: mapping.notifyEnabled,
     conflict_policy: mapping.conflictPolicy,
+    capture: mapping.capture,
     filter: mapping.filter,
   };
 }

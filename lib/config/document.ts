@@ -1,7 +1,14 @@
 import * as z from "zod/mini";
 import { detailPath } from "../model/detail-path.ts";
 import type { FailureDetail } from "../model/failure.ts";
-import { CONFLICT_POLICIES, type ConflictPolicy, SYNC_DIRECTIONS, type SyncDirection } from "../model/mapping.ts";
+import {
+  CAPTURE_MODES,
+  type CaptureMode,
+  CONFLICT_POLICIES,
+  type ConflictPolicy,
+  SYNC_DIRECTIONS,
+  type SyncDirection,
+} from "../model/mapping.ts";
 import { apiNameProblem, fieldNameProblem, tableNameProblem } from "./identifiers.ts";
 
 /** The format's version (spec section 9). */
@@ -26,6 +33,7 @@ export interface Entry {
   readonly syncDirection: SyncDirection | null;
   readonly active: boolean | null;
   readonly conflictPolicy: ConflictPolicy | null;
+  readonly capture: CaptureMode | null;
   /** Undefined: not said; null: every record. */
   readonly filter: string | null | undefined;
   /** Keys of `config` that have no meaning here. */
@@ -94,6 +102,7 @@ const bridge = z.looseObject(
     sync_direction: z.optional(word(SYNC_DIRECTIONS)),
     active: z.optional(switchable()),
     conflict_policy: z.optional(word(CONFLICT_POLICIES)),
+    capture: z.optional(word(CAPTURE_MODES)),
     filter: z.optional(filterText()),
   },
   { error: "must be an object" },
@@ -150,6 +159,7 @@ function entryOf({ object_name, config: given }: Mapped, at: number): Entry {
     syncDirection: given.bridge?.sync_direction ?? null,
     active: given.bridge?.active ?? null,
     conflictPolicy: given.bridge?.conflict_policy ?? null,
+    capture: given.bridge?.capture ?? null,
     filter: given.bridge?.filter,
     foreign: foreignOf(given),
   };

@@ -31,6 +31,7 @@ function exportMapping(mapping: Mapping): ExportedMapping {
     ...(mapping.upsertField === null ? {} : { upsert_field: mapping.upsertField }),
     bridge: {
       active: mapping.active,
+      capture: mapping.capture,
       conflict_policy: mapping.conflictPolicy,
       filter: mapping.filter,
       pg_table: mapping.pgTable,

@@ -1,6 +1,6 @@
 import type { SealedWorkspace } from "../access/ports.ts";
 import { Failure, type FailureDetail } from "../model/failure.ts";
-import type { ConflictPolicy, Mapping, SyncDirection } from "../model/mapping.ts";
+import type { CaptureMode, ConflictPolicy, Mapping, SyncDirection } from "../model/mapping.ts";
 import { type ChangeNeeds, changeMapping } from "./change-mapping.ts";
 import { describeEntries } from "./describe-entries.ts";
 import type { Entry } from "./document.ts";
@@ -20,6 +20,7 @@ export interface Settings {
   readonly pollingSeconds?: number | undefined;
   readonly upsertField?: string | null | undefined;
   readonly conflictPolicy?: ConflictPolicy | undefined;
+  readonly capture?: CaptureMode | undefined;
   readonly filter?: string | null | undefined;
 }
 
@@ -116,6 +117,7 @@ function entryOf(objectName: string, wanted: Settings): Entry {
     syncDirection: wanted.syncDirection ?? null,
     active: null,
     conflictPolicy: wanted.conflictPolicy ?? null,
+    capture: wanted.capture ?? null,
     filter: wanted.filter,
     foreign: {},
   };

@@ -56,6 +56,7 @@ export function shapeOf(
     sfObject: object.name,
     direction: mapping.syncDirection,
     conflictPolicy: mapping.conflictPolicy,
+    capture: mapping.capture,
     columns: mapped.map((name) => columnOf(object, fields.get(name.toLowerCase()), name, parents)).sort(byColumn),
     upsertField,
     filter: mapping.filter === null ? null : renderFilter(parseFilter(mapping.filter), fields),

@@ -75,6 +75,10 @@ const REASONS = {
     remedy: "free or buy storage (Salesforce Setup, Storage Usage); changes wait and are sent then",
   },
   postgres_unavailable: { remedy: "check the database with: bridge doctor" },
+  capture_off: {
+    atOnce: true,
+    remedy: "run bridge mapping capture with --salesforce or --mine; nothing is pulled or sent meanwhile",
+  },
   deletes_held: { atOnce: true, remedy: "look at them with: bridge mapping held-deletes" },
   engine_fault: { remedy: "look at the cycle's line in the log, and report it" },
 } as const satisfies Readonly<Record<string, Reason>>;

@@ -6,6 +6,13 @@ export type SyncDirection = (typeof SYNC_DIRECTIONS)[number];
 export const CONFLICT_POLICIES = ["salesforce_wins", "postgres_wins", "latest_wins"] as const;
 export type ConflictPolicy = (typeof CONFLICT_POLICIES)[number];
 
+/**
+ * Whether a write of a session that asks for no triggers (`session_replication_role = replica`, as a restore does) is
+ * captured: `origin` leaves it alone, `always` captures it.
+ */
+export const CAPTURE_MODES = ["origin", "always"] as const;
+export type CaptureMode = (typeof CAPTURE_MODES)[number];
+
 /** One Salesforce object tied to one table. */
 export interface Mapping {
   readonly id: string;
@@ -24,6 +31,7 @@ export interface Mapping {
   readonly pollingSeconds: number;
   readonly notifyEnabled: boolean;
   readonly conflictPolicy: ConflictPolicy;
+  readonly capture: CaptureMode;
   /** A SOQL condition in the filter grammar; null: every record. */
   readonly filter: string | null;
   /** Keys of an imported `config` that have no meaning here, kept for the next export. */

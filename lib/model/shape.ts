@@ -1,4 +1,4 @@
-import type { ConflictPolicy, SyncDirection } from "./mapping.ts";
+import type { CaptureMode, ConflictPolicy, SyncDirection } from "./mapping.ts";
 import type { ParentKey } from "./parent-key.ts";
 
 /** Field types of Salesforce's describe that a column can hold. */
@@ -55,6 +55,8 @@ export interface TableShape {
   readonly sfObject: string;
   readonly direction: SyncDirection;
   readonly conflictPolicy: ConflictPolicy;
+  /** Left out by older versions: `origin`. */
+  readonly capture?: CaptureMode;
   /** Mapped fields beyond Id, SystemModstamp and IsDeleted, by column name. */
   readonly columns: readonly Column[];
   /** API name of the upsert field, which is then one of `columns`. */

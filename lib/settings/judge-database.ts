@@ -1,3 +1,4 @@
+import { explainCaptureOff } from "../model/capture-off.ts";
 import { type Finding, judged } from "./findings.ts";
 import type { Damage, DatabaseFacts } from "./ports.ts";
 
@@ -54,10 +55,13 @@ function judgeSetAside({ events, table }: DatabaseFacts["setAside"]): Finding {
 }
 
 /** Activating makes again whatever a mapping's table lacks. */
-function judgeDamage({ table, what }: Damage): Finding {
+function judgeDamage({ table, sfObject, what }: Damage): Finding {
   const remedy = "deactivate its mapping and activate it again, which makes them anew";
   if (what === "table") return judged("tables", false, `table ${table} is gone`, remedy);
-  if (what === "triggers") return judged("capture", false, `the triggers of table ${table} are gone or off`, remedy);
+  if ("why" in what) {
+    const explained = explainCaptureOff(what, table, sfObject);
+    return judged("capture", false, explained.problem, explained.remedy);
+  }
   return judged("tables", false, `column ${what.column} of table ${table} is gone`, remedy);
 }
 

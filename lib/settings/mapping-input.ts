@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { filterText, MAX_FIELDS } from "../config/document.ts";
 import { apiNameProblem, fieldNameProblem, tableNameProblem } from "../config/identifiers.ts";
 import type { Settings } from "../config/save-mapping.ts";
-import { CONFLICT_POLICIES, SYNC_DIRECTIONS } from "../model/mapping.ts";
+import { CAPTURE_MODES, CONFLICT_POLICIES, SYNC_DIRECTIONS } from "../model/mapping.ts";
 import { body, word } from "./shapes.ts";
 
 const named = (problem: (name: string) => string | null) =>
@@ -31,6 +31,7 @@ const settings = {
   ),
   upsert_field: z.optional(z.nullable(apiName())),
   conflict_policy: z.optional(word(CONFLICT_POLICIES)),
+  capture: z.optional(word(CAPTURE_MODES)),
   filter: z.optional(filterText()),
 };
 
@@ -54,6 +55,7 @@ export function settingsOf(given: z.infer<typeof mappingChangesBody>): Settings 
     pollingSeconds: given.sf_polling_seconds,
     upsertField: given.upsert_field,
     conflictPolicy: given.conflict_policy,
+    capture: given.capture,
     filter: given.filter,
   };
 }

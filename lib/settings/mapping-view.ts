@@ -1,6 +1,12 @@
 import * as z from "zod/mini";
 import { versionOf } from "../config/version.ts";
-import { CONFLICT_POLICIES, failureOfProvisioning, type Mapping, SYNC_DIRECTIONS } from "../model/mapping.ts";
+import {
+  CAPTURE_MODES,
+  CONFLICT_POLICIES,
+  failureOfProvisioning,
+  type Mapping,
+  SYNC_DIRECTIONS,
+} from "../model/mapping.ts";
 import { idleCallsOf } from "./forecast.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
@@ -32,6 +38,8 @@ export const mappingView = z.object({
   upsert_field: z.nullable(z.string()),
   sf_polling_seconds: z.int(),
   conflict_policy: z.enum(CONFLICT_POLICIES),
+  /** `always`: writes of sessions that ask for no triggers, such as a restore's, are sent to Salesforce, too. */
+  capture: z.enum(CAPTURE_MODES),
   filter: z.nullable(z.string()),
   version: z.string(),
   created_at: timestamp(),
@@ -57,6 +65,7 @@ export function viewMapping(mapping: Mapping): z.infer<typeof mappingView> {
     upsert_field: mapping.upsertField,
     sf_polling_seconds: mapping.pollingSeconds,
     conflict_policy: mapping.conflictPolicy,
+    capture: mapping.capture,
     filter: mapping.filter,
     version: versionOf(mapping),
     created_at: mapping.createdAt.toISOString(),

@@ -1,4 +1,5 @@
 import type { AuditEntry } from "../model/audit.ts";
+import type { CaptureOff } from "../model/capture-off.ts";
 import type { PostgresConnection, SalesforceConnection } from "../model/workspace.ts";
 
 /** What a look into a database found out. */
@@ -25,8 +26,9 @@ export interface DatabaseFacts {
 /** A mapped table that is not as its mapping needs it. */
 export interface Damage {
   readonly table: string;
-  /** Its triggers are gone or switched off, the table is gone, or this column is. */
-  readonly what: "triggers" | "table" | { readonly column: string };
+  readonly sfObject: string;
+  /** Its changes are not captured, the table is gone, or this column is. */
+  readonly what: CaptureOff | "table" | { readonly column: string };
 }
 
 /** Why a database could not be looked into, by class, with what can be done about it; never the driver's words. */

@@ -4,6 +4,7 @@ import { SalesforceRefusal } from "../model/refusal.ts";
 import { codeOf } from "./error-code.ts";
 import { TooManyHeld } from "./held-deletes.ts";
 import { type PostgresError, postgresTrouble } from "./postgres-trouble.ts";
+import { CaptureIsOff } from "./refuse-uncaptured.ts";
 
 /** What an error that ended a cycle means for the engine, told without values of rows. */
 export function failureOf(error: unknown): CycleFailure {
@@ -13,6 +14,7 @@ export function failureOf(error: unknown): CycleFailure {
     const { remedy } = reasonFor(reason);
     return { reason, message: said.includes(remedy) ? said : `${said}; ${remedy}` };
   }
+  if (error instanceof CaptureIsOff) return { reason: "capture_off", message: error.message };
   if (error instanceof TooManyHeld) return { reason: "deletes_held", message: error.message };
   if (isOfTheCloud(error))
     return { reason: "engine_fault", message: `the service's own cloud failed (${nameOf(error)})` };

@@ -4,6 +4,7 @@ import { type Cycle, countOf, newTally, type Tally } from "./cycle.ts";
 import { holdLease, LEASE_SECONDS, untilItEnds } from "./hold-lease.ts";
 import { LeaseLost, type LoadMark, type Marks } from "./ports.ts";
 import { looksAtRows, readEverything, startReading } from "./read-everything.ts";
+import { CaptureIsOff, refuseUncaptured } from "./refuse-uncaptured.ts";
 import type { CycleNeeds } from "./run-cycle.ts";
 import { sweepRows } from "./sweep-rows.ts";
 
@@ -40,10 +41,13 @@ export async function doLongWork(needs: CycleNeeds, order: LongOrder): Promise<L
   const hold = holdLease(needs.store, lease, needs.clock, order.deadline);
   const cycle: Cycle = { ...needs, mapping: order.mapping, writers: order.writers, lease, shape, hold, tally };
   const end = await untilItEnds(async () => {
+    refuseUncaptured(begun);
     const work = workToDo(order.kind, marks);
     if (work) await carryOn(cycle, isStarted(work) ? work : await start(cycle, work.kind, marks));
   });
   const isOurs = await giveBack(cycle, end.error);
+  // The cycles tell it, and ask for a load again once it is put right.
+  if (end.error instanceof CaptureIsOff) return { outcome: "stale", tally };
   if (end.error !== null) throw end.error;
   if (end.stopped === "lost" || !isOurs) return { outcome: "stale", tally };
   return { outcome: end.stopped === null ? "done" : "more", tally };

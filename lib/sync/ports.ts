@@ -1,3 +1,4 @@
+import type { CaptureOff } from "../model/capture-off.ts";
 import type { Action, ClaimedChange } from "../model/change.ts";
 import type { CsvLine } from "../model/csv-line.ts";
 import type { DescribedObject } from "../model/describe.ts";
@@ -84,6 +85,8 @@ export type Begun =
       readonly held: true;
       readonly lease: Lease;
       readonly shape: TableShape;
+      /** Why changes of the table are not captured; then nothing may touch the table. Null: they are. */
+      readonly captureOff: CaptureOff | null;
       readonly marks: Marks;
       /** The org's time of the last finished pull; null: never. */
       readonly lastPullAt: Date | null;

@@ -17,6 +17,7 @@ import { type Probed, probe } from "./probe.ts";
 import { areLateLanesDue, pull } from "./pull.ts";
 import { push } from "./push.ts";
 import { readHeldBack } from "./read-page.ts";
+import { refuseUncaptured } from "./refuse-uncaptured.ts";
 import { settleDoubts } from "./settle-doubts.ts";
 
 export interface CycleNeeds {
@@ -72,6 +73,7 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   const cycle = cycleOf(needs, order, begun);
   const done: Done = { marks: {}, pulledAt: null, unchanged: null };
   const end = await untilItEnds(async () => {
+    refuseUncaptured(begun);
     const inDoubt = begun.waiting.unfinished ? await settleDoubts(cycle, maySave(order, needs.clock)) : [];
     if (isReading(cycle, order)) await readHeldBack(cycle, begun.rereads);
     if (await hasToPull(cycle, order, begun, done)) Object.assign(done, await pull(cycle, begun.marks));

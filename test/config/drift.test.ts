@@ -102,6 +102,17 @@ test("a mapping that was deleted since is told", async () => {
   });
 });
 
+test("a mapping that captures every session since is drift, by the setting's name", async () => {
+  await importing(["Contact", { fields: { LastName: {} } }]);
+  await call(saveBaseline, "save-baseline", request());
+
+  await importing(["Contact", { fields: { LastName: {} }, bridge: { capture: "always" } }]);
+
+  expect((await drift()).json?.data).toMatchObject({
+    changes: [{ mapping_id: await idOf("Contact"), sf_object: "Contact", type: "setting_changed", field: "capture" }],
+  });
+});
+
 test("drift is measured against the most recent baseline", async () => {
   await call(saveBaseline, "save-baseline", request());
   await importing(["Contact", { fields: { LastName: {} } }]);

@@ -18,6 +18,7 @@ const CONTACT: Mapping = {
   pollingSeconds: 10,
   notifyEnabled: false,
   conflictPolicy: "salesforce_wins",
+  capture: "origin",
   filter: null,
   foreign: {},
   configVersion: 1,

@@ -29,6 +29,7 @@ const mapping = (more: Partial<Mapping> = {}): Mapping => ({
   pollingSeconds: 10,
   notifyEnabled: false,
   conflictPolicy: "salesforce_wins",
+  capture: "origin",
   filter: null,
   foreign: {},
   configVersion: 3,

@@ -91,7 +91,7 @@ test("failures with good cycles between them break nothing", () => {
 
 test("a refused login, held deletes and what an org says of itself break at once", () => {
   expect(edgesOf([refused])).toEqual(["broken"]);
-  for (const reason of ["deletes_held", "api_disabled", "org_read_only", "org_storage_full"] as const)
+  for (const reason of ["deletes_held", "capture_off", "api_disabled", "org_read_only", "org_storage_full"] as const)
     expect(edgesOf([{ reason, message: "" }, null])).toEqual(["broken", "recovered"]);
 });
 

@@ -17,6 +17,7 @@ const REASONS = [
   "org_read_only",
   "org_storage_full",
   "postgres_unavailable",
+  "capture_off",
   "deletes_held",
   "engine_fault",
 ];

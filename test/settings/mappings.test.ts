@@ -91,6 +91,22 @@ test("a mapping is made in the org's own spelling, audited, announced, and hande
   expect(dataOf<readonly Mapping[]>(await workspace.list()).map((mapping) => mapping.id)).toEqual([id]);
 });
 
+test("which sessions are captured is a setting that is exported, imported and refused when misspelt", async () => {
+  const [workspace, other] = [await openWorkspace(), await openWorkspace()];
+  const { id } = dataOf<Mapping>(await workspace.create(CONTACT));
+
+  const changed = await workspace.update(id, { capture: "always" });
+  const exported = (await workspace.export()).json?.data as object;
+  await other.import(exported);
+  const refused = await workspace.update(id, { capture: "sometimes" });
+
+  expect(changed.json?.data).toMatchObject({ capture: "always", state: "provisioning", version: '"2"' });
+  expect(exported).toMatchObject({ mappings: [{ config: { bridge: { capture: "always" } } }] });
+  expect((await other.export()).json?.data).toEqual(exported);
+  expect(refused.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path: "body.capture" }] });
+  expect((await workspace.export()).json?.data).toEqual(exported);
+});
+
 test.each([
   ["an object that the org does not have", { sf_object: "Nothing__c" }, "body.sf_object"],
   ["a field that the object does not have", { fields: ["LastName", "Wrong__c"] }, "body.fields.Wrong__c"],

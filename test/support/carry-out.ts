@@ -32,7 +32,7 @@ export function entryOf({ object, fields, upsertField, bridge, pollingSeconds = 
   return {
     object_name: object,
     config: {
-      access: "read_write",
+      access: bridge?.["sync_direction"] === "sf_to_pg" ? "read_only" : "read_write",
       sf_notify_enabled: false,
       sf_polling_seconds: pollingSeconds,
       fields: Object.fromEntries(fields.map((field) => [field, {}])),

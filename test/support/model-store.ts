@@ -190,6 +190,7 @@ export class ModelStore {
       held: true,
       lease: { mappingId, work, fence: this.#fence, configVersion },
       shape: this.#shape,
+      captureOff: null,
       marks: { position: null, slow: null, deleted: null, load: null },
       lastPullAt: null,
       waiting: {

@@ -7,6 +7,8 @@ import { keepSecret, keptSecrets, passwordIn, SQL_FORMS } from "./secrets.ts";
 /** A database of its own on the PostgreSQL that the test run shares. */
 export interface TestDatabase {
   readonly url: string;
+  /** The same as a superuser. */
+  readonly superuserUrl: string;
   /** Drops it, whoever is still connected. */
   close(): Promise<void>;
 }
@@ -21,7 +23,14 @@ interface Server {
  * Makes a database in some milliseconds, empty or as a copy of another that nobody is connected to; the first call of a
  * test run starts the server.
  */
-export async function createTestDatabase({ like }: { readonly like?: TestDatabase } = {}): Promise<TestDatabase> {
+export async function createTestDatabase({
+  like,
+  asOrdinaryRole = false,
+}: {
+  readonly like?: TestDatabase;
+  /** `url` is that of a role that may make schemas in this database, and nothing else. */
+  readonly asOrdinaryRole?: boolean;
+} = {}): Promise<TestDatabase> {
   server ??= openServer();
   const { url: serverUrl, client } = await server;
   const name = `test_${randomUUID().replaceAll("-", "")}`;
@@ -30,13 +39,21 @@ export async function createTestDatabase({ like }: { readonly like?: TestDatabas
   await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
+  const superuserUrl = url.href;
+  if (asOrdinaryRole) {
+    const password = randomUUID();
+    await client.query(`CREATE ROLE ${name} LOGIN PASSWORD '${password}'; GRANT CREATE ON DATABASE ${name} TO ${name}`);
+    Object.assign(url, { username: name, password });
+  }
   return {
     url: url.href,
+    superuserUrl,
     close: async () => {
       await client.query(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS true`);
-      const found = await tablesWithSecrets(url.href);
+      const found = await tablesWithSecrets(superuserUrl);
       await endConnections(client, name);
       await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      if (asOrdinaryRole) await client.query(`DROP ROLE ${name}`);
       if (found.length > 0) throw new Error(`these tables hold secrets in plaintext: ${found.join(", ")}`);
     },
   };

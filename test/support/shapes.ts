@@ -55,6 +55,7 @@ export function mappingOf(shape: TableShape, workspaceId = "w_1"): Mapping {
     pollingSeconds: 10,
     notifyEnabled: false,
     conflictPolicy: shape.conflictPolicy,
+    capture: shape.capture ?? "origin",
     filter: null,
     foreign: {},
     configVersion: shape.configVersion,

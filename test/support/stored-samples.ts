@@ -252,6 +252,7 @@ function mappingOf(id: string, sfObject: string): Mapping {
     pollingSeconds: 600,
     notifyEnabled: true,
     conflictPolicy: "latest_wins",
+    capture: "origin",
     filter: "Email != null",
     foreign: { sf_max_daily_api_calls: 30_000 },
     configVersion: 1,

@@ -29,6 +29,8 @@ export interface SyncWorld {
   readonly org: Org;
   readonly workspaceId: string;
   readonly databaseUrl: string;
+  /** The same database, as a superuser. */
+  readonly superuserUrl: string;
   readonly services: MessageNeeds;
   readonly log: readonly Row[];
   /** What each cycle told of itself for the operator's alarms. */
@@ -79,16 +81,21 @@ export interface SyncWorld {
   close(): Promise<void>;
 }
 
+export interface WorldOptions extends Pick<OrgOptions, "dailyApiRequests" | "definition"> {
+  /** We and the application are a role that owns its schema, and no superuser. */
+  readonly asOrdinaryRole?: boolean;
+}
+
 /** Starts it all, empty, in a cloud that a test file starts once: the service keeps to the first that it meets. */
 export async function createSyncWorld(
   cloud: BridgeCloud,
-  options: Pick<OrgOptions, "dailyApiRequests" | "definition"> = {},
+  { asOrdinaryRole = false, ...options }: WorldOptions = {},
 ): Promise<SyncWorld> {
   const folder = mkdtempSync(join(tmpdir(), "bridge-org-"));
   const waits = createWaits();
   const clock = { now: () => new Date(cloud.clock.now()), sleep: (ms: number) => waits.sleep(() => sleep(cloud, ms)) };
   const org = await startOrg({ dataDir: folder, clock, controls: true, ...options });
-  const database = await createTestDatabase();
+  const database = await createTestDatabase({ asOrdinaryRole });
   const application = new Client({ connectionString: database.url });
   await application.connect();
   const workspace = await createTestWorkspace({
@@ -122,6 +129,7 @@ export async function createSyncWorld(
     org,
     workspaceId: workspace.id,
     databaseUrl: database.url,
+    superuserUrl: database.superuserUrl,
     services,
     log,
     figures,
@@ -216,7 +224,7 @@ async function untilDone<Answer>(cloud: BridgeCloud, waits: Waits, work: Promise
   return ended;
 }
 
-async function admit({ url }: TestDatabase, admitted: boolean): Promise<void> {
+async function admit({ superuserUrl: url }: TestDatabase, admitted: boolean): Promise<void> {
   const beside = new URL(url);
   beside.pathname = "/postgres";
   const client = new Client({ connectionString: beside.href });

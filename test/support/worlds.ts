@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
 import type { Asked } from "./carry-out.ts";
-import { createSyncWorld, type SyncWorld } from "./sync-world.ts";
+import { createSyncWorld, type SyncWorld, type WorldOptions } from "./sync-world.ts";
 
 /** What a test begins with. */
 interface Made {
@@ -11,7 +11,7 @@ interface Made {
 }
 
 /** Gives every test of a file a world of its own, in a cloud that ends with the file; `take` makes the rest of it. */
-export function aWorldForEachTest(take: (made: Made) => void | Promise<void>): void {
+export function aWorldForEachTest(take: (made: Made) => void | Promise<void>, options: WorldOptions = {}): void {
   let cloud: BridgeCloud;
   let world: SyncWorld;
   beforeAll(async () => {
@@ -19,7 +19,7 @@ export function aWorldForEachTest(take: (made: Made) => void | Promise<void>): v
   });
   afterAll(() => cloud.close());
   beforeEach(async () => {
-    world = await createSyncWorld(cloud);
+    world = await createSyncWorld(cloud, options);
     await take({ cloud, world });
   });
   afterEach(() => world.close());

@@ -59,8 +59,13 @@ const typeOfLastName = async () =>
 
 /** Makes table and shape as they were when the field was shorter. */
 async function lastNameWas(length: number): Promise<void> {
+  const [trigger] = await world.sql(
+    `SELECT pg_get_triggerdef(oid) AS definition FROM pg_trigger
+     WHERE tgrelid = 'salesforce.contact'::regclass AND tgname = 'zz_bridge_update'`,
+  );
   await world.sql("DROP TRIGGER zz_bridge_update ON salesforce.contact");
   await world.sql(`ALTER TABLE salesforce.contact ALTER COLUMN lastname TYPE varchar(${length})`);
+  await world.sql(String(trigger?.["definition"]));
   await world.sql(
     `UPDATE salesforce._bridge_state SET shape = jsonb_set(shape, '{columns}', (
        SELECT jsonb_agg(CASE WHEN c ->> 'column' = 'lastname' THEN c || '{"length": ${length}}' ELSE c END)

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { CONFLICT_POLICIES, type Mapping, SYNC_DIRECTIONS } from "../../model/mapping.ts";
+import { CAPTURE_MODES, CONFLICT_POLICIES, type Mapping, SYNC_DIRECTIONS } from "../../model/mapping.ts";
 
 const provisioning = z.discriminatedUnion("state", [
   z.object({ state: z.literal("pending"), reason: z.optional(z.string()) }),
@@ -27,6 +27,7 @@ const content = z.object({
   polling_seconds: z.number(),
   notify_enabled: z.boolean(),
   conflict_policy: z.enum(CONFLICT_POLICIES),
+  capture: z._default(z.enum(CAPTURE_MODES), "origin"),
   filter: z.nullable(z.string()),
   foreign: z.record(z.string(), z.unknown()),
   created_at: z.string(),
@@ -48,6 +49,7 @@ export function writeMapping(mapping: Mapping): z.infer<typeof item> & { readonl
     polling_seconds: mapping.pollingSeconds,
     notify_enabled: mapping.notifyEnabled,
     conflict_policy: mapping.conflictPolicy,
+    capture: mapping.capture,
     filter: mapping.filter,
     foreign: { ...mapping.foreign },
     created_at: mapping.createdAt.toISOString(),
@@ -80,6 +82,7 @@ export function readMapping(stored: unknown): Mapping {
     pollingSeconds: text.polling_seconds,
     notifyEnabled: text.notify_enabled,
     conflictPolicy: text.conflict_policy,
+    capture: text.capture,
     filter: text.filter,
     foreign: text.foreign,
     configVersion: kept.config_version,

@@ -1,4 +1,6 @@
+import { fedBySubscription, SUBSCRIPTION_REMEDY } from "../../model/capture-off.ts";
 import { Failure } from "../../model/failure.ts";
+import { pushes } from "../../model/mapping.ts";
 import type { TableShape } from "../../model/shape.ts";
 import type { CatalogTable } from "./catalog.ts";
 
@@ -13,6 +15,7 @@ export function adoptedKey(shape: TableShape, found: CatalogTable): string {
     found.isOwned,
     `${table} belongs to ${found.owner}; connect as its owner, or grant that role to the user that Bridge connects as`,
   );
+  refuseUnless(!(found.isSubscribed && pushes(shape.direction)), `${fedBySubscription(table)}; ${SUBSCRIPTION_REMEDY}`);
   const [key, ...others] = found.primaryKey;
   const type = found.columns.find(({ column }) => column === key)?.type;
   if (key === undefined || others.length > 0 || type === undefined || !INTEGERS.includes(type)) {

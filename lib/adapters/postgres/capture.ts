@@ -4,8 +4,8 @@ import { differs, type Layout, type MappedTable, textOf } from "./layout.ts";
 import { UNLESS_OWN_TABLE } from "./own-functions.ts";
 import { literal, metadata, name, qualified } from "./sql.ts";
 
-/** Every trigger that capture has ever put on a table, so that an older version's are taken away too. */
-const TRIGGERS = [
+/** The triggers that capture puts on a table; there were never others. */
+export const CAPTURE_TRIGGERS = [
   "_bridge_insert",
   "_bridge_update",
   "_bridge_delete",
@@ -35,21 +35,27 @@ export function captureStatements(mapped: MappedTable): string {
     rekeyFunction(mapped),
     markFunction(mapped),
     triggers(mapped),
+    ...(shape.capture === "always" ? CAPTURE_TRIGGERS.map((trigger) => enableAlways(table, trigger)) : []),
   ].join("\n");
 }
+
+/** Makes a trigger fire for a session that asks for none (`session_replication_role = replica`), too. */
+const enableAlways = (table: string, trigger: string) => `ALTER TABLE ${table} ENABLE ALWAYS TRIGGER ${name(trigger)};`;
 
 /** Ends capture on a table; harmless where there is none. */
 export function endCapture(schema: string, table: string): string {
   const on = qualified(schema, table);
-  const drops = TRIGGERS.map((trigger) => `DROP TRIGGER IF EXISTS ${name(trigger)} ON ${on};`);
+  const drops = CAPTURE_TRIGGERS.map((trigger) => `DROP TRIGGER IF EXISTS ${name(trigger)} ON ${on};`);
   return [...drops, `ALTER TABLE ${on} ALTER COLUMN _ab_lastop DROP DEFAULT;`].join("\n");
 }
 
+const FUNCTIONS = ["insert", "update", "delete", "truncate", "rekey", "mark"];
+
 /** Takes capture's functions away, once no trigger calls them. */
 export function dropCaptureFunctions(schema: string, table: string): string {
-  return ["insert", "update", "delete", "truncate", "rekey", "mark"]
-    .map((kind) => `DROP FUNCTION IF EXISTS ${qualified(schema, functionName(kind, table))}();`)
-    .join("\n");
+  return FUNCTIONS.map((kind) => `DROP FUNCTION IF EXISTS ${qualified(schema, functionName(kind, table))}();`).join(
+    "\n",
+  );
 }
 
 /**

@@ -9,6 +9,8 @@ export interface CatalogTable {
   readonly isOwned: boolean;
   readonly owner: string;
   readonly rows: number;
+  /** Whether a logical subscription feeds it. */
+  readonly isSubscribed: boolean;
   /** Whether COPY may write it: COPY knows no row security, and leaves rules out. */
   readonly takesCopies: boolean;
   readonly columns: readonly CatalogColumn[];
@@ -41,6 +43,7 @@ const READ_TABLE = `
     'isOwned', pg_has_role(current_user, c.relowner, 'USAGE'),
     'owner', pg_get_userbyid(c.relowner),
     'rows', greatest(c.reltuples, 0),
+    'isSubscribed', EXISTS (SELECT FROM pg_subscription_rel f WHERE f.srrelid = c.oid),
     'takesCopies', NOT c.relrowsecurity AND NOT c.relhasrules,
     'columns', coalesce((
       SELECT jsonb_agg(jsonb_build_object('column', a.attname, 'type', format_type(a.atttypid, -1),

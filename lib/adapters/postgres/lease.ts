@@ -11,6 +11,7 @@ import {
   type Renewal,
 } from "../../sync/ports.ts";
 import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "./backlog.ts";
+import { captureSigns, isCaptured, readCaptureOff } from "./capture-check.ts";
 import { addCount, hasCounts } from "./cycle-counts.ts";
 import { instant, iso, leaseTable, lockState, renewal, type Workbench } from "./fence.ts";
 import type { Layout, MappedTable } from "./layout.ts";
@@ -25,12 +26,12 @@ type Bench = Omit<Workbench, "mapped" | "isOrdered">;
 
 /** Takes the lease of a mapping if it is free, and tells where the mapping stands; one round trip. */
 export async function begin(
-  { session, tables, now, failedRows }: Bench,
+  { session, schema, tables, now, failedRows }: Bench,
   request: BeginRequest,
 ): Promise<Begun & { readonly mapped?: MappedTable; readonly countsCycles?: boolean; readonly isOrdered?: boolean }> {
   const { mappingId, work, configVersion, owner, slot, leaseSeconds } = request;
   const [row] = await unlessUnprovisioned(
-    session.query(beginStatement(tables, work), [mappingId, configVersion, slot, owner, leaseSeconds, now()]),
+    session.query(beginStatement(schema, tables, work), [mappingId, configVersion, slot, owner, leaseSeconds, now()]),
   );
   if (row?.["known"] !== true || row["is_behind"] === true) return { held: false, why: "not provisioned" };
   if (row["fence"] === null) return { held: false, why: whyNot(row) };
@@ -41,6 +42,7 @@ export async function begin(
     held: true,
     lease: { mappingId, work, fence: Number(row["fence"]), configVersion },
     shape,
+    captureOff: isCaptured(shape, row["capture_signs"]) ? null : await readCaptureOff(session, schema, mappingId),
     marks: {
       position: instant(row, "position"),
       slow: instant(row, "slow"),
@@ -82,7 +84,7 @@ const REREADS_AT_ONCE = 200;
  * A row that a running transaction holds is skipped, not waited for: whoever holds it has the lease. The next holder of
  * a cycle's lease reports the spike of a cycle that never came to its end.
  */
-function beginStatement(tables: Metadata, work: Lease["work"]): string {
+function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): string {
   const leases = leaseTable(tables, work);
   return `
     WITH free AS (
@@ -114,7 +116,7 @@ function beginStatement(tables: Metadata, work: Lease["work"]): string {
         WHERE mapping_id = $1 AND retry_at <= $6 ORDER BY retry_at LIMIT ${REREADS_AT_ONCE}) e) AS rereads,
       EXISTS (SELECT FROM ${tables.outbox})
         ${work === "cycle" ? `OR (taken.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox,
-      ${hasCounts(tables)} AS counts_cycles
+      ${hasCounts(tables)} AS counts_cycles, ${captureSigns(schema, "s")} AS capture_signs
     FROM (SELECT $1::text AS mapping_id) asked
     LEFT JOIN ${tables.state} s ON s.mapping_id = asked.mapping_id
     LEFT JOIN ${leases} l ON l.mapping_id = asked.mapping_id

@@ -1,5 +1,7 @@
+import type { CaptureOff } from "../../model/capture-off.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
 import { type Damage, type DatabaseFacts, type Databases, NoConnection } from "../../settings/ports.ts";
+import { captureOff } from "./capture-check.ts";
 import { unlessUnprovisioned } from "./lease.ts";
 import { openSession, type Session } from "./session.ts";
 import { metadata } from "./sql.ts";
@@ -60,29 +62,29 @@ async function readFacts(session: Session, schema: string): Promise<DatabaseFact
   };
 }
 
-/** What the catalog lacks of what the mappings' shapes say. */
+/** What the catalog lacks of what the mappings' shapes say, and whose changes are not captured. */
 async function readDamages(session: Session, schema: string): Promise<readonly Damage[]> {
   const { state } = metadata(schema);
   if (!(await isThere(session, state))) return [];
-  const rows = await session.query<{ table: string; what: string; column: string | null }>(
+  const rows = await session.query<{ table: string; object: string; off: CaptureOff | null; column: string | null }>(
     `WITH mapped AS (
-       SELECT s.table_name::text AS "table", s.shape, to_regclass(format('%I.%I', $1::text, s.table_name)) AS oid FROM ${state} s
+       SELECT s.table_name::text AS "table", s.shape ->> 'sfObject' AS object, s.shape,
+         to_regclass(format('%I.%I', $1::text, s.table_name)) AS oid, ${captureOff(schema, "s")} AS off FROM ${state} s
      )
-     SELECT "table", 'table' AS what, NULL AS "column" FROM mapped WHERE oid IS NULL
+     SELECT "table", object, NULL::jsonb AS off, NULL AS "column" FROM mapped WHERE oid IS NULL
      UNION ALL
-     SELECT "table", 'triggers', NULL FROM mapped WHERE oid IS NOT NULL AND shape ->> 'direction' <> 'sf_to_pg'
-       AND (SELECT count(*) FROM pg_trigger t WHERE t.tgrelid = mapped.oid AND t.tgenabled <> 'D'
-         AND t.tgname IN ('_bridge_insert', '_bridge_update', '_bridge_delete')) < 3
+     SELECT "table", object, off, NULL FROM mapped WHERE off IS NOT NULL
      UNION ALL
-     SELECT "table", 'column', c ->> 'column' FROM mapped, jsonb_array_elements(shape -> 'columns') AS c
+     SELECT "table", object, NULL, c ->> 'column' FROM mapped, jsonb_array_elements(shape -> 'columns') AS c
      WHERE oid IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a
        WHERE a.attrelid = mapped.oid AND a.attname = c ->> 'column' AND a.attnum > 0 AND NOT a.attisdropped)
-     ORDER BY 1, 2, 3`,
+     ORDER BY 1, 4 NULLS FIRST`,
     [schema],
   );
-  return rows.map(({ table, what, column }) => ({
+  return rows.map(({ table, object: sfObject, off, column }) => ({
     table,
-    what: column === null ? (what === "table" ? "table" : "triggers") : { column },
+    sfObject,
+    what: off ?? (column === null ? "table" : { column }),
   }));
 }
 

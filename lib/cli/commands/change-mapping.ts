@@ -117,6 +117,7 @@ function settingsIn(typed: Typed): Readonly<Record<string, unknown>> {
     sync_direction: text(typed, "direction"),
     sf_polling_seconds: wholeNumber(typed, "interval"),
     conflict_policy: text(typed, "policy"),
+    capture: text(typed, "capture"),
   };
   const said = Object.entries(given).filter(([, value]) => value !== null);
   return {

@@ -80,6 +80,10 @@ function settings(command: Command): Command {
     )
     .option("--policy <policy>", "who wins a conflict: salesforce_wins, postgres_wins or latest_wins")
     .option(
+      "--capture <mode>",
+      "origin; or always: what a restore or bulk load writes under session_replication_role = replica is sent, too",
+    )
+    .option(
       "--filter <condition>",
       'only records that meet a SOQL condition, as "Type = \'Customer\'"; "" for every record',
     );

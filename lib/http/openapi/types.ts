@@ -14,6 +14,7 @@ export type ActivateMappingData = {
   readonly upsert_field: string | null;
   readonly sf_polling_seconds: number;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
+  readonly capture: "origin" | "always";
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -106,6 +107,7 @@ export type CreateMappingBody = {
   readonly sf_polling_seconds?: number;
   readonly upsert_field?: string | null;
   readonly conflict_policy?: "salesforce_wins" | "postgres_wins" | "latest_wins";
+  readonly capture?: "origin" | "always";
   readonly filter?: string | null;
 };
 
@@ -119,6 +121,7 @@ export type CreateMappingData = {
   readonly upsert_field: string | null;
   readonly sf_polling_seconds: number;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
+  readonly capture: "origin" | "always";
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -179,6 +182,7 @@ export type DeactivateMappingData = {
   readonly upsert_field: string | null;
   readonly sf_polling_seconds: number;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
+  readonly capture: "origin" | "always";
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -199,6 +203,7 @@ export type DeleteMappingData = {
   readonly upsert_field: string | null;
   readonly sf_polling_seconds: number;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
+  readonly capture: "origin" | "always";
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -348,6 +353,7 @@ export type ListMappingStatesData = readonly {
   readonly upsert_field: string | null;
   readonly sf_polling_seconds: number;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
+  readonly capture: "origin" | "always";
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -356,7 +362,7 @@ export type ListMappingStatesData = readonly {
   readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
-  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "deletes_held" | "engine_fault" | null;
+  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "deletes_held" | "engine_fault" | null;
   readonly broken_since: string | null;
   readonly last_run_at: string | null;
   readonly last_pull_at: string | null;
@@ -539,6 +545,7 @@ export type ReadMappingData = {
   readonly upsert_field: string | null;
   readonly sf_polling_seconds: number;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
+  readonly capture: "origin" | "always";
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -547,7 +554,7 @@ export type ReadMappingData = {
   readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
-  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "deletes_held" | "engine_fault" | null;
+  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "deletes_held" | "engine_fault" | null;
   readonly broken_since: string | null;
   readonly last_run_at: string | null;
   readonly last_pull_at: string | null;
@@ -717,6 +724,7 @@ export type RestoreMappingData = {
   readonly upsert_field: string | null;
   readonly sf_polling_seconds: number;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
+  readonly capture: "origin" | "always";
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -857,6 +865,7 @@ export type UpdateMappingBody = {
   readonly sf_polling_seconds?: number;
   readonly upsert_field?: string | null;
   readonly conflict_policy?: "salesforce_wins" | "postgres_wins" | "latest_wins";
+  readonly capture?: "origin" | "always";
   readonly filter?: string | null;
 };
 
@@ -870,6 +879,7 @@ export type UpdateMappingData = {
   readonly upsert_field: string | null;
   readonly sf_polling_seconds: number;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
+  readonly capture: "origin" | "always";
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
