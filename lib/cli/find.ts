@@ -7,6 +7,7 @@ export interface MappingState {
   readonly sf_object: string;
   readonly pg_table: string;
   readonly sync_direction: string;
+  readonly conflict_policy: string;
   readonly active: boolean;
   readonly state: string;
   readonly reason: string | null;

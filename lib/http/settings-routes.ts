@@ -308,6 +308,17 @@ export const SETTINGS_ROUTES = {
     sends: ["loads"],
     secrets: true,
   },
+  "capture-mapping": {
+    method: "POST",
+    path: `${WORKSPACE}/mappings/{mapping_id}/capture`,
+    scope: "admin",
+    body: true,
+    reads: [...READS, "mappings"],
+    writes: [...WRITES, "audit"],
+    postgres: true,
+    sends: ["provisioning"],
+    secrets: true,
+  },
   "push-existing": {
     method: "POST",
     path: `${WORKSPACE}/mappings/{mapping_id}/push-existing`,

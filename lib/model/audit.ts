@@ -7,6 +7,7 @@ export const AUDIT_ACTIONS = {
   "mapping.deleted": "mapping",
   "mapping.restored": "mapping",
   "mapping.reloaded": "mapping",
+  "mapping.captured": "mapping",
   "mapping.poll_triggered": "mapping",
   "mapping.poll_aborted": "mapping",
   "rows.retried": "mapping",

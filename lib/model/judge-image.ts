@@ -72,9 +72,14 @@ function judgeAlive(known: Circumstances): Verdict {
     return { kind: "insert" };
   }
   if (isBefore(image.systemModstamp, row.stamp)) return { kind: "nothing" };
+  if (waiting.some(hasNoBase) && image.systemModstamp.getTime() === row.stamp?.getTime()) return { kind: "nothing" };
   if (waiting.length > 0) return { kind: "merge", key: row.key, waiting };
   return { kind: "update", key: row.key, isSure: isSure(image, row.stamp, lane, readAt) };
 }
+
+/** A whole row that was captured without what it held before: only a newer stamp tells that Salesforce has changed it. */
+const hasNoBase = ({ action, old, values }: WaitingChange): boolean =>
+  action === "UPDATE" && Object.keys(old).length === 0 && Object.keys(values).length > 0;
 
 /** Two writes in one second share a stamp; only a reading of the present tells which came last. */
 function isSure(image: Image, stamp: Date | null, lane: Lane, readAt: Date): boolean {

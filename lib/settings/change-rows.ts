@@ -1,11 +1,14 @@
+import * as z from "zod/mini";
 import type { SealedWorkspace } from "../access/ports.ts";
 import type { AuditTrail } from "../audit/ports.ts";
+import type { ProvisioningQueue } from "../config/ports.ts";
 import type { AuditAction } from "../model/audit.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping.ts";
 import type { LoadMessage } from "../model/messages.ts";
 import { withDatabase } from "../monitoring/with-database.ts";
+import { callsToRead, callsToSend } from "./forecast.ts";
 import type { FailedChanges, Retried, RowDesks } from "./row-ports.ts";
 
 interface Needs {
@@ -76,6 +79,55 @@ export async function reload(needs: Needs & { readonly loads: LoadQueue }, who: 
   await needs.loads.send({ workspace_id: who.workspace.id, mapping_id: id, kind: "load" });
 }
 
+/** What the writes are worth that nobody captured: every record is read again, or every row is captured as changed. */
+export const UNCAPTURED = ["salesforce", "mine"] as const;
+
+/** What putting capture on again comes to: rows of the table, counted up to a million, and about the API calls. */
+export const captureView = z.object({
+  mapping_id: z.string(),
+  uncaptured: z.enum(UNCAPTURED),
+  rows: z.int(),
+  calls: z.int(),
+  /** False: it was only told. */
+  queued: z.boolean(),
+});
+
+/**
+ * Puts the triggers on the table that bears the mapped name now. Of `mine` no cycle begins until every row is captured:
+ * it would take from Salesforce what is to be sent there.
+ */
+export async function captureAgain(
+  needs: Needs & { readonly provisioning: ProvisioningQueue },
+  who: OnMapping,
+  { uncaptured, dryRun }: { readonly uncaptured: (typeof UNCAPTURED)[number]; readonly dryRun: boolean },
+): Promise<z.infer<typeof captureView>> {
+  const { id, sfObject, syncDirection } = who.mapping;
+  if (!pushes(syncDirection)) {
+    throw new Failure(
+      "CONFLICT",
+      `the mapping of ${sfObject} only reads from Salesforce and captures nothing: reload it`,
+    );
+  }
+  if (uncaptured === "salesforce" && !pulls(syncDirection)) {
+    throw new Failure(
+      "CONFLICT",
+      `the mapping of ${sfObject} only writes to Salesforce: say that the rows count (mine)`,
+    );
+  }
+  return withDatabase(needs.desks, who.workspace, async (desk) => {
+    const rows = await desk.countRows(id);
+    const calls = uncaptured === "mine" ? callsToSend(rows) : callsToRead(rows);
+    const told = { mapping_id: id, uncaptured, rows, calls };
+    if (dryRun) return { ...told, queued: false };
+    await noteMapping(needs, who, "mapping.captured", { uncaptured });
+    const isMarked = await (uncaptured === "mine" ? desk.captureAll(id) : desk.startOver(id));
+    if (!isMarked) throw new Failure("CONFLICT", `the table of ${sfObject} is not made yet: its first load will come`);
+    const message = { workspace_id: who.workspace.id, mapping_id: id, import_id: null, anew: true };
+    await needs.provisioning.send([message], 0);
+    return { ...told, queued: true };
+  });
+}
+
 /** The entry stands before the change: the two are in different databases, and nothing may happen unseen. */
 function note(
   { audit }: Needs,
@@ -95,7 +147,7 @@ function note(
   });
 }
 
-function noteMapping(needs: Needs, who: OnMapping, action: AuditAction): Promise<void> {
+function noteMapping(needs: Needs, who: OnMapping, action: AuditAction, more: object = {}): Promise<void> {
   const { id, sfObject, pgTable } = who.mapping;
-  return note(needs, who, action, id, { sf_object: sfObject, pg_table: pgTable });
+  return note(needs, who, action, id, { sf_object: sfObject, pg_table: pgTable, ...more });
 }

@@ -1,4 +1,5 @@
 import { type Mapping, pulls } from "../model/mapping.ts";
+import { bulkCalls, soapCalls } from "../model/ways.ts";
 
 const DAY_SECONDS = 86_400;
 
@@ -34,3 +35,12 @@ const queriesOf = (mappings: readonly Mapping[]): number =>
 /** What one mapping costs a day while nothing changes, were it alone and active. */
 export const idleCallsOf = (mapping: Mapping): number =>
   idleCallsPerDay([{ ...mapping, active: true, deletedAt: null }]);
+
+/** Records that one call reads, mostly. */
+const RECORDS_PER_PAGE = 2_000;
+
+/** API calls that sending so many rows of one kind costs. */
+export const callsToSend = (rows: number): number => Math.min(soapCalls(rows), bulkCalls(rows));
+
+/** API calls that reading so many records costs, with the one that counts them. */
+export const callsToRead = (records: number): number => 1 + Math.ceil(records / RECORDS_PER_PAGE);

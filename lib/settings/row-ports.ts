@@ -34,6 +34,11 @@ export interface RowDesk extends AsyncDisposable {
   confirmDeletes(mappingId: string, most: number): Promise<number>;
   /** Makes every record be read again; false: the mapping is not provisioned. A running cycle loses its lease. */
   startOver(mappingId: string): Promise<boolean>;
+  /**
+   * Marks all rows to be captured as changed, which provisioning does; false: the mapping is not provisioned. Until that
+   * has ended no cycle begins, and a running one loses its lease.
+   */
+  captureAll(mappingId: string): Promise<boolean>;
   /** Captures rows that no record stands for as if they were inserted now, at most `limit`. */
   captureExisting(mappingId: string, limit: number): Promise<number>;
 }

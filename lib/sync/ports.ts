@@ -317,6 +317,8 @@ export interface Provisioner {
   ): Promise<{
     readonly created: boolean;
     readonly addedColumns: readonly string[];
+    /** False: rows that are marked to be captured are left; provision again. */
+    readonly isCaptured: boolean;
     /** Columns that could not follow a field that has grown, and why. */
     readonly narrow: readonly { readonly column: string; readonly type: string; readonly reason: string }[];
   }>;

@@ -127,7 +127,8 @@ async function provision(needs: ProvisionNeeds, mapping: Mapping): Promise<Tried
     const database = await needs.provisioner(mapping.workspaceId);
     const { salesforce } = await needs.connections.connectOrg(mapping.workspaceId, new AbortController().signal);
     const shape = await describeShape(salesforce, mapping, database.schema);
-    const { narrow } = await database.provisioner.provision(mapping, shape);
+    const { narrow, isCaptured } = await database.provisioner.provision(mapping, shape);
+    if (!isCaptured) await again(needs, mapping);
     if (narrow.length > 0) tellNarrow(needs, mapping, narrow);
     await bookCalls(needs, { ...shape, workspaceId: mapping.workspaceId }, salesforce.calls());
     return { provisioning: { state: "ready", version }, fault: null };
@@ -138,6 +139,11 @@ async function provision(needs: ProvisionNeeds, mapping: Mapping): Promise<Tried
     const reason = `${failureOf(error).message}; Bridge tries again every minute`;
     return { provisioning: { state: "pending", reason }, fault: error };
   }
+}
+
+async function again({ queues }: ProvisionNeeds, { workspaceId, id }: Mapping): Promise<void> {
+  const message = { workspace_id: workspaceId, mapping_id: id, import_id: null, anew: true };
+  await queues.sendProvisioning([{ message, delaySeconds: 0 }]);
 }
 
 /** The mapping goes on; what no longer fits is kept in `_bridge_inbound_errors`, record by record. */

@@ -132,6 +132,53 @@ test("rows that have no record are sent, in as many calls as it takes", async ()
   expect(stdout).toBe("Contact sends 30000 rows that have no record in Salesforce yet.\n");
 });
 
+describe("mapping capture", () => {
+  const answer = (uncaptured: string) => ({ mapping_id: "map_1", uncaptured, rows: 1234, calls: 7, queued: true });
+  beforeEach(() => {
+    world.answer("GET /monitoring/mappings", [
+      { id: "map_1", sf_object: "Contact", pg_table: "contact", conflict_policy: "salesforce_wins" },
+    ]);
+  });
+
+  test("asks what the writes are worth that nobody captured, and does nothing before it is told", async () => {
+    const neither = await world.line.run(["mapping", "capture", "contact"]);
+    const both = await world.line.run(["mapping", "capture", "contact", "--salesforce", "--mine"]);
+
+    expect([neither.code, both.code]).toEqual([2, 2]);
+    expect(neither.stderr).toContain("--salesforce");
+    expect(neither.stderr).toContain("--mine");
+    expect(world.asked).toEqual([]);
+  });
+
+  test("shows rows and calls before it does anything", async () => {
+    world.answer("POST /mappings/map_1/capture", answer("mine"));
+
+    const { code, stderr } = await world.line.run(["mapping", "capture", "contact", "--mine"]);
+
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      "This sends 1234 rows of contact; where a record of Salesforce has changed meanwhile, salesforce_wins decides. It takes about 7 API calls.",
+    );
+    expect(stderr).toContain("not confirmed");
+    expect(world.asked.map(({ call, body }) => [call, body])).toEqual([
+      ["GET /monitoring/mappings", ""],
+      ["POST /mappings/map_1/capture?dry_run=true", '{"uncaptured":"mine"}'],
+    ]);
+  });
+
+  test.each(["salesforce", "mine"])("with --%s and --yes is one call, whose answer programs can read", async (side) => {
+    world.answer("POST /mappings/map_1/capture", answer(side));
+
+    const { stdout } = await world.line.run(["mapping", "capture", "contact", `--${side}`, "--yes", "--json"]);
+
+    expect(JSON.parse(stdout)).toEqual(answer(side));
+    expect(world.asked.map(({ call, body }) => [call, body])).toEqual([
+      ["GET /monitoring/mappings", ""],
+      ["POST /mappings/map_1/capture", `{"uncaptured":"${side}"}`],
+    ]);
+  });
+});
+
 test("doctor says what is wrong with the token, not with a connection that it may not look at", async () => {
   world.answer("GET /openapi.json", {});
   world.refuse("POST /connections/postgres/test", 403, "FORBIDDEN");

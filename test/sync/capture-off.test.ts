@@ -1,10 +1,12 @@
 import { Client } from "pg";
 import { describe, expect, test } from "vitest";
+import { handler as captureMapping } from "../../functions/api/capture-mapping.ts";
 import { handler as readHealth } from "../../functions/api/read-health.ts";
 import { handler as readMapping } from "../../functions/api/read-mapping.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import { type ApiClient, apiClient } from "../support/api-client.ts";
 import type { BridgeCloud } from "../support/bridge-cloud.ts";
+import { carryOut } from "../support/carry-out.ts";
 import { dataOf } from "../support/data-of.ts";
 import type { SyncWorld } from "../support/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds.ts";
@@ -39,6 +41,16 @@ const shown = async () =>
   dataOf<{ state: string; reason: string | null }>(
     await api.ask(readMapping, "read-mapping", { path: { mapping_id: contact.id } }),
   );
+/** What `bridge mapping capture` asks for; the worker that carries it out comes later. */
+const capture = async (uncaptured: "salesforce" | "mine", query = {}) =>
+  dataOf<{ rows: number; calls: number; queued: boolean }>(
+    await api.ask(captureMapping, "capture-mapping", { path: { mapping_id: contact.id }, query, body: { uncaptured } }),
+  );
+/** Both sides by their shared columns, in the same order and words. */
+const bothSides = async () => ({
+  rows: await world.sql("SELECT sfid, lastname, email FROM salesforce.contact ORDER BY lastname"),
+  records: (await records()).map(({ Id, LastName, Email }) => ({ sfid: Id, lastname: LastName, email: Email })),
+});
 const health = async () => dataOf<{ sync: { status: string } }>(await api.ask(readHealth, "read-health")).sync.status;
 
 /** The ways in which capture goes off, each as the role that owns its schema. */
@@ -140,4 +152,121 @@ test("a table that was given to a role that ours is not a member of is told with
     `ALTER TABLE salesforce.contact OWNER TO ${us}; DROP OWNED BY other_${us}; DROP ROLE other_${us}`,
   );
   await superuser.end();
+});
+
+describe.each([
+  ["a disabled trigger", DISABLE_USER],
+  ["a table that was swapped in by name", SWAP],
+])("after %s", (_, how) => {
+  test("a reload lets Salesforce's values win, and from then on everything is captured", async () => {
+    await world.sql(how);
+    await bothSidesGoOn();
+    await world.cycle(contact);
+    await world.pass(3600);
+    const before = await rows();
+
+    expect(await capture("salesforce", { dry_run: "true" })).toEqual({ ...plan(), calls: 2, queued: false });
+    expect(await capture("salesforce")).toEqual({ ...plan(), calls: 2, queued: true });
+    await world.work(contact, "load");
+    expect(await rows()).toEqual(before);
+    await carryOut(cloud, world.services);
+    await world.cycle(contact);
+
+    const sides = await bothSides();
+    expect(sides.records.map(({ lastname, email }) => [lastname, email])).toEqual([
+      ["Curie", "curie@example.com"],
+      ["Hopper", "grace@example.com"],
+      ["Lovelace", null],
+    ]);
+    expect(sides.rows.filter(({ sfid }) => sfid !== null)).toEqual(sides.records);
+    expect(sides.rows.filter(({ sfid }) => sfid === null)).toMatchObject([{ lastname: "Noether" }]);
+    expect(await shown()).toMatchObject({ state: "running", reason: null });
+    await everythingIsCaptured();
+  });
+
+  test("the rows win where the operator says so, and what Salesforce changed goes by the conflict policy", async () => {
+    await world.sql(how);
+    await world.pass(3600);
+    await bothSidesGoOn();
+    await world.sql("UPDATE salesforce.contact SET email = 'admiral@example.com' WHERE lastname = 'Hopper'");
+    await world.cycle(contact);
+
+    expect(await capture("mine", { dry_run: "true" })).toEqual({ ...plan("mine"), calls: 1, queued: false });
+    expect(await log()).toEqual([]);
+    expect(await capture("mine")).toEqual({ ...plan("mine"), calls: 1, queued: true });
+    await world.sql("UPDATE salesforce.contact SET lastname = 'Murray Hopper' WHERE lastname = 'Hopper'");
+    await world.cycle(contact);
+    expect(await records()).toMatchObject([{ LastName: "Curie" }, { LastName: "Hopper" }, { LastName: "Lovelace" }]);
+    await carryOut(cloud, world.services);
+    for (let i = 0; i < 2; i++) await world.cycle(contact);
+
+    const sides = await bothSides();
+    expect(sides.rows).toEqual(sides.records);
+    expect(sides.rows.map(({ lastname, email }) => [lastname, email])).toEqual([
+      ["Curie", "curie@example.com"],
+      ["Lovelace", null],
+      ["Murray Hopper", "admiral@example.com"],
+      ["Noether", "emmy@example.com"],
+    ]);
+    expect(
+      await world.sql("SELECT field, postgres, salesforce, winner FROM salesforce._bridge_conflicts ORDER BY 1"),
+    ).toEqual([
+      { field: "email", postgres: "marie@example.com", salesforce: "curie@example.com", winner: "salesforce" },
+      { field: "lastname", postgres: "Sklodowska", salesforce: "Curie", winner: "salesforce" },
+    ]);
+    expect(await shown()).toMatchObject({ state: "running", reason: null });
+    await everythingIsCaptured();
+  });
+});
+
+const plan = (uncaptured = "salesforce") => ({ mapping_id: contact.id, uncaptured, rows: 3 });
+
+async function everythingIsCaptured(): Promise<void> {
+  await world.sql("UPDATE salesforce.contact SET email = 'new@example.com' WHERE sfid IS NOT NULL");
+  await world.sql("DELETE FROM salesforce.contact WHERE lastname = 'Lovelace'");
+  await world.sql("DELETE FROM salesforce.contact_old").catch(() => undefined);
+  await world.cycle(contact);
+
+  const { rows: left, records: there } = await bothSides();
+  expect(left.filter(({ sfid }) => sfid !== null)).toEqual(there);
+  expect(there.map(({ email }) => email)).toEqual(there.map(() => "new@example.com"));
+  expect(there.length).toBeGreaterThan(1);
+}
+
+test("no cycle begins while the rows of a mapping are being captured, and nobody is told that it is broken", async () => {
+  await capture("mine");
+  await world.rest("POST", "/sobjects/Contact", { LastName: "Lovelace" });
+
+  await world.cycle(contact, "beat");
+  await world.work(contact, "sweep");
+  const during = await world.sql("SELECT lastname FROM salesforce.contact ORDER BY 1");
+  await carryOut(cloud, world.services);
+  await world.cycle(contact);
+
+  expect(during).toEqual([{ lastname: "Curie" }, { lastname: "Hopper" }]);
+  expect(await bothSides()).toMatchObject({ rows: [{}, {}, {}], records: [{}, {}, {}] });
+  expect(await told()).toEqual([]);
+});
+
+test("rows that no worker captures are told, and the same command again ends it", async () => {
+  await world.sql(SWAP);
+  await world.sql("UPDATE salesforce.contact SET lastname = 'Sklodowska' WHERE lastname = 'Curie'");
+  await capture("mine");
+  await cloud.take("provisioning");
+  await world.sql(
+    "UPDATE salesforce._bridge_state SET lease_until = now(); UPDATE salesforce._bridge_loads SET lease_until = now()",
+  );
+
+  await world.cycle(contact);
+  const lost = await shown();
+  await capture("mine");
+  await carryOut(cloud, world.services);
+  await world.cycle(contact);
+
+  expect(lost).toMatchObject({
+    state: "broken",
+    reason: expect.stringContaining("run again: bridge mapping capture Contact --mine"),
+  });
+  expect((await told()).map(({ event }) => event)).toEqual(["sync.broken", "sync.recovered"]);
+  expect((await bothSides()).records).toMatchObject([{ lastname: "Hopper" }, { lastname: "Sklodowska" }]);
 });

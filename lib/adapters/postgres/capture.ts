@@ -26,6 +26,7 @@ export function captureStatements(mapped: MappedTable): string {
   if (!pushes(shape.direction)) return endCapture(shape.schema, shape.table);
   return [
     endCapture(shape.schema, shape.table),
+    endCaptureOfOthers(shape.schema, shape.table),
     // Costs a user's INSERT nothing, where a trigger per row would.
     `ALTER TABLE ${table} ALTER COLUMN _ab_lastop SET DEFAULT 'PENDING';`,
     captureFunction(mapped, "insert", insertedRows(mapped)),
@@ -47,6 +48,19 @@ export function endCapture(schema: string, table: string): string {
   const on = qualified(schema, table);
   const drops = CAPTURE_TRIGGERS.map((trigger) => `DROP TRIGGER IF EXISTS ${name(trigger)} ON ${on};`);
   return [...drops, `ALTER TABLE ${on} ALTER COLUMN _ab_lastop DROP DEFAULT;`].join("\n");
+}
+
+/** A table that had the name before has kept the triggers: what is written to it is no change of this one. */
+function endCaptureOfOthers(schema: string, table: string): string {
+  const functions = FUNCTIONS.map((kind) => literal(functionName(kind, table))).join(", ");
+  return `DO $bridge$ DECLARE one record; BEGIN
+    FOR one IN SELECT t.tgname, t.tgrelid::regclass AS on_table
+      FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_class c ON c.oid = t.tgrelid
+      WHERE p.pronamespace = ${literal(name(schema))}::regnamespace AND p.proname IN (${functions})
+        AND t.tgrelid <> ${literal(qualified(schema, table))}::regclass AND c.relpersistence <> 't'
+        AND pg_has_role(c.relowner, 'USAGE')
+    LOOP EXECUTE format('DROP TRIGGER IF EXISTS %I ON %s', one.tgname, one.on_table); END LOOP;
+  END $bridge$;`;
 }
 
 const FUNCTIONS = ["insert", "update", "delete", "truncate", "rekey", "mark"];

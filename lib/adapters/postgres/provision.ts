@@ -6,6 +6,7 @@ import type { PostgresConnection } from "../../model/workspace.ts";
 import type { LoadMark, Provisioner } from "../../sync/ports.ts";
 import { adoptedKey } from "./adoption.ts";
 import { captureStatements, dropCaptureFunctions, endCapture } from "./capture.ts";
+import { captureNext } from "./capture-existing.ts";
 import { type CatalogTable, readTable } from "./catalog.ts";
 import { checkName } from "./identifiers.ts";
 import { buildMissingIndexes, newIndexes } from "./indexes.ts";
@@ -30,7 +31,12 @@ export function createProvisioner(connection: PostgresConnection, now: () => Dat
       checkNames(shape);
       return await withSession(connection, async (session) => {
         await migrate(session, shape.schema, mapping.workspaceId);
-        return await patiently(DDL_ATTEMPTS, isMadeByAnother, () => provisionTable(session, shape, now()));
+        const made = await patiently(DDL_ATTEMPTS, isMadeByAnother, () => provisionTable(session, shape, now()));
+        const until = now().getTime() + LONGEST_CAPTURE_MILLISECONDS;
+        let isCaptured = false;
+        while (!isCaptured && now().getTime() < until)
+          isCaptured = !(await captureNext(session, shape.schema, mapping.id));
+        return { ...made, isCaptured };
       });
     },
     async migrate(mapping) {
@@ -81,6 +87,9 @@ async function withSession<T>(connection: PostgresConnection, work: (session: Se
 
 /** An index on a large table takes minutes; the provisioning worker is given five. */
 const LONGEST_INDEX_MILLISECONDS = 270_000;
+
+/** Rows that are left then are captured by the next message. */
+const LONGEST_CAPTURE_MILLISECONDS = 60_000;
 
 interface Changed {
   readonly addedColumns: readonly string[];
@@ -205,7 +214,9 @@ async function keepState(session: Session, shape: TableShape, layout: Layout): P
          INSERT INTO ${state} AS s (mapping_id, table_name, config_version, shape, layout, fence)
          VALUES ($1::text, $2::varchar, $3::bigint, $4, $5, (SELECT coalesce(max(fence), 0) FROM ${log} WHERE table_name = $2::varchar AND processed_at IS NULL))
          ON CONFLICT (mapping_id) DO UPDATE SET table_name = excluded.table_name,
-           config_version = excluded.config_version, shape = excluded.shape, layout = excluded.layout)
+           config_version = excluded.config_version, layout = excluded.layout,
+           -- Rows that are marked to be captured stay so.
+           shape = excluded.shape || CASE WHEN s.shape ? 'capturing' THEN jsonb_build_object('capturing', s.shape -> 'capturing') ELSE '{}' END)
        INSERT INTO ${loads} (mapping_id, config_version) VALUES ($1::text, $3::bigint)
        ON CONFLICT (mapping_id) DO UPDATE SET config_version = excluded.config_version`,
       [shape.mappingId, shape.table, shape.configVersion, JSON.stringify(shape), JSON.stringify(layout)],

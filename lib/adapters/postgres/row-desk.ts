@@ -1,7 +1,7 @@
 import type { Action } from "../../model/change.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
 import type { Conflict, InboundError, MappingProgress, RowDesk, RowDesks } from "../../settings/row-ports.ts";
-import { captureExisting } from "./capture-existing.ts";
+import { captureAllOf, captureExisting } from "./capture-existing.ts";
 import { readChange, readThroughput } from "./change-history.ts";
 import { hasSucceeded } from "./ended.ts";
 import { failureKinds, findFailed } from "./failed-changes.ts";
@@ -79,6 +79,8 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
     },
 
     startOver: async (mappingId) => (await ask(startOverOf(tables), [mappingId])).length > 0,
+
+    captureAll: async (mappingId) => (await ask(captureAllOf(tables), [mappingId])).length > 0,
 
     captureExisting: (mappingId, limit) => captureExisting(kept, connection.schema, mappingId, limit),
 

@@ -3,6 +3,7 @@ import type { Does } from "../program.ts";
 
 const commands = () => import("../commands/mappings.ts");
 const held = () => import("../commands/held-deletes.ts");
+const capture = () => import("../commands/capture-mapping.ts");
 const changes = () => import("../commands/change-mapping.ts");
 
 /** `bridge mapping …`, `bridge poll`, `bridge abort`. Mappings are named by id or by their object. */
@@ -32,6 +33,13 @@ export function addMappingCommands(program: Command, does: Does): void {
       .description(does_)
       .action(does(async () => (await changes()).actOnMapping(name)));
   }
+  mapping
+    .command("capture <mapping>")
+    .description("put the triggers back on the table; needs --salesforce or --mine")
+    .option("--salesforce", "what nobody captured is worth nothing: read every record again, Salesforce's values win")
+    .option("--mine", "what nobody captured counts: capture every row as changed, and send it")
+    .option("-y, --yes", "do not ask")
+    .action(does(async () => (await capture()).captureMapping));
   mapping
     .command("push-existing <mapping>")
     .description("send rows that have no record in Salesforce yet")

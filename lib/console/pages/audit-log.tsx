@@ -22,6 +22,7 @@ const ACTIONS = [
   "mapping.deleted",
   "mapping.restored",
   "mapping.reloaded",
+  "mapping.captured",
   "mapping.poll_triggered",
   "mapping.poll_aborted",
   "rows.retried",

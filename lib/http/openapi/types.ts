@@ -61,6 +61,18 @@ export type AuthorizeSalesforceData = {
   readonly state: string;
 };
 
+export type CaptureMappingBody = {
+  readonly uncaptured: "salesforce" | "mine";
+};
+
+export type CaptureMappingData = {
+  readonly mapping_id: string;
+  readonly uncaptured: "salesforce" | "mine";
+  readonly rows: number;
+  readonly calls: number;
+  readonly queued: boolean;
+};
+
 export type ChangeWebhookBody = {
   readonly url?: string;
   readonly events?: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed")[];

@@ -1,13 +1,15 @@
 import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { captureAllOf, captureNext } from "../../../lib/adapters/postgres/capture-existing.ts";
 import { createProvisioner } from "../../../lib/adapters/postgres/provision.ts";
 import { openSession } from "../../../lib/adapters/postgres/session.ts";
+import { metadata } from "../../../lib/adapters/postgres/sql.ts";
 import { cycleStoreOn } from "../../../lib/adapters/postgres/store.ts";
 import { startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
 import { keepSecret, passwordIn } from "../../support/secrets.ts";
 import { contactShape, mappingOf } from "../../support/shapes.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { type Customer, createCustomer, image, page } from "./customer.ts";
+import { type Customer, createCustomer, image, page, untilSomebodyWaits } from "./customer.ts";
 
 let customer: Customer;
 beforeEach(async () => {
@@ -84,6 +86,37 @@ test("ENABLE TRIGGER ALL after a restore leaves a mapping off that asks for ever
       "zz_bridge_update",
     ],
   });
+});
+
+test("a row that is changed while all rows are captured is sent as it is in the end", async () => {
+  await customer.sql(
+    "INSERT INTO salesforce.contact (id, lastname, sfid) VALUES (1, 'Curie', '003000000000001AAA'), (2, 'Hopper', NULL)",
+  );
+  await customer.sql("DELETE FROM salesforce._trigger_log");
+  const [application, session] = [
+    await customer.connect(),
+    await openSession({ url: customer.url, schema: "salesforce" }),
+  ];
+  await customer.sql(captureAllOf(metadata("salesforce")), ["map_contact"]);
+  await application.query("BEGIN; UPDATE salesforce.contact SET lastname = 'Sklodowska' WHERE id = 1");
+
+  const captured = captureNext(session, "salesforce", "map_contact");
+  await untilSomebodyWaits(customer.application);
+  await application.query("COMMIT");
+  expect(await captured).toBe(true);
+  await application.query("UPDATE salesforce.contact SET lastname = 'Murray' WHERE id = 2");
+  expect(await captureNext(session, "salesforce", "map_contact")).toBe(false);
+  await session.close();
+
+  expect(await logged()).toEqual([
+    { action: "UPDATE", lastname: "Sklodowska" },
+    { action: "UPDATE", lastname: "Sklodowska" },
+    { action: "INSERT", lastname: "Hopper" },
+    { action: "UPDATE", lastname: "Murray" },
+  ]);
+  expect(await customer.sql("SELECT shape ? 'capturing' AS marked, lease_until FROM salesforce._bridge_state")).toEqual(
+    [{ marked: false, lease_until: null }],
+  );
 });
 
 test("a table that a logical subscription feeds is refused, and a mapping whose table comes to be fed is told", async () => {
