@@ -44,8 +44,8 @@ export async function reportCycle(needs: MessageNeeds, ended: Ended, report: Cyc
   needs.figures(figuresOf(report, report.totals, ended.salesforce.usage()));
   if (report.totals && isTimeToTell(ended.message, report)) await tellTotals(needs, ended, report.totals);
   // After an outage at once: a load that it has failed keeps the mapping broken until it goes on.
-  const wasFailing = failure === null && ended.engine.state.failedCycles > 0;
-  if (report.needsLoad && (wasFailing || isRare(ended.message))) await askForLoad(needs, ended.mapping);
+  const recovers = !failure && !rests && report.stopped === null && ended.engine.state.failedCycles > 0;
+  if (report.needsLoad && (recovers || isRare(ended.message))) await askForLoad(needs, ended.mapping);
   if (report.outboxWaits) await emptyOutbox(needs, ended.mapping.workspaceId, ended.store);
 }
 
