@@ -1,7 +1,8 @@
 import { outgoingValue } from "./outgoing.ts";
 import type { ParentKey } from "./parent-key.ts";
 import type { OutgoingParent } from "./record.ts";
-import type { ColumnValues, TableShape } from "./shape.ts";
+import type { Column, ColumnValues, TableShape } from "./shape.ts";
+import { isTooLong, textLimit } from "./text-limit.ts";
 
 interface OutgoingFields {
   readonly values: Readonly<Record<string, string | null>>;
@@ -21,11 +22,15 @@ export function outgoingFields(shape: TableShape, values: ColumnValues, creates:
     if (text === undefined || !(creates ? column.createable : column.updateable)) continue;
     const value = outgoingValue(column, text);
     if ("reason" in value) error ??= `INVALID_VALUE: ${value.reason} [${column.field}]`;
+    else if (isTooLong(column, value.text ?? "")) error ??= tooLong(column);
     else if (column.parent) named.push({ ...column.parent, value: value.text });
     else sent[column.field] = value.text;
   }
   return { ...withParents(sent, named), error };
 }
+
+const tooLong = (column: Column): string =>
+  `STRING_TOO_LONG: ${column.field} takes ${textLimit(column)?.toLocaleString("en-US")} characters, and this text has more; shorten it [${column.field}]`;
 
 interface NamedParent extends ParentKey {
   readonly value: string | null;

@@ -1,11 +1,44 @@
 import { describe, expect, test } from "vitest";
 import { columnText, imageOf } from "../../lib/model/incoming.ts";
 import { outgoingValue } from "../../lib/model/outgoing.ts";
+import { outgoingFields } from "../../lib/model/outgoing-fields.ts";
 import { isSameValue } from "../../lib/model/same-value.ts";
-import type { FieldType } from "../../lib/model/shape.ts";
+import type { ColumnValues, FieldType } from "../../lib/model/shape.ts";
 import { column, contactShape } from "../support/shapes.ts";
 
 const sent = (type: FieldType, text: string | null) => outgoingValue(column("F", { type }), text);
+
+describe("a text of more characters than its field takes", () => {
+  const shape = contactShape({
+    columns: [
+      column("Description", { type: "textarea", length: 10 }),
+      column("Formula__c", { length: 10, createable: false, updateable: false }),
+      column("Grown__c", { length: 10, outgrown: { length: 20, precision: 0, scale: 0 } }),
+      column("Many__c", { type: "multipicklist", length: 10 }),
+      column("Unknown__c", { length: 0 }),
+    ],
+  });
+  const error = (values: ColumnValues) => outgoingFields(shape, values, true).error;
+
+  test("is refused with the field's name and limit", () => {
+    expect(error({ description: "x".repeat(11) })).toBe(
+      "STRING_TOO_LONG: Description takes 10 characters, and this text has more; shorten it [Description]",
+    );
+    expect(error({ grown__c: "x".repeat(21) })).toMatch(/Grown__c takes 20 characters/);
+  });
+
+  test.each<[string, ColumnValues]>([
+    ["fits", { description: "x".repeat(10), grown__c: "x".repeat(20) }],
+    ["fits without the white space around it", { description: `\n  ${"x".repeat(10)} \r\n` }],
+    ["fits with each line break as one character", { description: "1\r\n3\r\n5\r\n7\r\n90" }],
+    ["fits with each character beyond U+FFFF as one", { description: "😀".repeat(10) }],
+    ["is in a field that is not written", { formula__c: "x".repeat(11) }],
+    ["is a list, whose parts count", { many__c: "x".repeat(11) }],
+    ["is in a field whose length nobody knows", { unknown__c: "x".repeat(1_000) }],
+  ])("is sent where it %s", (_, values) => {
+    expect(error(values)).toBeNull();
+  });
+});
 
 describe("what Salesforce is sent", () => {
   test.each([

@@ -184,3 +184,32 @@ test("errors, failures, activity and one change are told of 60 rows of 20 MB tha
   expect(inboundErrors.rows.map(({ error }) => error)).toEqual(listed.map(() => cut));
   expect(conflicts.rows[59]).toMatchObject({ base: cut, postgres: cut, salesforce: cut });
 });
+
+test("a text longer than its field fails its row before it is sent, with the field and the limit, and others go", async () => {
+  await world.cycle(contact);
+  await world.sql(`INSERT INTO salesforce.contact (lastname, description) VALUES
+    ('Curie', repeat('x', 32001)), ('Noether', repeat('x', 20000000)), ('Lovelace', repeat('x', 32000))`);
+  const before = await world.calls();
+
+  await world.cycle(contact);
+
+  const refused =
+    "STRING_TOO_LONG: Description takes 32,000 characters, and this text has more; shorten it [Description]";
+  expect(await world.sql("SELECT lastname, _ab_lastop, _ab_err FROM salesforce.contact ORDER BY id")).toEqual([
+    { lastname: "Curie", _ab_lastop: "FAILED", _ab_err: refused },
+    { lastname: "Noether", _ab_lastop: "FAILED", _ab_err: refused },
+    { lastname: "Lovelace", _ab_lastop: "INSERTED", _ab_err: null },
+  ]);
+  expect(await world.soql("SELECT LastName FROM Contact")).toEqual([{ LastName: "Lovelace" }]);
+  expect((await told()).map(({ event, detail }) => [event, detail["error"]])).toEqual([
+    ["record.failed", refused],
+    ["record.failed", refused],
+  ]);
+  const callsOfOneSave = (await world.calls()) - before;
+
+  await world.sql("UPDATE salesforce.contact SET description = repeat('y', 32001) WHERE lastname = 'Curie'");
+  const callsBefore = await world.calls();
+  await world.cycle(contact);
+
+  expect((await world.calls()) - callsBefore).toBe(callsOfOneSave - 1);
+});
