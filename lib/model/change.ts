@@ -37,7 +37,7 @@ export interface ClaimedChange {
   readonly recordId: number;
   /** The row's sfid now, else the one captured; null: Salesforce has no record yet, as far as we know. */
   readonly sfid: string | null;
-  /** UPDATE: what the changed columns held before; DELETE: what the row held, the upsert column at least. */
+  /** UPDATE: what the changed columns held before; DELETE: what the row held. Where it is large, the upsert column alone. */
   readonly old: ColumnValues;
   /** INSERT: every mapped column that is not NULL; UPDATE: the changed ones; DELETE: empty. */
   readonly values: ColumnValues;

@@ -1,3 +1,4 @@
+import { sendable, unpacked, upsertValueOf } from "./claimed-changes.ts";
 import { hasFailed } from "./ended.ts";
 import { isClaimed } from "./in-hand.ts";
 import type { MappedTable } from "./layout.ts";
@@ -37,8 +38,12 @@ export interface Found {
 /** More changes than that are not written twice, once to claim them and once to mark them as sent. */
 const WRITTEN_CHANGES = 2_000;
 
-/** What the changes of one claim may hold together, as PostgreSQL packs them. */
-const CLAIM_BYTES = 8_000_000;
+/** What the changes of one claim may hold together, as PostgreSQL packs them and as they are. */
+const PACKED_BYTES = 8_000_000;
+const CLAIM_BYTES = 16_000_000;
+
+/** What is packed into less lies in the row itself, and costs next to nothing to measure. */
+const INLINE_BYTES = 2_000;
 
 /**
  * A SELECT, without parameters, of the first changes that can be claimed now. Its first row has `found`. Where there are
@@ -58,7 +63,9 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
   return `
     WITH blocking AS MATERIALIZED (${blocking(tables, mapped, asked)}
     ), candidates AS MATERIALIZED (
-      SELECT c.id, c.record_id, c.action, coalesce(pg_column_size(c."values"), 0) AS bytes FROM ${tables.log} c
+      SELECT c.id, c.record_id, c.action, coalesce(pg_column_size(c."values"), 0) AS packed,
+        CASE WHEN pg_column_size(c."values") <= ${INLINE_BYTES} THEN ${unpacked(`c."values"`)} END AS bytes
+      FROM ${tables.log} c
       WHERE ${waits("c", table, asked.isOrdered)} AND c.id > ${asked.after}
         AND c.state = 'NEW' AND (c.due_at IS NULL OR c.due_at <= ${time(asked.now)})
         AND CASE WHEN (SELECT first_by_key = '{}' FROM blocking) THEN true ELSE
@@ -66,16 +73,23 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
           AND NOT EXISTS (SELECT FROM unnest(${keysOf("c", mapped)}) AS key
             WHERE ((SELECT first_by_key FROM blocking) ->> key)::bigint < c.id) END
       ORDER BY ${logOrder("c", asked.isOrdered)} LIMIT ${asked.limit}
+    ), beyond AS MATERIALIZED (
+      -- The first that does not fit. Read row by row up to it, so no large value behind it is unpacked.
+      SELECT id FROM (
+        SELECT id, row_number() OVER first_ones > 1 AND (sum(packed) OVER first_ones > ${PACKED_BYTES}
+          OR sum(CASE WHEN packed <= ${INLINE_BYTES} THEN bytes
+            ELSE (SELECT ${unpacked(`l."values"`)} FROM ${tables.log} l WHERE l.id = c.id) END) OVER first_ones > ${CLAIM_BYTES}) AS is_beyond
+        FROM candidates c WINDOW first_ones AS (ORDER BY id ROWS UNBOUNDED PRECEDING)) AS c
+      WHERE is_beyond ORDER BY id LIMIT 1
     ), place AS MATERIALIZED (
       SELECT count(*) AS found, count(*) FILTER (WHERE fits) AS fit, max(id) FILTER (WHERE fits) AS last,
         coalesce(bool_or(action = 'DELETE') FILTER (WHERE fits), false) AS deletes,
         array_agg(DISTINCT record_id) FILTER (WHERE fits) AS record_ids
-      FROM (SELECT id, record_id, action, sum(bytes) OVER first_ones <= ${CLAIM_BYTES} OR row_number() OVER first_ones = 1 AS fits
-        FROM candidates WINDOW first_ones AS (ORDER BY id)) AS c
+      FROM (SELECT id, record_id, action, id < coalesce((SELECT id FROM beyond), ${Number.MAX_SAFE_INTEGER}) AS fits FROM candidates) AS c
     ), way AS MATERIALIZED (
       SELECT ${asked.mayRead ? mayRead : "false"} AS is_read FROM place
     ), whole AS MATERIALIZED (
-      SELECT id, action, record_id, sfid, ${upsertValueOf(mapped)} AS old, "values", attempts, created_at, xmin::text AS version
+      SELECT id, action, record_id, sfid, ${upsertValueOf(mapped, "old")} AS old, ${sendable(mapped, '"values"')} AS "values", attempts, created_at, xmin::text AS version
       FROM ${tables.log} WHERE (SELECT is_read FROM way) AND ${ofRows} AND processed_at IS NULL AND state = 'NEW'
     )
     SELECT l.id, l.action, l.record_id, l.old, l."values", l.attempts, l.created_at AS captured_at,
@@ -90,12 +104,6 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
 }
 
 const time = (at: Date): string => `${literal(at.toISOString())}::timestamptz`;
-
-/** Building an object of each change's old values, to be read again, would cost more than all that is asked of them. */
-function upsertValueOf({ shape }: MappedTable): string {
-  const column = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
-  return column === undefined ? "NULL::jsonb" : `CASE WHEN old ? ${literal(column)} THEN old END`;
-}
 
 /**
  * The rows of changes that are under way, wait or are held, and those that were not told their last result; and the

@@ -2,7 +2,7 @@ import type { Deletion, WaitingChange } from "../../model/merge.ts";
 import type { Image } from "../../model/record.ts";
 import type { ColumnValues } from "../../model/shape.ts";
 import type { Page } from "../../sync/ports.ts";
-import { changeOf } from "./claimed-changes.ts";
+import { changeOf, sendable } from "./claimed-changes.ts";
 import { hasFailed } from "./ended.ts";
 import type { Workbench } from "./fence.ts";
 import { isClaimed } from "./in-hand.ts";
@@ -116,13 +116,14 @@ export async function lockByUpsertField(
  */
 export async function readAround(
   { session, tables }: Workbench,
-  { shape }: MappedTable,
+  mapped: MappedTable,
   page: Page,
   keys: readonly number[],
 ): Promise<Around> {
+  const { shape } = mapped;
   const log = `${tables.log} l WHERE l.table_name = $1 AND l.processed_at IS NULL`;
-  const columns =
-    "l.id, l.record_id, l.sfid, l.action, l.state, l.fence, l.sent_at, l.old, l.values, l.created_at, l.attempts";
+  const columns = `l.id, l.record_id, l.sfid, l.action, l.state, l.fence, l.sent_at, ${sendable(mapped, "l.old")} AS old,
+    ${sendable(mapped, 'l."values"')} AS "values", l.created_at, l.attempts`;
   const [row] = await session.query<{
     waiting: Row[];
     deletions: Row[];

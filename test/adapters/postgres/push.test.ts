@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { isTooLong } from "../../../lib/model/text-limit.ts";
 import type { ClaimedChange, CycleStore, Lease, PushOutcome } from "../../../lib/sync/ports.ts";
+import { column } from "../../support/shapes.ts";
 import { type Customer, createCustomer, orgTime, pushAll, rowsReadOfTheLog, sfidOf } from "./customer.ts";
 
 let customer: Customer;
@@ -334,6 +336,47 @@ test("changes that are large together are claimed in parts, so that they fit int
   const parts = [await store.claim(lease, 10), await store.claim(lease, 10), await store.claim(lease, 10)];
 
   expect(parts.map((part) => part.length)).toEqual([2, 1, 0]);
+});
+
+test("changes that PostgreSQL has packed are claimed by what they are unpacked, and one is always claimed", async () => {
+  await customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'a' FROM generate_series(1, 41)");
+  await customer.sql(
+    `UPDATE salesforce._trigger_log SET "values" = CASE id WHEN 1 THEN jsonb_build_object('lastname', repeat('x', 17000000))
+       ELSE jsonb_build_object('other', repeat('x', 500000)) END`,
+  );
+
+  const parts = [];
+  for (let part = await store.claim(lease, 100); part.length > 0; part = await store.claim(lease, 100))
+    parts.push(part);
+
+  expect(parts.map((part) => part.length)).toEqual([1, 31, 9]);
+});
+
+test("a text far beyond what its field takes is read cut, and is as much too long as it was", async () => {
+  const texts = [
+    "repeat('x', 1200000)",
+    "repeat(' ', 500) || repeat('y', 1200000) || repeat(E'\\r\\n', 10)",
+    "'a' || repeat(' ', 1200000) || 'b'",
+    "repeat('😀', 300000)",
+    "'a' || repeat(E'\\r\\n', 600000) || 'b'",
+    "repeat(E'\\r\\n', 600000) || 'z'",
+    "repeat(' ', 1200000) || 'short'",
+  ];
+  for (const text of texts) {
+    await insert("a");
+    await customer.sql(
+      `UPDATE salesforce._trigger_log SET "values" = jsonb_build_object('lastname', ${text}, 'email', NULL), old = NULL
+       WHERE id = (SELECT max(id) FROM salesforce._trigger_log)`,
+    );
+  }
+
+  const claimed = await store.claim(lease, 100);
+
+  const lastname = column("LastName", { length: 80 });
+  const read = claimed.map(({ values }) => values["lastname"] ?? "");
+  expect(read.map((text) => isTooLong(lastname, text))).toEqual([true, true, true, true, true, false, false]);
+  expect(read.slice(0, 5).map((text) => [...text].length)).toEqual([162, 162, 162, 162, 162]);
+  expect(read.slice(5).map((text) => text.trim())).toEqual(["z", "short"]);
 });
 
 test.each([3, 2_001])(
