@@ -2,7 +2,7 @@
 export type CaptureOff =
   /** These triggers are missing, or not enabled as the mapping asks, on the table that bears the mapped name. */
   | { readonly why: "triggers"; readonly triggers: readonly string[] }
-  /** The table's owner is a role that `member`, the owner of the trigger functions, does not belong to. */
+  /** The table's owner is a role whose rights `member`, the owner of the trigger functions, does not have (a member that does not inherit has none). */
   | { readonly why: "owner"; readonly owner: string; readonly member: string }
   /** A logical subscription feeds the table. */
   | { readonly why: "subscription" }
@@ -24,7 +24,7 @@ export function explainCaptureOff(
       };
     case "owner":
       return {
-        problem: `changes of table ${table} are not captured: it belongs to ${off.owner}, and ${off.member}, which owns Bridge's trigger functions, is not a member of that role`,
+        problem: `changes of table ${table} are not captured: it belongs to ${off.owner}, and ${off.member}, which owns Bridge's trigger functions, does not have the rights of that role`,
         remedy: `run: GRANT ${quoted(off.owner)} TO ${quoted(off.member)}; then: ${command}`,
       };
     case "subscription":

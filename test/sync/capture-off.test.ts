@@ -129,7 +129,7 @@ test("a mapping that only reads from Salesforce asks for no triggers", async () 
   expect(await world.sql("SELECT name FROM salesforce.account")).toEqual([{ name: "Acme" }]);
 });
 
-test("a table that was given to a role that ours is not a member of is told with the GRANT, and stays as it is", async () => {
+test("a table that was given to a role whose rights ours does not have is told with the GRANT, and stays as it is", async () => {
   const superuser = new Client({ connectionString: world.superuserUrl });
   await superuser.connect();
   const us = new URL(world.databaseUrl).username;

@@ -17,7 +17,7 @@ const isSubscribed = (table: string): string => `EXISTS (SELECT FROM pg_subscrip
  */
 export function captureSigns(schema: string, state: string): string {
   const table = `to_regclass(${literal(`${name(schema)}.`)} || quote_ident(${state}.table_name))`;
-  return `(SELECT string_agg(CASE WHEN pg_has_role(p.proowner, c.relowner, 'MEMBER') THEN t.tgenabled::text ELSE '-' END, '')
+  return `(SELECT string_agg(CASE WHEN pg_has_role(p.proowner, c.relowner, 'USAGE') THEN t.tgenabled::text ELSE '-' END, '')
         FROM pg_class c, pg_trigger t, pg_proc p
         WHERE c.oid = ${table} AND t.tgrelid = c.oid AND t.tgname = ANY (${ASKED}) AND p.oid = t.tgfoid)
         || CASE WHEN ${isSubscribed(table)} THEN '-' ELSE '' END`;
@@ -42,7 +42,7 @@ export const captureOff = (schema: string, state: string): string => `
         WHEN ${isSubscribed("c.oid")} THEN '{"why": "subscription"}'::jsonb
         WHEN count(t.oid) < ${CAPTURE_TRIGGERS.length} THEN jsonb_build_object('why', 'triggers', 'triggers', (
           SELECT jsonb_agg(asked) FROM unnest(${ASKED}) AS asked WHERE (asked = ANY (array_agg(t.tgname))) IS NOT TRUE))
-        WHEN bool_or(NOT pg_has_role(p.proowner, c.relowner, 'MEMBER')) THEN jsonb_build_object('why', 'owner',
+        WHEN bool_or(NOT pg_has_role(p.proowner, c.relowner, 'USAGE')) THEN jsonb_build_object('why', 'owner',
           'owner', pg_get_userbyid(c.relowner), 'member', pg_get_userbyid(min(p.proowner)))
       END
       FROM pg_class c LEFT JOIN pg_trigger t ON t.tgrelid = c.oid AND t.tgname = ANY (${ASKED})
