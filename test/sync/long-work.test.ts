@@ -45,7 +45,7 @@ async function queryJobs(): Promise<readonly Record<string, string>[]> {
   return records;
 }
 
-const notes = () => world.log.flatMap(({ event, notes: told }) => (event === "load" ? (told as string[]) : []));
+const notes = () => world.log.flatMap(({ event, notes: told = [] }) => (event === "load" ? (told as string[]) : []));
 
 test.each([
   [
