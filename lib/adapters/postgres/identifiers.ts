@@ -21,6 +21,9 @@ export function checkName(what: string, text: string): void {
   }
 }
 
+/** What the functions of a mapped table are for. */
+export const FUNCTION_KINDS = ["insert", "update", "delete", "truncate", "rekey", "mark", "serve"] as const;
+
 /** `_bridge_insert_contact`, shortened with a digest where it would be too long. */
 export function functionName(kind: string, table: string): string {
   const whole = `_bridge_${kind}_${table}`;

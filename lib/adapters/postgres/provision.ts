@@ -124,7 +124,7 @@ async function inOneTransaction(
         [
           captureStatements({ shape, layout }),
           serveTheirColumns({ shape, layout }),
-          secureFunctions(shape.schema),
+          secureFunctions(shape.schema, shape.table),
         ].join("\n"),
       );
       await keepState(session, asFarAsFollowed(known, shape, narrow), layout);
