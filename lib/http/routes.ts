@@ -1,26 +1,21 @@
 import type { Access } from "../model/resources.ts";
 import type { Scope } from "../model/token.ts";
-import { SETTINGS_ROUTES } from "./settings-routes.ts";
 
-/** One row of the endpoint table (spec section 4, and the settings area). `functions/api/<name>.ts` answers it. */
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** One row of the endpoint table. `functions/api/<name>.ts` answers it. */
 export interface Route extends Access {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly method: Method;
   readonly path: string;
   /** What a token must be allowed to do; null: no token is asked for. */
   readonly scope: Scope | null;
   /** The request carries a JSON body that is parsed and validated. */
   readonly body: boolean;
-  /** The answer is streamed, so it may pass the gateway's buffer. */
+  /** The answer is streamed, so it may exceed the gateway's buffer. */
   readonly streams?: boolean;
 }
 
 const WORKSPACE = "/api/v1/t/{workspace_id}";
-
-/** What every endpoint behind a token needs: its workspace and the service's own secret to read … */
-const READS = ["workspaces"] as const;
-
-/** … the count of requests and the token's last use to write. Whoever writes a table may read it. */
-const WRITES = ["tokens", "rateLimits"] as const;
 
 /** What the function behind all other paths and methods may touch: it counts requests as well. */
 export const NO_SUCH_ENDPOINT: Access = { writes: ["rateLimits"] };
@@ -28,214 +23,172 @@ export const NO_SUCH_ENDPOINT: Access = { writes: ["rateLimits"] };
 /** The console's page and what the page loads, answered by `functions/console.ts`; it touches nothing and is not counted. */
 export const CONSOLE = { method: "GET", paths: ["/", "/assets/{file}"], access: {} as Access } as const;
 
-export const ROUTES = {
-  "list-mappings": {
-    method: "GET",
-    path: `${WORKSPACE}/mappings`,
-    scope: "read",
-    body: false,
-    reads: [...READS, "mappings"],
-    writes: WRITES,
-    secrets: true,
-  },
-  "read-health": {
-    method: "GET",
-    path: `${WORKSPACE}/health`,
-    scope: "read",
-    body: false,
-    reads: [...READS, "mappings", "engine", "counters"],
-    writes: WRITES,
-    secrets: true,
-    postgres: true,
-  },
-  "list-activity": {
-    method: "GET",
-    path: `${WORKSPACE}/monitoring/activity`,
-    scope: "read",
-    body: false,
-    reads: READS,
-    writes: WRITES,
-    secrets: true,
-    postgres: true,
-  },
-  "list-errors": {
-    method: "GET",
-    path: `${WORKSPACE}/monitoring/errors`,
-    scope: "read",
-    body: false,
-    reads: READS,
-    writes: WRITES,
-    secrets: true,
-    postgres: true,
-  },
-  "poll-now": {
-    method: "POST",
-    path: `${WORKSPACE}/mappings/{mapping_id}/poll-now`,
-    scope: "operate",
-    body: false,
-    reads: [...READS, "mappings"],
-    writes: [...WRITES, "audit"],
-    sends: ["cycles"],
-    secrets: true,
-    postgres: true,
-  },
-  "abort-poll": {
-    method: "POST",
-    path: `${WORKSPACE}/mappings/{mapping_id}/abort`,
-    scope: "operate",
-    body: false,
-    reads: [...READS, "mappings"],
-    writes: [...WRITES, "audit"],
-    secrets: true,
-    postgres: true,
-  },
-  "export-config": {
-    method: "GET",
-    path: `${WORKSPACE}/config/export`,
-    scope: "read",
-    body: false,
-    reads: [...READS, "mappings"],
-    writes: WRITES,
-    secrets: true,
-  },
-  "import-config": {
-    method: "POST",
-    path: `${WORKSPACE}/config/import`,
-    scope: "admin",
-    body: true,
-    reads: READS,
-    writes: [...WRITES, "workspaces", "mappings", "counters", "audit", "events"],
+const read = inWorkspace("read");
+const operate = inWorkspace("operate");
+const administer = inWorkspace("admin");
+
+/** An endpoint that changes a mapping also announces it, and has the change carried out. */
+const changeMapping = <const L extends Line>(line: L, { body = false }: { readonly body?: boolean } = {}) =>
+  administer(line, {
+    body,
+    writes: ["workspaces", "mappings", "counters", "audit", "events"],
     sends: ["provisioning", "events"],
-    secrets: true,
-  },
-  "save-baseline": {
-    method: "POST",
-    path: `${WORKSPACE}/config/baseline`,
-    scope: "operate",
-    body: false,
-    reads: [...READS, "mappings"],
-    writes: [...WRITES, "baselines", "audit"],
-    secrets: true,
-  },
-  "read-drift": {
-    method: "GET",
-    path: `${WORKSPACE}/config/drift`,
-    scope: "read",
-    body: false,
-    reads: [...READS, "mappings", "baselines"],
-    writes: WRITES,
-    secrets: true,
-  },
-  "list-audit-log": {
-    method: "GET",
-    path: `${WORKSPACE}/audit-log`,
-    scope: "read",
-    body: false,
-    streams: true,
-    reads: [...READS, "audit"],
-    writes: WRITES,
-    secrets: true,
-  },
-  "list-deliveries": {
-    method: "GET",
-    path: `${WORKSPACE}/webhooks/{webhook_id}/deliveries`,
-    scope: "read",
-    body: false,
-    reads: [...READS, "webhooks", "deliveries"],
-    writes: WRITES,
-    secrets: true,
-  },
-  "retry-delivery": {
-    method: "POST",
-    path: `${WORKSPACE}/webhooks/{webhook_id}/deliveries/{delivery_id}/retry`,
-    scope: "operate",
-    body: false,
-    reads: [...READS, "webhooks"],
-    writes: [...WRITES, "deliveries", "audit"],
-    sends: ["deliveries"],
-    secrets: true,
-  },
-  "read-delivery": {
-    method: "GET",
-    path: `${WORKSPACE}/webhooks/{webhook_id}/deliveries/{delivery_id}`,
-    scope: "admin",
-    body: false,
-    reads: [...READS, "webhooks", "deliveries", "attempts"],
-    writes: WRITES,
-    secrets: true,
-  },
-  "list-webhooks": {
-    method: "GET",
-    path: `${WORKSPACE}/webhooks`,
-    scope: "admin",
-    body: false,
-    reads: [...READS, "webhooks"],
-    writes: WRITES,
-    secrets: true,
-  },
-  "create-webhook": {
-    method: "POST",
-    path: `${WORKSPACE}/webhooks`,
-    scope: "admin",
+  });
+
+/**
+ * Every endpoint: the scope that a token needs, method and path below the workspace, and what its function may touch
+ * beyond what each of them needs. The contract's fifteen come first, then webhooks and the settings area. Endpoints that
+ * return nothing secret may be read with every token, so that a monitor needs no administrator's.
+ */
+export const ROUTES = {
+  "list-mappings": read("GET /mappings", { reads: ["mappings"] }),
+  "read-health": read("GET /health", { reads: ["mappings", "engine", "counters"], postgres: true }),
+  "list-activity": read("GET /monitoring/activity", { postgres: true }),
+  "list-errors": read("GET /monitoring/errors", { postgres: true }),
+  "poll-now": operate("POST /mappings/{mapping_id}/poll-now", {
+    reads: ["mappings"],
+    writes: ["audit"],
+    sends: ["cycles"],
+    postgres: true,
+  }),
+  "abort-poll": operate("POST /mappings/{mapping_id}/abort", {
+    reads: ["mappings"],
+    writes: ["audit"],
+    postgres: true,
+  }),
+  "export-config": read("GET /config/export", { reads: ["mappings"] }),
+  "import-config": administer("POST /config/import", {
     body: true,
-    reads: READS,
-    writes: [...WRITES, "webhooks", "audit"],
-    secrets: true,
-  },
-  "read-webhook": {
-    method: "GET",
-    path: `${WORKSPACE}/webhooks/{webhook_id}`,
-    scope: "admin",
-    body: false,
-    reads: [...READS, "webhooks"],
-    writes: WRITES,
-    secrets: true,
-  },
-  "change-webhook": {
-    method: "PATCH",
-    path: `${WORKSPACE}/webhooks/{webhook_id}`,
-    scope: "admin",
-    body: true,
-    reads: READS,
-    writes: [...WRITES, "webhooks", "audit"],
-    secrets: true,
-  },
-  "delete-webhook": {
-    method: "DELETE",
-    path: `${WORKSPACE}/webhooks/{webhook_id}`,
-    scope: "admin",
-    body: false,
-    reads: READS,
-    writes: [...WRITES, "webhooks", "audit"],
-    secrets: true,
-  },
-  "rotate-webhook-secret": {
-    method: "POST",
-    path: `${WORKSPACE}/webhooks/{webhook_id}/rotate-secret`,
-    scope: "admin",
-    body: false,
-    reads: READS,
-    writes: [...WRITES, "webhooks", "audit"],
-    secrets: true,
-  },
-  "test-webhook": {
-    method: "POST",
-    path: `${WORKSPACE}/webhooks/{webhook_id}/test`,
-    scope: "admin",
-    body: false,
-    reads: [...READS, "webhooks"],
-    writes: [...WRITES, "deliveries", "audit"],
+    writes: ["workspaces", "mappings", "counters", "audit", "events"],
+    sends: ["provisioning", "events"],
+  }),
+  "save-baseline": operate("POST /config/baseline", { reads: ["mappings"], writes: ["baselines", "audit"] }),
+  "read-drift": read("GET /config/drift", { reads: ["mappings", "baselines"] }),
+  "list-audit-log": read("GET /audit-log", { streams: true, reads: ["audit"] }),
+  "list-deliveries": read("GET /webhooks/{webhook_id}/deliveries", { reads: ["webhooks", "deliveries"] }),
+  "retry-delivery": operate("POST /webhooks/{webhook_id}/deliveries/{delivery_id}/retry", {
+    reads: ["webhooks"],
+    writes: ["deliveries", "audit"],
     sends: ["deliveries"],
-    secrets: true,
-  },
-  "read-metrics": {
-    method: "GET",
-    path: "/api/metrics",
-    scope: null,
-    body: false,
-    reads: ["counters"],
-  },
-  ...SETTINGS_ROUTES,
+  }),
+  "read-delivery": administer("GET /webhooks/{webhook_id}/deliveries/{delivery_id}", {
+    reads: ["webhooks", "deliveries", "attempts"],
+  }),
+  "list-webhooks": administer("GET /webhooks", { reads: ["webhooks"] }),
+  "create-webhook": administer("POST /webhooks", { body: true, writes: ["webhooks", "audit"] }),
+  "read-webhook": administer("GET /webhooks/{webhook_id}", { reads: ["webhooks"] }),
+  "change-webhook": administer("PATCH /webhooks/{webhook_id}", { body: true, writes: ["webhooks", "audit"] }),
+  "delete-webhook": administer("DELETE /webhooks/{webhook_id}", { writes: ["webhooks", "audit"] }),
+  "rotate-webhook-secret": administer("POST /webhooks/{webhook_id}/rotate-secret", { writes: ["webhooks", "audit"] }),
+  "test-webhook": administer("POST /webhooks/{webhook_id}/test", {
+    reads: ["webhooks"],
+    writes: ["deliveries", "audit"],
+    sends: ["deliveries"],
+  }),
+  "read-metrics": withoutToken("GET /api/metrics", { reads: ["counters"] }),
+  "read-workspace": read("GET /"),
+  "rename-workspace": administer("PATCH /", { body: true, writes: ["workspaces", "audit"] }),
+  "read-own-token": read("GET /tokens/current"),
+  "list-tokens": administer("GET /tokens"),
+  "create-token": administer("POST /tokens", { body: true, writes: ["workspaces", "audit"] }),
+  "revoke-token": administer("DELETE /tokens/{token_id}", { writes: ["audit"] }),
+  "create-mapping": changeMapping("POST /mappings", { body: true }),
+  "update-mapping": changeMapping("PATCH /mappings/{mapping_id}", { body: true }),
+  "delete-mapping": changeMapping("DELETE /mappings/{mapping_id}"),
+  "activate-mapping": changeMapping("POST /mappings/{mapping_id}/activate"),
+  "deactivate-mapping": changeMapping("POST /mappings/{mapping_id}/deactivate"),
+  "restore-mapping": changeMapping("POST /mappings/{mapping_id}/restore"),
+  "read-connections": administer("GET /connections"),
+  "set-postgres": administer("PUT /connections/postgres", {
+    body: true,
+    reads: ["mappings"],
+    writes: ["workspaces", "audit"],
+    sends: ["provisioning"],
+    postgres: true,
+  }),
+  "test-postgres": administer("POST /connections/postgres/test", { postgres: true }),
+  "adopt-heroku-connect": administer("POST /connections/postgres/adopt-heroku-connect", {
+    writes: ["audit"],
+    postgres: true,
+  }),
+  "set-salesforce": administer("PUT /connections/salesforce", {
+    body: true,
+    reads: ["mappings"],
+    writes: ["workspaces", "audit"],
+  }),
+  "authorize-salesforce": administer("POST /connections/salesforce/authorize", { body: true, writes: ["workspaces"] }),
+  "complete-salesforce": administer("POST /connections/salesforce/complete", {
+    body: true,
+    reads: ["mappings"],
+    writes: ["workspaces", "audit"],
+  }),
+  "test-salesforce": administer("POST /connections/salesforce/test", { writes: ["workspaces", "counters"] }),
+  "list-objects": administer("GET /objects", { writes: ["workspaces", "counters"] }),
+  "read-object": administer("GET /objects/{object_name}", { writes: ["workspaces", "counters"] }),
+  "read-mapping": read("GET /mappings/{mapping_id}", { reads: ["mappings", "engine"], postgres: true }),
+  "list-mapping-states": read("GET /monitoring/mappings", { reads: ["mappings", "engine"], postgres: true }),
+  "read-budget": read("GET /monitoring/budget", { reads: ["mappings", "engine"] }),
+  "read-change": operate("GET /monitoring/activity/{change_id}", { postgres: true }),
+  "read-throughput": read("GET /monitoring/throughput", { reads: ["mappings"], postgres: true }),
+  "read-webhook-success": read("GET /webhooks/{webhook_id}/success", { reads: ["webhooks", "deliveries"] }),
+  "list-failures": read("GET /monitoring/failures", { postgres: true }),
+  "retry-rows": operate("POST /monitoring/errors/retry", { body: true, writes: ["audit"], postgres: true }),
+  "retry-row": operate("POST /monitoring/errors/{row_id}/retry", { writes: ["audit"], postgres: true }),
+  "list-inbound-errors": read("GET /monitoring/inbound-errors", { reads: ["mappings"], postgres: true }),
+  "list-conflicts": read("GET /monitoring/conflicts", { reads: ["mappings"], postgres: true }),
+  "reload-mapping": administer("POST /mappings/{mapping_id}/reload", {
+    reads: ["mappings"],
+    writes: ["audit"],
+    sends: ["loads"],
+    postgres: true,
+  }),
+  "capture-mapping": administer("POST /mappings/{mapping_id}/capture", {
+    body: true,
+    reads: ["mappings"],
+    writes: ["audit"],
+    sends: ["provisioning"],
+    postgres: true,
+  }),
+  "push-existing": administer("POST /mappings/{mapping_id}/push-existing", {
+    reads: ["mappings"],
+    writes: ["audit"],
+    postgres: true,
+  }),
+  "list-held-deletes": read("GET /mappings/{mapping_id}/held-deletes", { reads: ["mappings"], postgres: true }),
+  "confirm-deletes": administer("POST /mappings/{mapping_id}/confirm-deletes", {
+    reads: ["mappings"],
+    writes: ["audit"],
+    postgres: true,
+  }),
+  "read-openapi": withoutToken("GET /openapi.json"),
+  "read-api-page": withoutToken("GET /openapi"),
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof ROUTES;
+
+/** Method and path: `GET /mappings`. */
+type Line = `${Method} /${string}`;
+
+type PathOf<L extends Line> = L extends `${string} /` ? "" : L extends `${string} ${infer Path}` ? Path : never;
+
+type More = Partial<Omit<Route, "method" | "path" | "scope">>;
+
+/** A row behind a token. Each of them reads its workspace, opens secrets, and writes the token's last use and the count of requests. */
+function inWorkspace(scope: Scope) {
+  return <const L extends Line>(line: L, { reads = [], writes = [], ...more }: More = {}) => ({
+    ...row<L, typeof WORKSPACE>(WORKSPACE, line, scope),
+    ...more,
+    reads: ["workspaces", ...reads] as const,
+    writes: ["tokens", "rateLimits", ...writes] as const,
+    secrets: true,
+  });
+}
+
+function withoutToken<const L extends Line>(line: L, { reads = [] }: Pick<More, "reads"> = {}) {
+  return { ...row<L, "">("", line, null), reads };
+}
+
+function row<L extends Line, Base extends string>(base: Base, line: L, scope: Scope | null) {
+  const [method, path] = line.split(" ") as [Method, string];
+  return { method, path: `${base}${path === "/" ? "" : path}` as `${Base}${PathOf<L>}`, scope, body: false };
+}
