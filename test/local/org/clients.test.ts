@@ -6,7 +6,7 @@ import { Connection } from "jsforce";
 import { expect, test } from "vitest";
 import { selfSigned } from "../../../lib/local/org/http/self-signed.ts";
 import { openOrg as openLoneOrg, runOrg } from "../../../lib/local/org/run-org.ts";
-import { spawnOrg } from "../../bench/org-process.ts";
+import { spawnOrg } from "../../programs/bench/org-process.ts";
 import { freshFolder, openOrg } from "./support/open-org.ts";
 
 test("jsforce logs in by SOAP, saves by REST and SOAP, and reads all of it page by page", async () => {

@@ -1,0 +1,192 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { outgoing } from "../../../../functions/cycle-services.ts";
+import { sendProvisioning } from "../../../../functions/provisioning-services.ts";
+import { build } from "../../../../lib/infra/build.ts";
+import { synthesize } from "../../../../lib/infra/synthesize.ts";
+import { createTestClock, type TestClock } from "../../../../lib/local/clock.ts";
+import { startHost } from "../../../../lib/local/cloud/lambda/start-host.ts";
+import { type Cloud, startCloud } from "../../../../lib/local/cloud/start-cloud.ts";
+import { startPostgres } from "../../../../lib/local/postgres/start-postgres.ts";
+import { createTestWorkspace, type TestWorkspace } from "../../../support/workspace.ts";
+import { countServices, type ServiceCounts } from "./count-services.ts";
+import type { FarSide, Instant, Units } from "./far-side.ts";
+import { type Calls, measureCalls } from "./measure-calls.ts";
+
+/** What one stretch of time took. */
+export interface Used extends ServiceCounts {
+  readonly seconds: number;
+  /** By the function's physical name. */
+  readonly functions: Readonly<Record<string, Calls>>;
+  readonly units: Units;
+  readonly logBytes: number;
+}
+
+/** One workspace whose mappings beat on a clock that is moved by hand, with real distances to everything. */
+export interface Simulation {
+  /** Lets so much time pass, doing something first in each minute, and tells what it took. */
+  pass(minutes: number, eachMinute?: () => Promise<void>): Promise<Used>;
+  /** Inserts so many rows into the table of each mapping. */
+  change(rows: number): Promise<void>;
+  /** Compares both sides of every mapping whole and asks for its fields, as once a day, and tells what it took. */
+  onceADay(): Promise<Used>;
+  close(): Promise<void>;
+}
+
+/** Minutes until every mapping is loaded, beats, and has told its totals once. */
+const MINUTES_TO_START = 6;
+
+/** Starts everything and waits until every mapping beats. */
+export async function startSimulation(mappings: number): Promise<Simulation> {
+  const folder = mkdtempSync(join(tmpdir(), "bridge-cost-"));
+  const clock = createTestClock(new Date());
+  const bundles = join(folder, "functions");
+  const [cloud, postgres] = await Promise.all([
+    startCloud({ dataDir: join(folder, "cloud"), clock, sweepsExpiredItems: false }),
+    startPostgres({ dataDir: join(folder, "postgres") }),
+    build({ out: bundles }),
+  ]);
+  const { child, farSide } = await startFarSide(cloud, postgres.url, mappings, clock.now());
+  const services = countServices(cloud);
+  const calls = measureCalls();
+  const said = countLogs();
+  const host = await startHost({
+    cloud,
+    assembly: synthesize({ bundles, outdir: join(folder, "cdk.out") }),
+    environment: {
+      AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${farSide.dynamodbPort}`,
+      RATE_LIMIT_PER_MINUTE: "1000000",
+    },
+    around: calls.around,
+    log: (line) => process.stderr.write(`${JSON.stringify(line)}\n`),
+  });
+  const customer = new Client({ connectionString: postgres.url });
+  await customer.connect();
+  const workspace = await createTestWorkspace({
+    salesforce: farSide.salesforce,
+    postgres: { url: through(postgres.url, farSide.postgresPort), schema: "salesforce" },
+  });
+  await importMappings(host.baseUrl, workspace, mappings);
+  const passSeconds = (seconds: number) => advanceBoth(clock, child, seconds);
+  await passSeconds(MINUTES_TO_START * 60);
+  calls.begin();
+
+  const take = async (seconds: number): Promise<Used> => ({
+    seconds,
+    functions: calls.take(),
+    units: await unitsOf(child),
+    ...services.take(),
+    logBytes: said.take(),
+  });
+  return {
+    async pass(minutes, eachMinute = async () => undefined) {
+      await take(0);
+      for (let minute = 0; minute < minutes; minute += 1) {
+        await eachMinute();
+        await passSeconds(60);
+      }
+      return take(minutes * 60);
+    },
+    async change(rows) {
+      for (let thing = 1; thing <= mappings; thing += 1) await customer.query(insertInto(`thing${thing}__c`, rows));
+    },
+    async onceADay() {
+      await take(0);
+      await askForDay(await mappingIds(customer), workspace.id);
+      await passSeconds(1);
+      return take(24 * 3600);
+    },
+    async close() {
+      said.end();
+      await host.close();
+      await customer.end();
+      child.disconnect();
+      await once(child, "exit");
+      await Promise.all([cloud.close(), postgres.close()]);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const insertInto = (table: string, rows: number) =>
+  `INSERT INTO salesforce.${table} (code__c) SELECT left(gen_random_uuid()::text, 18) FROM generate_series(1, ${rows})`;
+
+function through(url: string, port: number): string {
+  const changed = new URL(url);
+  changed.port = String(port);
+  return changed.href;
+}
+
+/** Second by second: the clock waits for the functions that each second calls, and the org's goes with it. */
+async function advanceBoth(clock: TestClock, farSide: ChildProcess, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    farSide.send({ at: clock.now() + 1000 } satisfies Instant);
+    await once(farSide, "message");
+    await clock.advance({ seconds: 1 });
+  }
+}
+
+async function mappingIds(customer: Client): Promise<readonly string[]> {
+  const { rows } = await customer.query<{ mapping_id: string }>("SELECT mapping_id FROM salesforce._bridge_state");
+  return rows.map(({ mapping_id }) => mapping_id);
+}
+
+/** What the minute sweeper asks for once a day. */
+async function askForDay(ids: readonly string[], workspaceId: string): Promise<void> {
+  const asked = ids.map((mapping_id) => ({ workspace_id: workspaceId, mapping_id }));
+  await outgoing.sendLoads(asked.map((one) => ({ message: { ...one, kind: "sweep" }, delaySeconds: 0 })));
+  await sendProvisioning(
+    asked.map((one) => ({ message: { ...one, import_id: null, describe: true }, delaySeconds: 0 })),
+  );
+}
+
+async function startFarSide(cloud: Cloud, postgresUrl: string, things: number, startsAt: number) {
+  const ports = [cloud.endpoints.dynamodb, postgresUrl].map((url) => new URL(url).port);
+  const child = fork(join(import.meta.dirname, "far-side.ts"), [...ports, String(things), String(startsAt)]);
+  const [farSide] = (await once(child, "message")) as [FarSide];
+  return { child, farSide };
+}
+
+async function unitsOf(child: ChildProcess): Promise<Units> {
+  child.send("units");
+  const [units] = (await once(child, "message")) as [Units];
+  return units;
+}
+
+/** Counts and keeps to itself what functions print. */
+function countLogs() {
+  let bytes = 0;
+  const { log, error } = console;
+  console.log = console.error = (...said: unknown[]) => {
+    bytes += Buffer.byteLength(said.join(" ")) + 1;
+  };
+  return {
+    take() {
+      const taken = bytes;
+      bytes = 0;
+      return taken;
+    },
+    end: () => Object.assign(console, { log, error }),
+  };
+}
+
+async function importMappings(baseUrl: string, { id, token }: TestWorkspace, mappings: number): Promise<void> {
+  const config = { access: "read_write", sf_polling_seconds: 10, fields: { Name: {}, Code__c: {} } };
+  const document = {
+    version: 1,
+    mappings: Array.from({ length: mappings }, (_, at) => ({
+      object_name: `Thing${at + 1}__c`,
+      config: { ...config, upsert_field: "Code__c" },
+    })),
+  };
+  const answer = await fetch(`${baseUrl}/api/v1/t/${id}/config/import`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify(document),
+  });
+  if (!answer.ok) throw new Error(`the import answered ${answer.status}: ${await answer.text()}`);
+}

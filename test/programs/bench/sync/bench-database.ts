@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { guardConnections } from "../../../../lib/adapters/reach.ts";
+import { startPostgres } from "../../../../lib/local/postgres/start-postgres.ts";
+
+// The org and the database are this machine's own.
+guardConnections(() => null);
+
+/** Files of the write-ahead log that are filled at the start; a checkpoint keeps 44 of them, more than all pushes fill. */
+const FILLED_FILES = 60;
+const SETTINGS = { min_wal_size: `${(FILLED_FILES + 3) * 16}MB` };
+
+/** A PostgreSQL of the benchmark's own. */
+export interface BenchServer {
+  /** An empty database; the server has nothing left to write when it is given. */
+  createDatabase(): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function startBenchServer(): Promise<BenchServer> {
+  const dataDir = mkdtempSync(join(tmpdir(), "bridge-bench-postgres-"));
+  const postgres = await startPostgres({ dataDir, settings: SETTINGS });
+  await useMemory(postgres.url);
+  let count = 0;
+  return {
+    createDatabase: async () => {
+      count += 1;
+      const url = new URL(postgres.url);
+      url.pathname = `/bench_${count}`;
+      await run(postgres.url, `CREATE DATABASE bench_${count}`);
+      return url.href;
+    },
+    close: async () => {
+      await postgres.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * As on a server that has been up for a while, its shared memory has been used before, and there are files of the log to
+ * be written again: handing out fresh memory would take the machine longer than some of what is measured, and whoever
+ * commits when a file of the log is full would wait some 50 ms for a new one.
+ */
+async function useMemory(url: string): Promise<void> {
+  await run(
+    url,
+    `CREATE TABLE used (number int) WITH (fillfactor = 20);
+     INSERT INTO used SELECT generate_series(1, 1000000); DROP TABLE used`,
+  );
+  // A file ends only where something was written into it.
+  await run(
+    url,
+    `SELECT pg_logical_emit_message(false, 'bench', 'a file'), pg_switch_wal() FROM generate_series(1, ${FILLED_FILES})`,
+  );
+  await run(url, "CHECKPOINT");
+}
+
+/** One statement on a connection of its own. */
+export async function run(connectionString: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,84 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { WORKERS } from "../../../../lib/model/resources.ts";
+import { type BenchServer, run } from "./bench-database.ts";
+import { provisionTable } from "./bench-mapping.ts";
+import { type BenchOrg, startBenchOrg } from "./bench-org.ts";
+import { type Figure, median, type Sizes } from "./figure.ts";
+import type { Loaded, LoadOrder } from "./load-ways.ts";
+
+type Outcome = Loaded & { readonly peakMiB: number };
+
+/** As in the worker that loads: with all of this machine's memory before it, Node would put collecting off. */
+const HEAP = `--max-old-space-size=${WORKERS["load-mapping"].memoryMegabytes}`;
+const PROCESS = fileURLToPath(new URL("./load-process.ts", import.meta.url));
+
+/**
+ * The first load against the same download piped into COPY, and against the loop that a user would write. Each runs in
+ * a process of its own with the memory of the worker that loads, on an empty database of its own; engine and COPY take
+ * turns.
+ */
+export async function measureFirstLoad(
+  server: BenchServer,
+  { loaded, looped, large, rounds }: Sizes,
+  say: (text: string) => void,
+): Promise<Figure[]> {
+  const org = await startBenchOrg({ Load__c: loaded, Loop__c: looped, Large__c: large });
+  try {
+    const ways = { engine: [] as Outcome[], copy: [] as Outcome[] };
+    for (let round = 0; round < rounds; round++) {
+      for (const way of ["engine", "copy"] as const) {
+        ways[way].push(await load(server, org, way, "Load__c", loaded));
+        say(`${way}: ${loaded} records in ${ways[way].at(-1)?.seconds.toFixed(2)} s`);
+      }
+    }
+    const loop = await load(server, org, "loop", "Loop__c", looped);
+    say(`loop: ${looped} records in ${loop.seconds.toFixed(2)} s`);
+    const big = await load(server, org, "engine", "Large__c", large);
+    say(`engine: ${large} records in ${big.seconds.toFixed(2)} s`);
+
+    const seconds = (outcomes: readonly Outcome[]) => median(outcomes.map((outcome) => outcome.seconds));
+    const whole = median(ways.engine.map(({ wholeSeconds }) => wholeSeconds));
+    const peak = median(ways.engine.map(({ peakMiB }) => peakMiB));
+    const size = `${loaded.toLocaleString("en")} × 20`;
+    return [
+      { name: `first load of ${size}`, value: seconds(ways.engine), unit: "s" },
+      { name: "  the same download piped into COPY", value: seconds(ways.copy), unit: "s" },
+      { name: "  times COPY", value: seconds(ways.engine) / seconds(ways.copy), unit: "×", atMost: 2 },
+      {
+        name: "  faster than a loop of jsforce and pg, per record",
+        value: loop.seconds / looped / (whole / loaded),
+        unit: "×",
+        atLeast: 5,
+      },
+      { name: `  memory at its peak, ${loaded.toLocaleString("en")} records`, value: peak, unit: "MiB" },
+      { name: `  memory at its peak, ${large.toLocaleString("en")} records`, value: big.peakMiB, unit: "MiB" },
+      { name: "  large against small", value: big.peakMiB / peak, unit: "×", atMost: 1.2 },
+    ];
+  } finally {
+    org.end();
+  }
+}
+
+async function load(
+  server: BenchServer,
+  org: BenchOrg,
+  way: LoadOrder["way"],
+  object: string,
+  records: number,
+): Promise<Outcome> {
+  const url = await server.createDatabase();
+  // COPY and the loop write the same table with the same indexes, without capture.
+  const shape = await provisionTable(url, org.connection, object, { captured: way === "engine" });
+  await run(url, "CHECKPOINT");
+  const order: LoadOrder = { way, url, org: org.connection, object, shape };
+  const child = spawn(process.execPath, [HEAP, PROCESS, JSON.stringify(order)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [printed] = await Promise.all([text(child.stdout), once(child, "exit")]);
+  const outcome = JSON.parse(printed) as Outcome;
+  if (outcome.rows !== records) throw new Error(`${way} brought ${outcome.rows} of ${records} records`);
+  return outcome;
+}

@@ -1,0 +1,188 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { events } from "../../../functions/composition.ts";
+import { newId } from "../../../lib/model/id.ts";
+import type { Webhook } from "../../../lib/model/webhook.ts";
+import { countWrites } from "../../support/count-writes.ts";
+import { startHostedBridge } from "../../support/hosted-bridge.ts";
+import { makeWebhook } from "../../support/make-webhook.ts";
+import type { Arrival } from "../../support/timing-receiver.ts";
+
+/**
+ * `npm run bench:webhooks`: deliveries through the real queues and the deployed bundles to a receiver in its own process.
+ * Prints each figure beside what it is held to, and fails when one is missed.
+ */
+
+/** Pads an event's `data` so that the body is 1 KB. */
+const PADDING = "x".repeat(800);
+const WARM_UP = 1000;
+const THROUGHPUT_EVENTS = 4000;
+const LATENCY_SECONDS = 20;
+const BLACK_HOLE_SECONDS = 40;
+const RATE_PER_SECOND = 100;
+const RECEIVERS = 50;
+
+interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly atLeast?: number;
+  readonly atMost?: number;
+}
+
+const figures: Figure[] = [];
+const bridge = await startHostedBridge({
+  log: (line) => console.error(JSON.stringify(line)),
+});
+const receiver = fork(join(import.meta.dirname, "../../support/timing-receiver.ts"));
+const [{ port }] = (await once(receiver, "message")) as [{ port: number }];
+
+try {
+  const one = await makeWebhook(at("/one"));
+  await deliverAll(one, WARM_UP);
+  figures.push(...(await writesPerDelivery(one)));
+  figures.push(...(await throughput(one)));
+  figures.push(...(await latency(one)));
+  figures.push(...(await blackHole()));
+} finally {
+  receiver.disconnect();
+  await bridge.close();
+}
+
+report();
+
+async function throughput(webhook: Webhook): Promise<Figure[]> {
+  const [began, used] = [performance.now(), process.cpuUsage()];
+  await deliverAll(webhook, THROUGHPUT_EVENTS);
+  const seconds = (performance.now() - began) / 1000;
+  const { user, system } = process.cpuUsage(used);
+  return [
+    { name: "deliveries a second, 1 KB", value: THROUGHPUT_EVENTS / seconds, unit: "/s", atLeast: 400 },
+    {
+      name: "processor time of queues and functions each",
+      value: (user + system) / 1000 / THROUGHPUT_EVENTS,
+      unit: "ms",
+    },
+  ];
+}
+
+async function latency(webhook: Webhook): Promise<Figure[]> {
+  const times = await publishAtRate(() => webhook, RATE_PER_SECOND, LATENCY_SECONDS);
+  return [
+    { name: "event to receipt at 100/s, p50", value: percentile(times, 50), unit: "ms" },
+    { name: "event to receipt at 100/s, p95", value: percentile(times, 95), unit: "ms", atMost: 150 },
+    { name: "event to receipt at 100/s, p99", value: percentile(times, 99), unit: "ms" },
+  ];
+}
+
+/** The same load over 50 receivers in 50 workspaces, first all well, then with one that never answers. */
+async function blackHole(): Promise<Figure[]> {
+  const well = await Promise.all(Array.from({ length: RECEIVERS }, (_, number) => makeWebhook(at(`/well-${number}`))));
+  const never = await makeWebhook(at("/never"));
+  const pickFrom = (all: readonly Webhook[]) => (count: number) => all[count % all.length] ?? never;
+  const before = await publishAtRate(pickFrom(well), RATE_PER_SECOND, BLACK_HOLE_SECONDS);
+  const during = await publishAtRate(pickFrom([never, ...well.slice(1)]), RATE_PER_SECOND, BLACK_HOLE_SECONDS);
+  const [p95Before, p95During] = [percentile(before, 95), percentile(during, 95)];
+  return [
+    { name: "50 well receivers, p95", value: p95Before, unit: "ms" },
+    { name: "49 well ones beside a black hole, p95", value: p95During, unit: "ms" },
+    { name: "rise by the black hole", value: (p95During / p95Before - 1) * 100, unit: "%", atMost: 20 },
+  ];
+}
+
+/** What DynamoDB is asked to write for an event and its delivery, item by item. */
+async function writesPerDelivery(webhook: Webhook): Promise<Figure[]> {
+  const count = 200;
+  const writes = await countWrites(() => deliverAll(webhook, count));
+  const ofEvents = writes["bridge-dev-events"] ?? 0;
+  const all = Object.values(writes).reduce((sum, one) => sum + one, 0);
+  return [
+    { name: "DynamoDB writes of a delivery", value: (all - ofEvents) / count, unit: "", atMost: 3 },
+    { name: "DynamoDB writes of an event, for all its webhooks", value: ofEvents / count, unit: "", atMost: 2 },
+  ];
+}
+
+function at(path: string): string {
+  return `http://127.0.0.1:${port}${path}`;
+}
+
+function eventFor({ workspaceId }: Webhook) {
+  const detail = { padding: PADDING };
+  return { id: newId("evt"), workspaceId, event: "record.failed", occurredAt: new Date(), detail } as const;
+}
+
+/** Publishes so many events a hundred at a time, and waits until all have come. */
+async function deliverAll(webhook: Webhook, count: number): Promise<void> {
+  const had = await countArrivals();
+  for (let published = 0; published < count; published += 100) {
+    await events().publish(Array.from({ length: Math.min(100, count - published) }, () => eventFor(webhook)));
+  }
+  while ((await countArrivals()) < had + count) await pause(20);
+  await takeArrivals();
+}
+
+/** Publishes one event at a time at this rate; gives the milliseconds from event to receipt of those that are answered. */
+async function publishAtRate(
+  webhookOf: (count: number) => Webhook,
+  ratePerSecond: number,
+  seconds: number,
+): Promise<readonly number[]> {
+  await takeArrivals();
+  const published = new Map<string, { readonly at: number; readonly url: string }>();
+  const publishing: Promise<void>[] = [];
+  const began = performance.now();
+  for (let count = 0; count < ratePerSecond * seconds; count += 1) {
+    const wait = began + (count * 1000) / ratePerSecond - performance.now();
+    if (wait > 0) await pause(wait);
+    const webhook = webhookOf(count);
+    const event = eventFor(webhook);
+    published.set(event.id, { at: performance.timeOrigin + performance.now(), url: webhook.url });
+    publishing.push(events().publish([event]));
+  }
+  await Promise.all(publishing);
+  const owed = [...published].filter(([, { url }]) => !url.endsWith("/never"));
+  const arrived = await untilArrived(owed.map(([id]) => id));
+  return owed.map(([id, { at }]) => (arrived.get(id) ?? Number.NaN) - at);
+}
+
+/** When each of these events first came, in epoch milliseconds; waits a minute at most. */
+async function untilArrived(eventIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const arrived = new Map<string, number>();
+  for (let round = 0; round < 600 && !eventIds.every((id) => arrived.has(id)); round += 1) {
+    await pause(100);
+    for (const { eventId, at } of await takeArrivals()) if (!arrived.has(eventId)) arrived.set(eventId, at);
+  }
+  return arrived;
+}
+
+async function countArrivals(): Promise<number> {
+  return (await ask<{ count: number }>(receiver, "count")).count;
+}
+
+async function takeArrivals(): Promise<readonly Arrival[]> {
+  return (await ask<{ arrivals: readonly Arrival[] }>(receiver, "take")).arrivals;
+}
+
+async function ask<Answer>(child: ChildProcess, question: string): Promise<Answer> {
+  child.send(question);
+  const [answer] = (await once(child, "message")) as [Answer];
+  return answer;
+}
+
+function percentile(values: readonly number[], percent: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? Number.NaN;
+}
+
+function report(): void {
+  for (const { name, value, unit, atLeast, atMost } of figures) {
+    const isMissed = value < (atLeast ?? -Infinity) || value > (atMost ?? Infinity) || Number.isNaN(value);
+    const held = atLeast !== undefined ? `at least ${atLeast}` : atMost !== undefined ? `at most ${atMost}` : "";
+    console.log(
+      `${isMissed ? "MISSED " : "       "}${name.padEnd(44)} ${value.toFixed(1).padStart(8)} ${unit.padEnd(4)} ${held}`,
+    );
+    if (isMissed) process.exitCode = 1;
+  }
+}

@@ -1,0 +1,177 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { Client } from "pg";
+import type { Dice } from "../../../support/dice.ts";
+import type { Proved } from "./mapped-objects.ts";
+
+/** The customer's application: writes rows in transactions of its own, and keeps a ledger of them in the same ones. */
+export interface Application {
+  /** Changes that were committed, as far as the application knows. */
+  readonly changes: () => number;
+  /** One transaction, on a connection that is taken when none is open. Resolves whatever became of it. */
+  act(dice: Dice): Promise<void>;
+  /** One transaction that inserts more rows than calls of 200 are good for. */
+  heap(mapping: Proved | undefined): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The proof's own tables: the ledger, and what triggers see of rows and outbox. */
+export const PROOF_SCHEMA = `
+  CREATE SCHEMA proof;
+  CREATE TABLE proof.deeds (seq bigserial PRIMARY KEY, table_name text NOT NULL, tag text NOT NULL, action text NOT NULL,
+    record_id bigint NOT NULL, vals jsonb NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp());
+  CREATE TABLE proof.seen (seq bigserial PRIMARY KEY, table_name text NOT NULL, by text NOT NULL, action text NOT NULL,
+    record_id bigint NOT NULL, old jsonb, new jsonb, at timestamptz NOT NULL DEFAULT clock_timestamp());
+  CREATE TABLE proof.told (seq bigserial PRIMARY KEY, event_id text NOT NULL, event text NOT NULL, log_id bigint);
+  CREATE FUNCTION proof.see() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+    BEGIN
+      INSERT INTO proof.seen (table_name, by, action, record_id, old, new) VALUES (TG_TABLE_NAME,
+        current_setting('application_name'), TG_OP, CASE WHEN TG_OP = 'DELETE' THEN OLD.id ELSE NEW.id END,
+        CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END, CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END);
+      RETURN NULL;
+    END $$;
+  CREATE FUNCTION proof.hear() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+    BEGIN
+      INSERT INTO proof.told (event_id, event, log_id) VALUES (NEW.id, NEW.event, (NEW.detail ->> 'trigger_log_id')::bigint);
+      RETURN NULL;
+    END $$;`;
+
+/** Once the tables are there. */
+export const watching = (tables: readonly string[]) =>
+  [
+    ...tables.map(
+      (table) => `CREATE TRIGGER proof_sees AFTER INSERT OR UPDATE OR DELETE ON salesforce.${table}
+        FOR EACH ROW EXECUTE FUNCTION proof.see()`,
+    ),
+    "CREATE TRIGGER proof_hears AFTER INSERT ON salesforce._bridge_outbox FOR EACH ROW EXECUTE FUNCTION proof.hear()",
+  ].join(";");
+
+/** From 2,201 records on the Bulk API costs fewer calls, and from 2,500 on a push has several jobs at work. */
+const HEAP_ROWS = 4_900;
+
+interface Settings {
+  readonly url: string;
+  readonly mappings: readonly Proved[];
+  /** Rows that one statement changes at most. */
+  readonly rowsAtOnce: number;
+}
+
+export function openApplication({ url, mappings, rowsAtOnce }: Settings): Application {
+  const idle: Client[] = [];
+  let deeds = 0;
+  let changes = 0;
+  let isClosing = false;
+
+  const take = async (): Promise<Client> => {
+    const kept = idle.pop();
+    if (kept) return kept;
+    const client = new Client({ connectionString: url, application_name: "application", query_timeout: 60_000 });
+    client.on("error", () => undefined);
+    await client.connect();
+    return client;
+  };
+  const carryOut = async (transaction: Transaction) => {
+    const client = await take().catch(() => null);
+    if (client === null) return pause(200);
+    try {
+      await client.query("BEGIN; SET LOCAL lock_timeout = '30s'");
+      for (const { text, values } of transaction.statements) {
+        const { rowCount } = await client.query(text, [...values]);
+        changes += rowCount ?? 0;
+      }
+      if (transaction.heldMilliseconds > 0) await pause(transaction.heldMilliseconds);
+      await client.query("COMMIT");
+      if (isClosing) await client.end();
+      else idle.push(client);
+    } catch {
+      // Whatever broke it: either it was committed with its lines in the ledger, or there are none.
+      await client.end().catch(() => undefined);
+    }
+  };
+  return {
+    changes: () => changes,
+    act: (dice) => {
+      deeds += 1;
+      return carryOut(transactionBy(dice, mappings, deeds, rowsAtOnce));
+    },
+    heap: async (mapping) => {
+      deeds += 1;
+      if (mapping) await carryOut({ statements: [inserted(mapping, `h${deeds}`, HEAP_ROWS)], heldMilliseconds: 0 });
+    },
+    close: async () => {
+      isClosing = true;
+      await Promise.all(idle.splice(0).map((client) => client.end().catch(() => undefined)));
+    },
+  };
+}
+
+interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+interface Transaction {
+  readonly statements: readonly Statement[];
+  readonly heldMilliseconds: number;
+}
+
+function transactionBy(dice: Dice, mappings: readonly Proved[], deed: number, rowsAtOnce: number): Transaction {
+  const mapping = dice.pick(mappings);
+  if (!mapping) throw new Error("there is nothing to write to");
+  const token = `h${deed}`;
+  const place = dice.roll();
+  const rows = 1 + (dice.isUnder(0.3) ? dice.below(rowsAtOnce) : 0);
+  const heldMilliseconds = dice.isUnder(0.05) ? dice.below(4000) : 0;
+  const chance = dice.roll();
+  if (chance < 0.35) return { statements: [inserted(mapping, token, rows)], heldMilliseconds };
+  if (chance < 0.9) {
+    const columns = [["here__c"], ["both__c"], ["here__c", "both__c"]][dice.below(3)] ?? ["here__c"];
+    return { statements: [updated(mapping, token, rows, place, columns)], heldMilliseconds };
+  }
+  if (chance < 0.95) return { statements: [deleted(mapping, place)], heldMilliseconds };
+  if (!mapping.hasUpsertField)
+    return { statements: [deleted(mapping, place), inserted(mapping, token, 1)], heldMilliseconds };
+  return { statements: [replaced(mapping, token, place)], heldMilliseconds };
+}
+
+const ledger = (table: string, action: string, from: string, vals: string) =>
+  `INSERT INTO proof.deeds (table_name, tag, action, record_id, vals) SELECT '${table}', tag__c, '${action}', id, ${vals} FROM ${from}`;
+
+function inserted({ table }: Proved, token: string, rows: number): Statement {
+  const text = `WITH done AS (
+      INSERT INTO salesforce.${table} (tag__c, here__c, both__c)
+      SELECT $1 || '-' || n, $1, $1 FROM generate_series(1, $2::int) n RETURNING id, tag__c)
+    ${ledger(table, "insert", "done", "jsonb_build_object('here__c', $1::text, 'both__c', $1::text)")}`;
+  return { text, values: [token, rows] };
+}
+
+/** Rows from some place of the table on, in the order of their keys, so that two of us never wait for each other. */
+const some = (table: string, limit: string) =>
+  `SELECT id FROM salesforce.${table} WHERE tag__c IS NOT NULL AND id >= (SELECT floor(coalesce(max(id), 0) * $1::float8) FROM salesforce.${table}) ORDER BY id LIMIT ${limit} FOR UPDATE`;
+
+function updated({ table }: Proved, token: string, rows: number, place: number, columns: readonly string[]): Statement {
+  const vals = `jsonb_build_object(${columns.map((column) => `'${column}', $2::text`).join(", ")})`;
+  const text = `WITH chosen AS MATERIALIZED (${some(table, "$3::int")}), done AS (
+      UPDATE salesforce.${table} t SET ${columns.map((column) => `${column} = $2::text`).join(", ")}
+      FROM chosen WHERE t.id = chosen.id RETURNING t.id, t.tag__c)
+    ${ledger(table, "update", "done", vals)}`;
+  return { text, values: [place, token, rows] };
+}
+
+function deleted({ table }: Proved, place: number): Statement {
+  const text = `WITH chosen AS MATERIALIZED (${some(table, "1")}), done AS (
+      DELETE FROM salesforce.${table} t USING chosen WHERE t.id = chosen.id RETURNING t.id, t.tag__c)
+    ${ledger(table, "delete", "done", "'{}'::jsonb")}`;
+  return { text, values: [place] };
+}
+
+/** Deletes a row and inserts another one under the same tag, at once. */
+function replaced(mapping: Proved, token: string, place: number): Statement {
+  const { table } = mapping;
+  const text = `WITH chosen AS MATERIALIZED (${some(table, "1")}), gone AS (
+      DELETE FROM salesforce.${table} t USING chosen WHERE t.id = chosen.id RETURNING t.id, t.tag__c
+    ), noted AS (${ledger(table, "delete", "gone", "'{}'::jsonb")} RETURNING tag
+    ), done AS (
+      INSERT INTO salesforce.${table} (tag__c, here__c, both__c) SELECT tag, $2, $2 FROM noted RETURNING id, tag__c)
+    ${ledger(table, "insert", "done", "jsonb_build_object('here__c', $2::text, 'both__c', $2::text)")}`;
+  return { text, values: [place, token] };
+}

@@ -1,0 +1,65 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { createDice, type Dice } from "../../../support/dice.ts";
+import { faultBy } from "./faults.ts";
+import { documentOf } from "./mapped-objects.ts";
+import { ENGINE, type Run } from "./run.ts";
+
+/** What goes on side by side: users of both sides, messages, operators, faults, kills of parts and at random moments. */
+export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>> {
+  const { asked, stage, application, colleagues, desk } = run;
+  const lane = async (
+    number: number,
+    everyMilliseconds: number,
+    step: (dice: Dice) => Promise<unknown> | undefined,
+  ) => {
+    const dice = createDice(asked.seed * 100 + number);
+    while (!isOver()) {
+      await step(dice);
+      await pause(dice.below(everyMilliseconds * 2));
+    }
+  };
+  const ids = desk.mappingIds();
+  const anyId = async (dice: Dice) => dice.pick([...(await ids).values()]) ?? "";
+  for (let user = 1; user <= 3; user++) yield lane(user, 150, (dice) => application.act(dice));
+  for (let user = 4; user <= 5; user++) yield lane(user, 250, (dice) => colleagues.act(dice).catch(() => undefined));
+  yield lane(10, 300, async (dice) => {
+    const message = {
+      workspace_id: stage.workspaceId,
+      mapping_id: await anyId(dice),
+      kind: dice.pick(["poll", "pull"]),
+      slot: null,
+    };
+    for (let copies = dice.isUnder(0.2) ? 2 : 1; copies > 0; copies--)
+      stage.send("cycles", message, dice.below(4) * dice.below(10));
+  });
+  yield lane(11, 3_000, async (dice) => operate(run, dice, await ids).catch(() => undefined));
+  yield lane(15, 60_000, (dice) => application.heap(dice.pick(run.mappings)));
+  yield lane(12, 700, (dice) => desk.control("POST", "/faults", faultBy(dice)).catch(() => undefined));
+  yield lane(13, 4_000, async (dice) => {
+    const caller = dice.pick(stage.wire.callers().filter(({ worker }) => ENGINE.includes(worker)));
+    if (caller) run.trouble.strike(caller, dice.isUnder(0.7) ? "kill" : "stop");
+  });
+  yield lane(14, 15_000, async (dice) => {
+    await pause(5_000);
+    const strike = dice.pick(STRIKES);
+    if (strike && run.parts.strike(strike.part, strike.how)) await run.parts.settled();
+  });
+}
+
+const STRIKES = (["host", "PostgreSQL", "Salesforce"] as const).flatMap((part) =>
+  (["kill", "stop"] as const).map((how) => ({ part, how })),
+);
+
+/** Every operator's action that starts work of its own. */
+export async function operate(run: Run, dice: Dice, ids: ReadonlyMap<string, string>): Promise<void> {
+  const { stage, mappings } = run;
+  const idOf = () => ids.get(dice.pick(mappings)?.object ?? "") ?? "";
+  await stage.api("POST", `/mappings/${idOf()}/reload`);
+  const paused = idOf();
+  await stage.api("POST", `/mappings/${paused}/deactivate`);
+  await stage.api("POST", `/mappings/${paused}/activate`);
+  const changed = dice.pick(mappings);
+  if (changed) await stage.api("POST", "/config/import", documentOf([changed], dice.isUnder(0.5) ? ["Later__c"] : []));
+  await stage.api("POST", `/mappings/${idOf()}/abort`);
+  stage.send("loads", { workspace_id: stage.workspaceId, mapping_id: idOf(), kind: "sweep" });
+}

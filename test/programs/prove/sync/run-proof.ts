@@ -1,0 +1,221 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { createDice } from "../../../support/dice.ts";
+import { startReceiver } from "../../../support/receiver.ts";
+import { openApplication, PROOF_SCHEMA, watching } from "./application.ts";
+import { meetColleagues } from "./colleagues.ts";
+import { createDesk } from "./desk.ts";
+import type { Calls } from "./evidence.ts";
+import { type Finding, judge } from "./judge.ts";
+import { lanes, operate } from "./lanes.ts";
+import { definitionOf, documentOf, mappingsToProve } from "./mapped-objects.ts";
+import { settleByHand } from "./operator.ts";
+import { createParts } from "./parts.ts";
+import { planOf, pointsOf } from "./plan.ts";
+import { readBooksOfCalls, readEvidence } from "./read-evidence.ts";
+import type { Asked, Run } from "./run.ts";
+import { sourcesOf, toldLate } from "./sources.ts";
+import { openStage } from "./stage.ts";
+import { causeTrouble, type Incident } from "./trouble.ts";
+
+/** What came of it. */
+export interface Proof {
+  readonly seed: number;
+  readonly seconds: number;
+  readonly changes: { readonly application: number; readonly colleagues: number };
+  /** Kills and stops of functions by point, and of the other parts by name. */
+  readonly incidents: Readonly<Record<string, { readonly kills: number; readonly stops: number }>>;
+  readonly calls: {
+    readonly engine: Readonly<Record<string, number>>;
+    readonly wire: Readonly<Record<string, number>>;
+    readonly org: number;
+  };
+  /** Saves that were stopped between check and send, and cycles that said that theirs came after the lease was lost. */
+  readonly heldSaves: number;
+  readonly lateSavesTold: number;
+  /** Rows whose insert ended in doubt, and that the operator gave their record, as the error says. */
+  readonly settledByHand: number;
+  readonly findings: readonly Finding[];
+}
+
+export async function runProof(asked: Asked): Promise<Proof> {
+  const began = Date.now();
+  const dice = createDice(asked.seed);
+  const mappings = mappingsToProve(asked.mappings);
+  const trouble = causeTrouble({ dice: createDice(asked.seed + 1), mostStopped: 8, breathMilliseconds: 600 });
+  const stage = await openStage({ gate: trouble.gate, definition: definitionOf(mappings), environments: 12 });
+  const receiver = await startReceiver(200);
+  const run: Run = {
+    asked,
+    dice,
+    stage,
+    desk: createDesk(stage),
+    trouble,
+    mappings,
+    receiver,
+    application: openApplication({ url: stage.databaseUrl, mappings, rowsAtOnce: 40 }),
+    colleagues: meetColleagues({ url: stage.org.url, accessToken: stage.org.accessToken, mappings, recordsAtOnce: 40 }),
+    parts: createParts(stage),
+  };
+  try {
+    const quiet = await provePeace(run);
+    const loud = await proveTrouble(run);
+    return {
+      seed: asked.seed,
+      seconds: Math.round((Date.now() - began) / 1000),
+      changes: { application: run.application.changes(), colleagues: run.colleagues.deeds.length },
+      incidents: incidentsOf(run),
+      calls: quiet.calls,
+      heldSaves: stage.wire.ledger.writes.filter(({ wasHeld }) => wasHeld).length,
+      lateSavesTold: toldLate(stage).length,
+      settledByHand: loud.settledByHand,
+      findings: [...quiet.findings, ...loud.findings],
+    };
+  } finally {
+    await trouble.end();
+    await run.application.close();
+    await run.desk.close();
+    await stage.close();
+    await receiver.close();
+  }
+}
+
+/** Nothing goes wrong: every kind of work is done once, which shows the points, and every call is counted. */
+async function provePeace(
+  run: Run,
+): Promise<{ readonly findings: readonly Finding[]; readonly calls: Proof["calls"] }> {
+  const { stage, desk, mappings, asked, dice, receiver } = run;
+  await desk.control("PUT", "/calls", { used: 0 });
+  await stage.api("POST", "/webhooks", { url: receiver.url, events: ["record.failed"] });
+  await stage.api("POST", "/config/import", documentOf(mappings));
+  await desk.untilLoaded(mappings.length);
+  await desk.query(PROOF_SCHEMA);
+  await desk.query(watching(mappings.map(({ table }) => table)));
+  asked.say(`${mappings.length} mappings are provisioned and loaded`);
+
+  const deeds = createDice(dice.below(1_000_000));
+  for (let deed = 0; deed < 40; deed++) await Promise.all([run.application.act(deeds), run.colleagues.act(deeds)]);
+  await run.application.heap(mappings[0]);
+  const ids = await desk.mappingIds();
+  await operate(run, createDice(1), ids);
+  await desk.cycles(ids);
+  await desk.cycles(ids);
+  await desk.untilNothingWaits();
+  const calls = await untilCallsAgree(run);
+  // Beats go on while the evidence is read, so the books that are judged are those of one moment.
+  const evidence = { ...(await readEvidence(sourcesOf(run, true))), calls };
+  const findings = judge(evidence);
+  tell(run, findings);
+  const { engine, wire, org } = evidence.calls;
+  asked.say(
+    `in peace: ${run.trouble.passed.size} points, ${run.application.changes()} and ${run.colleagues.deeds.length} changes, ${findings.length} findings`,
+  );
+  return { findings, calls: { engine, wire, org } };
+}
+
+/** What a cycle has called it books at its end, so that for a moment the books differ; if they never agree, they are wrong. */
+async function untilCallsAgree(run: Run): Promise<Calls> {
+  for (let attempt = 1; ; attempt++) {
+    const calls = await readBooksOfCalls(sourcesOf(run, true));
+    const { engine, wire, org } = calls;
+    const sum = Object.values(engine).reduce((all, one) => all + one, 0);
+    const agree = sum === org && JSON.stringify(sorted(engine)) === JSON.stringify(sorted(wire));
+    if (agree || attempt === 120) return calls;
+    await pause(500);
+  }
+}
+
+const sorted = (counts: Readonly<Record<string, number>>) => Object.entries(counts).sort();
+
+/** Everything goes wrong, at every point and at random moments; then it is left in peace until nothing waits any more. */
+async function proveTrouble(
+  run: Run,
+): Promise<{ readonly findings: readonly Finding[]; readonly settledByHand: number }> {
+  const { trouble, asked } = run;
+  const before = new Map(trouble.passed);
+  trouble.arm(planOf(run), pointsOf(run));
+  const until = Date.now() + asked.minutes * 60_000;
+  const latest = until + (asked.extent === "brief" ? BRIEF_MILLISECONDS : MOST_MILLISECONDS);
+  const changes = () => run.application.changes() + run.colleagues.deeds.length;
+  const hasEnough = () => changes() >= asked.changes && killsOf(run) >= asked.kills;
+  const timesOf = ({ point }: Incident) => (trouble.passed.get(point) ?? 0) - (before.get(point) ?? 0);
+  const isComing = (incident: Incident) => timesOf(incident) >= CHANCES / 2;
+  const isOver = () => Date.now() > until && hasEnough() && (Date.now() > latest || !trouble.armed().some(isComing));
+  await Promise.all([...lanes(run, isOver)]);
+  const left = [...trouble.armed()];
+  const isCutShort = asked.extent === "brief" && Date.now() > latest;
+  const missed = isCutShort ? [] : left.filter((incident) => timesOf(incident) >= CHANCES);
+  asked.say(`in trouble: ${killsOf(run)} kills, ${changes()} changes, ${left.length} incidents left over`);
+
+  await trouble.end();
+  await run.parts.settled();
+  const { rows: settledByHand, retried } = await drain(run);
+  const evidence = await readEvidence(sourcesOf(run, false, retried));
+  const complaints = missed.map(({ point, when, how, whom }) => ({
+    name: "incident left over",
+    table: "",
+    tag: "",
+    what: `no ${how} of the ${whom} ${when} ${point}`,
+    story: [],
+  }));
+  const findings = [...judge(evidence), ...complaints];
+  tell(run, findings);
+  return { findings, settledByHand };
+}
+
+/** Trouble goes on so long beyond what was asked for, if what is to be done at points that are passed often is not done. */
+const MOST_MILLISECONDS = 5 * 60_000;
+
+/** A brief proof is part of every run of the tests: it goes on for less, and leaves what was not met to the next seed. */
+const BRIEF_MILLISECONDS = 45_000;
+
+/** A point that is passed so often has given every incident its chance; one that is passed less is not waited for. */
+const CHANCES = 20;
+
+/** At once, because whoever runs out of patience wants to know what there was. */
+function tell({ asked }: Run, findings: readonly Finding[]): void {
+  for (const { name, table, tag, what } of findings) asked.say(`${name}: ${table} ${tag} ${what}`);
+}
+
+const killsOf = ({ trouble, parts }: Run) =>
+  trouble.done.filter(({ how, whom }) => how === "kill" && whom === "function").length +
+  Object.values(parts.done).reduce((all, { kills }) => all + kills, 0);
+
+/** A doubt's eleven minutes, the lanes of every five minutes, several times over, and a lock's longest wait. */
+const STEPS_SECONDS = [0, 400, 400, 1_000, 400];
+
+/** By how much time goes on with each look, five a second, for what is still to be loaded. */
+const LOOK_SECONDS = 5;
+
+/** No more trouble, and as much time as everything that waits may need. */
+async function drain(run: Run): ReturnType<typeof settleByHand> {
+  const { stage, desk, asked, mappings } = run;
+  await desk.control("DELETE", "/faults");
+  await pause(1000);
+  const ids = await desk.mappingIds();
+  for (const id of ids.values()) await stage.api("POST", `/mappings/${id}/activate`);
+  await desk.untilLoaded(mappings.length, LOOK_SECONDS);
+  asked.say("all is loaded again");
+  for (const seconds of STEPS_SECONDS) {
+    stage.clock.advance(seconds);
+    await desk.cycles(ids);
+  }
+  await desk.untilNothingWaits();
+  const byHand = await settleByHand(run);
+  if (byHand.rows > 0) {
+    await desk.cycles(ids);
+    await desk.untilNothingWaits();
+  }
+  await desk.cycles(ids);
+  asked.say(`drained, ${byHand.rows} rows settled by hand`);
+  return byHand;
+}
+
+function incidentsOf({ trouble, parts }: Run): Proof["incidents"] {
+  const counts: Record<string, { kills: number; stops: number }> = {};
+  for (const { point, when, how } of trouble.done.filter(({ whom }) => whom === "function")) {
+    const key = point.includes("|") ? `${when} ${point}` : point;
+    counts[key] ??= { kills: 0, stops: 0 };
+    counts[key][how === "kill" ? "kills" : "stops"] += 1;
+  }
+  return { ...counts, ...parts.done };
+}

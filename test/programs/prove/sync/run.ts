@@ -1,0 +1,39 @@
+import type { Dice } from "../../../support/dice.ts";
+import type { Receiver } from "../../../support/receiver.ts";
+import type { Application } from "./application.ts";
+import type { Colleagues } from "./colleagues.ts";
+import type { Desk } from "./desk.ts";
+import type { Proved } from "./mapped-objects.ts";
+import type { Parts } from "./parts.ts";
+import type { Stage } from "./stage.ts";
+import type { Trouble } from "./trouble.ts";
+
+/** How much is to be proved. The trouble goes on until all three are reached, and then, for a time, until every point had its incidents. */
+export interface Asked {
+  readonly seed: number;
+  readonly minutes: number;
+  readonly kills: number;
+  readonly changes: number;
+  readonly mappings: number;
+  /** What is done at points: a kill at every third, at each, or a quarter of everything that can be done at each. */
+  readonly extent: "brief" | "usual" | "thorough";
+  readonly say: (text: string) => void;
+}
+
+/** Everything that a proof works with. */
+export interface Run {
+  readonly asked: Asked;
+  readonly dice: Dice;
+  readonly stage: Stage;
+  readonly desk: Desk;
+  readonly trouble: Trouble;
+  readonly mappings: readonly Proved[];
+  readonly application: Application;
+  readonly colleagues: Colleagues;
+  readonly receiver: Receiver;
+  /** What is no function, and is killed and stopped as well. */
+  readonly parts: Parts;
+}
+
+/** The functions that carry changes; the others only answer requests. */
+export const ENGINE = ["fan-out-cycles", "run-cycle", "load-mapping", "provision-mapping", "dispatch-events"];
