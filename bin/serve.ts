@@ -26,6 +26,8 @@ const HELP = `Runs Bridge on this machine: the service, a PostgreSQL, the cloud 
   --host ADDRESS      where to listen                                    HOST (default 127.0.0.1)
   --no-demo           no demo workspace; make one with: npx bridge workspace create
   --isolate           a process per function, as on Lambda
+  --org-latency S,J   seconds that the Salesforce org takes for 200 records of a call, and for 10,000 of a Bulk job;
+                      a real org takes about 1,30
   --json              when ready, the content of instance.json on one line
   --help
 `;
@@ -38,6 +40,7 @@ const { values: flags } = parseArgs({
     host: { type: "string", default: process.env["HOST"] ?? "127.0.0.1" },
     "no-demo": { type: "boolean", default: false },
     isolate: { type: "boolean", default: false },
+    "org-latency": { type: "string" },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -74,6 +77,7 @@ async function serve(): Promise<void> {
     databaseUrl: flags["database-url"] === "" ? null : flags["database-url"],
     demo: !flags["no-demo"],
     isolate: flags.isolate,
+    orgLatency: flags["org-latency"] ?? null,
     progress: (step) => say(`  ${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s  ${step}`),
     show: say,
     onLoss,

@@ -69,6 +69,8 @@ export interface AskedOrg {
   readonly host: string;
   readonly tls: boolean;
   readonly definition: string | null;
+  /** `SAVE,JOB` in seconds; null: saves take as long as this machine takes. */
+  readonly latency: string | null;
   /** Opens the control endpoints under `/_sim`. */
   readonly controls: boolean;
 }

@@ -10,6 +10,7 @@ import { unwritable } from "./folder-lock.ts";
 import { type FunctionLog, openFunctionLog } from "./function-log.ts";
 import { type InstanceFile, readInstanceFile, writeBegunFile, writeInstanceFile } from "./instance-file.ts";
 import { operatorEnvironment, writeOperatorFile } from "./operator-file.ts";
+import { NO_LATENCY, readLatency } from "./org/simulation/latency.ts";
 import { type Org, startOrg } from "./org/start-org.ts";
 import { type Postgres, startPostgres } from "./postgres/start-postgres.ts";
 import { usePostgres } from "./postgres/use-postgres.ts";
@@ -24,6 +25,8 @@ export interface InstanceOptions {
   readonly demo: boolean;
   /** A process per function, as on Lambda. */
   readonly isolate: boolean;
+  /** How long the Salesforce org takes to save, `SAVE,JOB` in seconds; null: as long as this machine takes. */
+  readonly orgLatency: string | null;
   /** Is told what has been done, a phrase each. */
   readonly progress: (step: string) => void;
   /** Is told what moves or fails while it runs, a line each. */
@@ -93,7 +96,7 @@ async function startParts(
   const starts = await Promise.allSettled([
     keep("cloud: DynamoDB, SQS, Scheduler, KMS", startCloud({ dataDir: join(dataDir, "cloud") })),
     keep("PostgreSQL", openPostgres(options, dataDir, before)),
-    keep("Salesforce org", openOrg(dataDir, before)),
+    keep("Salesforce org", openOrg(options, dataDir, before)),
     assembling,
   ]);
   const [cloud, postgres, org, assembly] = allOf(starts);
@@ -157,10 +160,11 @@ function openPostgres(options: InstanceOptions, dataDir: string, before: Instanc
 }
 
 /** The org keeps its port, because the workspace's connection names it. */
-async function openOrg(dataDir: string, before: InstanceFile | null): Promise<Org> {
+async function openOrg({ orgLatency }: InstanceOptions, dataDir: string, before: InstanceFile | null): Promise<Org> {
   const port = before === null ? 0 : Number(new URL(before.salesforce.url).port);
+  const latency = orgLatency === null ? NO_LATENCY : readLatency(orgLatency);
   try {
-    return await startOrg({ dataDir: join(dataDir, "org"), port, controls: true });
+    return await startOrg({ dataDir: join(dataDir, "org"), port, controls: true, latency });
   } catch (error) {
     throw cannotListen(error, "the Salesforce org", "the workspace's connection names it: end what uses it");
   }

@@ -15,6 +15,7 @@ export async function runOrg(context: Context): Promise<void> {
       host: text(context, "host") ?? "127.0.0.1",
       tls: isSet(context, "tls"),
       definition: definition === null ? null : resolve(terminal.folder, definition),
+      latency: text(context, "latency"),
       controls: isSet(context, "controls"),
     })
     .catch((error: Error) => {

@@ -65,6 +65,10 @@ export function addOperatorCommands(program: Command, does: Does): void {
     .option("--host <address>", "where to listen", "127.0.0.1")
     .option("--tls", "serve HTTPS with a certificate of its own, kept in the data folder")
     .option("--definition <file>", "JSON file with objects, fields and rules beyond the standard ones")
+    .option(
+      "--latency <save,job>",
+      "seconds that 200 records of a call and 10,000 of a Bulk job take; Salesforce: about 1,30",
+    )
     .option("--controls", "open /_sim, where anybody may order faults and delays")
     .option("--data-dir <folder>", "folder that keeps the org", ".bridge/org")
     .action(does(async () => (await import("../commands/org.ts")).runOrg));

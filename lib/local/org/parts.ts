@@ -9,6 +9,7 @@ import type { Release } from "./rest/root.ts";
 import type { Dml } from "./saving/dml.ts";
 import type { Saving } from "./saving/saving.ts";
 import type { Faults } from "./simulation/faults.ts";
+import { type Latency, savingMilliseconds } from "./simulation/latency.ts";
 import type { Committing, Transactions } from "./simulation/transactions.ts";
 import type { Queries } from "./soql/query.ts";
 import type { Database } from "./store/database.ts";
@@ -32,6 +33,7 @@ export interface PartsBeforeBulk {
   readonly calls: Calls;
   readonly release: Release;
   readonly faults: Faults;
+  readonly latency: Latency;
 }
 
 /** The parts of a running org, from which each protocol takes what it needs. */
@@ -39,7 +41,10 @@ export interface Parts extends PartsBeforeBulk {
   readonly bulk: Bulk;
 }
 
-/** Saves in a transaction of the session's user; `request` and `object` are what an ordered delay may match. */
+/**
+ * Saves in a transaction of the session's user; `request` and `object` are what an ordered delay may match, `records` how
+ * many it saves.
+ */
 export function inTransaction<T>(
   parts: PartsBeforeBulk,
   {
@@ -48,12 +53,16 @@ export function inTransaction<T>(
     idsByKey = () => [],
     request,
     object,
+    records = 1,
+    isJob = false,
   }: {
     session: Session;
     ids?: readonly string[];
     idsByKey?: () => readonly string[];
     request: string;
     object?: string;
+    records?: number;
+    isJob?: boolean;
   },
   work: (saving: Saving) => T,
 ): Promise<T> {
@@ -62,7 +71,7 @@ export function inTransaction<T>(
     userId: session.userId,
     ids,
     idsByKey,
-    holdMs: held?.milliseconds ?? 0,
+    holdMs: held?.milliseconds ?? savingMilliseconds(parts.latency, records, isJob),
     beforeRecord: (target, id, values) => parts.faults.beforeRecord(target, id, values),
     work,
   });

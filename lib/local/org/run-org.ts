@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { selfSigned } from "./http/self-signed.ts";
 import type { Tls } from "./http/server.ts";
 import { type Definition, definitionSchema } from "./metadata/definition.ts";
+import { readLatency } from "./simulation/latency.ts";
 import { type Org, startOrg } from "./start-org.ts";
 
 /** What `bridge org` is asked for. */
@@ -19,6 +20,8 @@ export interface RunOrgOptions {
   /** Opens the control endpoints under `/_sim`. */
   readonly controls?: boolean;
   readonly dailyApiRequests?: number;
+  /** How long saves take, `SAVE,JOB` in seconds; null: as long as this machine takes. */
+  readonly latency?: string | null;
 }
 
 /** Starts an org by itself, with what a command line can say: the definition from a file, a certificate of its own. */
@@ -31,6 +34,7 @@ export async function openOrg(options: RunOrgOptions): Promise<LoneOrg> {
     ...(controls === undefined ? {} : { controls }),
     ...(dailyApiRequests === undefined ? {} : { dailyApiRequests }),
     ...(options.tls ? { tls: keptCertificate(options.dataDir) } : {}),
+    ...(options.latency ? { latency: readLatency(options.latency) } : {}),
     ...(options.definition ? { definition: readDefinition(options.definition) } : {}),
   });
   return { ...org, certificate: options.tls ? join(options.dataDir, "tls-cert.pem") : null };

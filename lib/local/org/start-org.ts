@@ -24,6 +24,7 @@ import { answerControl } from "./simulation/controls.ts";
 import { Faults } from "./simulation/faults.ts";
 import { answerOrFail } from "./simulation/faulty-server.ts";
 import { Journal } from "./simulation/journal.ts";
+import { type Latency, NO_LATENCY } from "./simulation/latency.ts";
 import { ShiftedClock } from "./simulation/shifted-clock.ts";
 import { Transactions } from "./simulation/transactions.ts";
 import { defineFormulas } from "./soql/formulas.ts";
@@ -44,6 +45,8 @@ export interface OrgOptions {
   readonly clock?: Clock;
   /** Calls per rolling 24 hours; a Developer org's 15,000 unless said otherwise. */
   readonly dailyApiRequests?: number;
+  /** How long saves take; left out: as long as this machine takes. */
+  readonly latency?: Latency;
   /** Objects, fields and rules beyond the standard ones. */
   readonly definition?: Definition;
   /** Opens the control endpoints under `/_sim`, which let anyone order faults. */
@@ -152,6 +155,7 @@ function assemble(options: OrgOptions, clock: Clock, database: Database): Parts 
     calls: new Calls({ database, clock, allowance: options.dailyApiRequests ?? DEVELOPER_ALLOWANCE }),
     release: currentRelease(),
     faults: new Faults(),
+    latency: options.latency ?? NO_LATENCY,
   };
   return { ...parts, bulk: new Bulk(parts, join(options.dataDir, "bulk")) };
 }

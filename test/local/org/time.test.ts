@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { readLatency } from "../../../lib/local/org/simulation/latency.ts";
 import { type Client, ManualClock, openOrg } from "./support/open-org.ts";
 
 const START = "2026-02-03T04:05:06Z";
@@ -225,4 +226,23 @@ test("an org that lags covers less than it was asked for, and tells nothing beyo
 
   expect(lagging.json).toMatchObject({ deletedRecords: [], latestDateCovered: "2026-02-03T04:08:00.000+0000" });
   expect(after.json).toMatchObject({ deletedRecords: [{ id }], latestDateCovered: "2026-02-03T04:10:00.000+0000" });
+});
+
+test("with the latency of a real org, 200 records of a call take a second and a job's part its share of half a minute", async () => {
+  const waits: number[] = [];
+  const clock = { now: () => new Date(START), sleep: async (milliseconds: number) => void waits.push(milliseconds) };
+  const org = await openOrg({ clock, latency: readLatency("1,30") });
+
+  const records = Array.from({ length: 200 }, (_, index) => ({
+    attributes: { type: "Contact" },
+    LastName: `L${index}`,
+  }));
+  await org.call("POST", "composite/sobjects", { records });
+  await org.create("Contact", { LastName: "Alone" });
+  const { json: job } = await org.call("POST", "jobs/ingest", { object: "Contact", operation: "insert" });
+  await org.call("PUT", `jobs/ingest/${job["id"]}/batches`, `LastName\n${"Many\n".repeat(300)}`);
+  await org.call("PATCH", `jobs/ingest/${job["id"]}`, { state: "UploadComplete" });
+  await expect.poll(() => waits).toEqual([1_000, 5, 600, 300]);
+
+  expect(() => readLatency("1,soon")).toThrow("two numbers of seconds");
 });

@@ -76,7 +76,15 @@ async function saveChunk(
   const idsByKey = () => (job.operation === "upsert" ? parts.dml.idsByKey(drafts, keyOf(object, job)) : []);
   return await inTransaction(
     parts,
-    { session, ids, idsByKey, request: `BULK ${job.operation} ${object.name}`, object: object.name },
+    {
+      session,
+      ids,
+      idsByKey,
+      request: `BULK ${job.operation} ${object.name}`,
+      object: object.name,
+      records: chunk.length,
+      isJob: true,
+    },
     (saving) => {
       const outcomes = save(parts, job, object, drafts, saving);
       const insert = "INSERT INTO _job_row VALUES (?, ?, ?, ?, ?, ?)";

@@ -50,7 +50,12 @@ export async function deleteAll(call: RestCall): Promise<RestReply> {
   const work = (saving: Saving) => call.parts.dml.delete(ids, allOrNone, saving);
   const outcomes = await inTransaction(
     call.parts,
-    { session: call.session, ids: ids.flatMap((id) => normalizeId(id) ?? []), request: call.name },
+    {
+      session: call.session,
+      ids: ids.flatMap((id) => normalizeId(id) ?? []),
+      request: call.name,
+      records: ids.length,
+    },
     work,
   );
   return ok(outcomes.map((outcome) => answerOf(outcome, false)));
@@ -104,6 +109,7 @@ async function saveRecords(call: RestCall, id: "inBody" | null, save: Save, key:
     ids,
     ...(key && { idsByKey: () => call.parts.dml.idsByKey(drafts, key) }),
     request: call.name,
+    records: drafts.length,
     ...(drafts[0] ? { object: drafts[0].object.name } : {}),
   };
   const outcomes = await inTransaction(call.parts, target, (saving) =>

@@ -38,7 +38,7 @@ export async function tree(call: RestCall): Promise<RestReply> {
   try {
     const results = await inTransaction(
       call.parts,
-      { session: call.session, request: call.name, object: object.name },
+      { session: call.session, request: call.name, object: object.name, records: nodes.length },
       (saving) => saveNodes(call, nodes, saving),
     );
     return { status: 201, json: { hasErrors: false, results } };

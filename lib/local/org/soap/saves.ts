@@ -57,6 +57,7 @@ async function saveRecords(
     ids: drafts.flatMap((draft) => draft.id ?? []),
     ...(key && { idsByKey: () => call.parts.dml.idsByKey(drafts, key) }),
     request: call.name,
+    records: drafts.length,
     ...(first ? { object: first.object.name } : {}),
   };
   const outcomes = await inTransaction(call.parts, target, save);
@@ -87,7 +88,7 @@ async function saveIds(
   const known = ids.flatMap((id) => normalizeId(id) ?? []);
   const outcomes = await inTransaction(
     call.parts,
-    { session: call.session, ids: known, request: call.name },
+    { session: call.session, ids: known, request: call.name, records: ids.length },
     (saving) => save(ids, saving),
   );
   return outcomes.map((outcome) => resultXml(outcome, false)).join("");
