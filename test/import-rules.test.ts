@@ -5,7 +5,9 @@ import { type Import, readImports } from "./support/imports.ts";
 const IMPORTS = readImports();
 
 /** What adapters of different things have in common. */
-const SHARED = ["time", "reach", "asking", "ask-together", "pages-in-line"].map((name) => `lib/adapters/${name}.ts`);
+const SHARED = ["time", "reach", "asking", "ask-together", "pages-in-line", "retry"].map(
+  (name) => `lib/adapters/${name}.ts`,
+);
 
 /** What stands in `lib` beside the rooms. */
 const NOT_ROOMS = ["model", "http", "adapters", "infra", "cli", "console", "local"];

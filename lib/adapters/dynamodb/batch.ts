@@ -37,17 +37,15 @@ export async function insertItems(database: Database, table: TableName, items: r
 
 async function insertChunk(database: Database, table: TableName, items: Item[]): Promise<void> {
   const name = database.table(table);
-  let left: Item[] = items;
-  for (let attempt = 1; left.length > 0; attempt += 1) {
+  let reasons: readonly string[] = [];
+  const insert = async (left: Item[]) => {
     const Statements = left.map((item) => insertStatement(name, item));
     const { Responses = [] } = await database.client.send(new BatchExecuteStatementCommand({ Statements }));
-    const failed = Responses.map((response) => response.Error?.Code).map((code) =>
-      code === DUPLICATE ? undefined : code,
-    );
-    left = left.filter((_, at) => failed[at] !== undefined);
-    const reasons = [...new Set(failed.filter((code) => code !== undefined))].join(", ");
-    if (left.length > 0) await pauseOrFail(attempt, `insert ${left.length} items into ${name} (${reasons})`);
-  }
+    const failed = Responses.map(({ Error: error }) => (error?.Code === DUPLICATE ? undefined : error?.Code));
+    reasons = [...new Set(failed.filter((code) => code !== undefined))];
+    return left.filter((_, at) => failed[at] !== undefined);
+  };
+  await untilNoneIsLeft(items, insert, () => `inserted into ${name} (${reasons.join(", ")})`);
 }
 
 const DUPLICATE = "DuplicateItem";
@@ -61,31 +59,37 @@ function insertStatement(table: string, item: Item) {
 async function readChunk(database: Database, table: TableName, keys: Item[]): Promise<Item[]> {
   const name = database.table(table);
   const found: Item[] = [];
-  let left: Item[] = keys;
-  for (let attempt = 1; left.length > 0; attempt += 1) {
-    const answer = await database.client.send(
-      new BatchGetCommand({ RequestItems: { [name]: { Keys: left, ConsistentRead: true } } }),
-    );
-    found.push(...(answer.Responses?.[name] ?? []));
-    left = answer.UnprocessedKeys?.[name]?.Keys ?? [];
-    if (left.length > 0) await pauseOrFail(attempt, `read ${left.length} items of ${name}`);
-  }
+  const read = async (left: Item[]) => {
+    const RequestItems = { [name]: { Keys: left, ConsistentRead: true } };
+    const { Responses, UnprocessedKeys } = await database.client.send(new BatchGetCommand({ RequestItems }));
+    found.push(...(Responses?.[name] ?? []));
+    return UnprocessedKeys?.[name]?.Keys ?? [];
+  };
+  await untilNoneIsLeft(keys, read, () => `read from ${name}`);
   return found;
 }
 
 async function writeChunk(database: Database, table: TableName, requests: Request[]): Promise<void> {
   const name = database.table(table);
-  let left: Request[] = requests;
-  for (let attempt = 1; left.length > 0; attempt += 1) {
+  const write = async (left: Request[]) => {
     const answer = await database.client.send(new BatchWriteCommand({ RequestItems: { [name]: left } }));
-    left = answer.UnprocessedItems?.[name] ?? [];
-    if (left.length > 0) await pauseOrFail(attempt, `write ${left.length} items of ${name}`);
-  }
+    return answer.UnprocessedItems?.[name] ?? [];
+  };
+  await untilNoneIsLeft(requests, write, () => `written to ${name}`);
 }
 
-async function pauseOrFail(attempt: number, what: string): Promise<void> {
-  if (attempt === ATTEMPTS) throw new Error(`DynamoDB did not ${what} in ${ATTEMPTS} attempts`);
-  await jitteredPause(attempt);
+/** Calls again for the entries that a call gives back as not done. */
+async function untilNoneIsLeft<Entry>(
+  entries: Entry[],
+  call: (left: Entry[]) => Promise<Entry[]>,
+  done: () => string,
+): Promise<void> {
+  let left = await call(entries);
+  for (let attempt = 1; left.length > 0; attempt += 1) {
+    if (attempt === ATTEMPTS) throw new Error(`${left.length} items were not ${done()} in ${ATTEMPTS} attempts`);
+    await jitteredPause(attempt);
+    left = await call(left);
+  }
 }
 
 function inChunks<Entry>(entries: readonly Entry[], size: number): Entry[][] {

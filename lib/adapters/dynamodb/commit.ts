@@ -1,5 +1,6 @@
 import type { AuditEntry } from "../../model/audit.ts";
 import type { Event } from "../../model/event.ts";
+import { retry } from "../retry.ts";
 import { type Counted, oldestKept, readCounters } from "./audit-bounds.ts";
 import { expiryOf, writeEntry } from "./audit-item.ts";
 import { COUNTER, partitionsOf } from "./audit-keys.ts";
@@ -18,24 +19,18 @@ export interface Change {
 const ATTEMPTS = 20;
 
 /**
- * Commits a change with its audit entries and events in one transaction. Rejects with `ConditionFailed` (positions in
+ * Commits a change with its audit entries and events in one transaction. Rejects with `ConditionFailed` (positions as in
  * `writes`) when a condition of the change itself does not hold. An entry costs four writes and each partition that it
  * goes to one more, of the 100 that a transaction takes.
  */
 export async function commit(database: Database, { writes, audit, events }: Change): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
+  const isOfTrail = (error: unknown) =>
+    error instanceof ConditionFailed && error.positions.every((position) => position >= writes.length);
+  const write = async () => {
     const trail = audit.length === 0 ? [] : await auditWrites(database, audit);
-    try {
-      await transact(database, [...writes, ...events.map((event) => putEvent(database, event)), ...trail]);
-      return;
-    } catch (error) {
-      if (!(error instanceof ConditionFailed)) throw error;
-      const own = error.positions.filter((position) => position < writes.length);
-      if (own.length > 0) throw new ConditionFailed(own, error);
-      if (attempt === ATTEMPTS) throw error;
-      await jitteredPause(attempt);
-    }
-  }
+    await transact(database, [...writes, ...events.map((event) => putEvent(database, event)), ...trail]);
+  };
+  await retry(ATTEMPTS, isOfTrail, write, jitteredPause);
 }
 
 async function auditWrites(database: Database, entries: readonly AuditEntry[]): Promise<readonly Write[]> {

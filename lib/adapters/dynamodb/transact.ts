@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { TransactWriteCommand, type TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
+import { retry } from "../retry.ts";
 import type { Database } from "./client.ts";
 
 export type Write = NonNullable<TransactWriteCommandInput["TransactItems"]>[number];
@@ -23,17 +24,12 @@ const ATTEMPTS = 12;
  * pauses (about 4 s in all); a condition that does not hold rejects with `ConditionFailed`.
  */
 export async function transact(database: Database, writes: readonly Write[]): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await database.client.send(new TransactWriteCommand({ TransactItems: [...writes] }));
-      return;
-    } catch (error) {
-      const reasons = cancellationReasons(error);
-      const refused = positionsOf(reasons, "ConditionalCheckFailed");
-      if (refused.length > 0) throw new ConditionFailed(refused, error);
-      if (!isClash(reasons) || attempt === ATTEMPTS) throw error;
-      await jitteredPause(attempt);
-    }
+  const write = () => database.client.send(new TransactWriteCommand({ TransactItems: [...writes] }));
+  try {
+    await retry(ATTEMPTS, isClash, write, jitteredPause);
+  } catch (error) {
+    const refused = positionsOf(cancellationReasons(error), "ConditionalCheckFailed");
+    throw refused.length > 0 ? new ConditionFailed(refused, error) : error;
   }
 }
 
@@ -52,7 +48,8 @@ function positionsOf(reasons: readonly string[], code: string): readonly number[
 }
 
 /** All that went wrong passes by itself. */
-function isClash(reasons: readonly string[]): boolean {
+function isClash(error: unknown): boolean {
+  const reasons = cancellationReasons(error);
   const passing = new Set(["None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]);
   return reasons.some((reason) => reason !== "None") && reasons.every((reason) => passing.has(reason));
 }

@@ -1,17 +1,10 @@
 import type { Image } from "../../model/record.ts";
 import type { Applied, Lease, Page } from "../../sync/ports.ts";
+import { retry } from "../retry.ts";
 import { applyImages, busyUntil, NOTHING } from "./apply-images.ts";
 import type { Workbench } from "./fence.ts";
 import { type InboundError, keepInboundErrors } from "./inbound-errors.ts";
-import {
-  isClash,
-  isLockRefused,
-  isRefusedValue,
-  LOCK_NOT_AVAILABLE,
-  messageOf,
-  patiently,
-  sqlState,
-} from "./patience.ts";
+import { isClash, isLockRefused, isRefusedValue, LOCK_NOT_AVAILABLE, messageOf, sqlState } from "./patience.ts";
 import { isTableLocked } from "./table-lock.ts";
 
 /** How long a page waits for a row that a transaction of the customer holds; then it does without that row. */
@@ -45,7 +38,7 @@ async function isRecords(bench: Workbench, lease: Lease, error: unknown): Promis
 /** Each further try knows more of what stood in the way of the one before. */
 async function whole(bench: Workbench, lease: Lease, page: Page): Promise<Applied> {
   const attempt = (skipsLocked: boolean, makesRoom: boolean) =>
-    patiently(ATTEMPTS, isClash, () =>
+    retry(ATTEMPTS, isClash, () =>
       applyImages(bench, lease, page, { lockMilliseconds: LOCK_MILLISECONDS, skipsLocked, makesRoom }),
     );
   try {

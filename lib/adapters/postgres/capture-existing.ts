@@ -1,11 +1,12 @@
 import type { TableShape } from "../../model/shape.ts";
+import { retry } from "../retry.ts";
 import { wholeRow } from "./capture.ts";
 import { hasFailed } from "./ended.ts";
 import type { KeptSession } from "./kept-sessions.ts";
 import type { Layout } from "./layout.ts";
 import { unlessUnprovisioned } from "./lease.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS } from "./migrate.ts";
-import { isWorthWaiting, patiently } from "./patience.ts";
+import { isWorthWaiting } from "./patience.ts";
 import type { Session } from "./session.ts";
 import { literal, type Metadata, metadata, name, qualified } from "./sql.ts";
 
@@ -67,7 +68,7 @@ export async function captureNext(session: Session, schema: string, mappingId: s
   // Both rows before any of the table, as cycles lock them.
   const mark = `SELECT s.shape, s.layout FROM ${state} s JOIN ${loads} l ON l.mapping_id = s.mapping_id
     WHERE s.mapping_id = ${literal(mappingId)} AND s.shape ? 'capturing' FOR NO KEY UPDATE`;
-  return await patiently(DDL_ATTEMPTS, isWorthWaiting, () =>
+  return await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
     session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, mark, async ([row]) => {
       if (!row) return false;
       const shape = row["shape"] as TableShape & { readonly capturing: number | null };

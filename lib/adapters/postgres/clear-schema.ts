@@ -1,7 +1,8 @@
 import type { ClearedSchema, CustomerSchema } from "../../access/remove-workspace.ts";
 import { Failure } from "../../model/failure.ts";
+import { retry } from "../retry.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS } from "./migrate.ts";
-import { isWorthWaiting, patiently, sqlState } from "./patience.ts";
+import { isWorthWaiting, sqlState } from "./patience.ts";
 import { openSession, type Session } from "./session.ts";
 import { metadata, name, qualified } from "./sql.ts";
 
@@ -47,7 +48,7 @@ async function clear(session: Session, schema: string, workspaceId: string): Pro
 
 /** In a transaction that gives way to the customer's statements, and tries again. */
 const gently = <T>(session: Session, first: string, work: () => Promise<T>): Promise<T> =>
-  patiently(DDL_ATTEMPTS, isWorthWaiting, () =>
+  retry(DDL_ATTEMPTS, isWorthWaiting, () =>
     session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, first, work),
   );
 

@@ -1,7 +1,8 @@
 import type { PostgresConnection } from "../../model/workspace.ts";
 import { DatabaseUnavailable } from "../../monitoring/ports.ts";
+import { retry } from "../retry.ts";
 import { closeQuietly, createIdleSessions, isBroken } from "./idle-sessions.ts";
-import { isClash, patiently, sqlState } from "./patience.ts";
+import { isClash, sqlState } from "./patience.ts";
 import { DeadlinePassed, openSession, type Row, type Session, type TransactionSettings } from "./session.ts";
 
 /**
@@ -60,7 +61,7 @@ export function keepSessions(now: () => Date): KeptSessions {
         return await work(session);
       };
       const ask = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
-        patiently(2, isClash, () => once(work)).catch((error: unknown) => {
+        retry(2, isClash, () => once(work)).catch((error: unknown) => {
           throw asUnavailable(error);
         });
       return {

@@ -1,9 +1,10 @@
 import { Failure } from "../../model/failure.ts";
+import { retry } from "../retry.ts";
 import { nameUnnamed } from "./in-hand.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { moveLogAside } from "./move-log-aside.ts";
 import { secureFunctions } from "./own-functions.ts";
-import { isWorthWaiting, patiently } from "./patience.ts";
+import { isWorthWaiting } from "./patience.ts";
 import type { Session } from "./session.ts";
 import { literal, metadata, name } from "./sql.ts";
 
@@ -32,7 +33,7 @@ export async function migrate(
 ): Promise<void> {
   const { meta, log } = metadata(schema);
   const first = `SELECT pg_advisory_xact_lock(hashtextextended(${literal(`bridge ${schema}`)}, 0))`;
-  await patiently(DDL_ATTEMPTS, isWorthWaiting, () =>
+  await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
     session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, first, async () => {
       const known = await session.query("SELECT FROM pg_namespace WHERE nspname = $1", [schema]);
       // CREATE … IF NOT EXISTS asks for the right to create even when there is nothing to create.

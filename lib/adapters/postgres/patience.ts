@@ -39,18 +39,3 @@ export const messageOf = (error: unknown): string => cutText(error instanceof Er
 
 /** Whether waiting a moment is all that is needed. */
 export const isWorthWaiting = (error: unknown): boolean => isLockRefused(error) || isClash(error);
-
-/** Does the work again, up to `attempts` times in all, after errors that are worth it. */
-export async function patiently<T>(
-  attempts: number,
-  isWorthIt: (error: unknown) => boolean,
-  work: () => Promise<T>,
-): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (attempt >= attempts || !isWorthIt(error)) throw error;
-    }
-  }
-}

@@ -4,6 +4,7 @@ import { type Mapping, pushes } from "../../model/mapping.ts";
 import type { TableShape } from "../../model/shape.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
 import type { LoadMark, Provisioner } from "../../sync/ports.ts";
+import { retry } from "../retry.ts";
 import { adoptedKey } from "./adoption.ts";
 import { captureStatements, dropCaptureFunctions, endCapture } from "./capture.ts";
 import { captureNext } from "./capture-existing.ts";
@@ -15,7 +16,7 @@ import { buildLogIndex } from "./log-index.ts";
 import { letPruningTell } from "./log-pruning.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS, migrate } from "./migrate.ts";
 import { secureFunctions } from "./own-functions.ts";
-import { isWorthWaiting, patiently, sqlState } from "./patience.ts";
+import { isWorthWaiting, sqlState } from "./patience.ts";
 import { serveTheirColumns, servingFunction, stopServingTheirColumns } from "./serve-their-columns.ts";
 import { openSession, type Session } from "./session.ts";
 import { literal, metadata, name, qualified } from "./sql.ts";
@@ -31,7 +32,7 @@ export function createProvisioner(connection: PostgresConnection, now: () => Dat
       checkNames(shape);
       return await withSession(connection, async (session) => {
         await migrate(session, shape.schema, mapping.workspaceId);
-        const made = await patiently(DDL_ATTEMPTS, isMadeByAnother, () => provisionTable(session, shape, now()));
+        const made = await retry(DDL_ATTEMPTS, isMadeByAnother, () => provisionTable(session, shape, now()));
         const until = now().getTime() + LONGEST_CAPTURE_MILLISECONDS;
         let isCaptured = false;
         while (!isCaptured && now().getTime() < until)
@@ -111,7 +112,7 @@ async function inOneTransaction(
 ): Promise<Changed> {
   const { state } = metadata(shape.schema);
   const first = `SELECT config_version, shape FROM ${state} WHERE mapping_id = ${literal(shape.mappingId)} FOR UPDATE`;
-  return await patiently(DDL_ATTEMPTS, isWorthWaiting, () =>
+  return await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
     session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS, silence: shape.table }, first, async ([current]) => {
       if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return NOTHING; // a later change was faster
       const theirs = await endTheirCapture(session, shape.schema, shape.table);
@@ -232,7 +233,7 @@ async function retire(session: Session, schema: string, mapping: Mapping): Promi
   const [made] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [state]);
   if (!made?.made) return;
   const first = `SELECT table_name FROM ${state} WHERE mapping_id = ${literal(mapping.id)} FOR UPDATE`;
-  await patiently(DDL_ATTEMPTS, isWorthWaiting, () =>
+  await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
     session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, first, async ([row]) => {
       if (!row) return;
       const table = String(row["table_name"]);
