@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { type Import, readImports } from "./support/imports.ts";
+import { type Import, readImports } from "./support/checks/imports.ts";
 
 const IMPORTS = readImports();
 

@@ -8,10 +8,10 @@ import { removeWorkspace } from "../../lib/access/remove-workspace.ts";
 import { workspaceRemoval } from "../../lib/adapters/dynamodb/workspace-removal.ts";
 import { customerSchema } from "../../lib/adapters/postgres/clear-schema.ts";
 import { schedulesIn } from "../../lib/adapters/scheduler/schedules.ts";
-import { auditPage } from "../support/audit-page.ts";
-import { type CommandLine, openCommandLine } from "../support/command-line.ts";
-import { type RunningBridge, startRunningBridge } from "../support/running-bridge.ts";
-import type { TestWorkspace } from "../support/workspace.ts";
+import { auditPage } from "../support/clients/audit-page.ts";
+import { type CommandLine, openCommandLine } from "../support/processes/command-line.ts";
+import { type RunningBridge, startRunningBridge } from "../support/worlds/running-bridge.ts";
+import type { TestWorkspace } from "../support/worlds/workspace.ts";
 
 /** Far more than it takes, so that a busy machine fails nothing. */
 const SOON = { timeout: 300_000, interval: 250 };
@@ -104,7 +104,7 @@ test("nothing goes before its name was typed", async () => {
 
 test("a database that is out of reach is said so, and can be left as it is", async () => {
   const postgres = { url: "postgres://nobody:at@127.0.0.1:9/home", schema: "salesforce" };
-  const { createTestWorkspace } = await import("../support/workspace.ts");
+  const { createTestWorkspace } = await import("../support/worlds/workspace.ts");
   const workspace = await createTestWorkspace({ postgres });
   const line = operator();
 
@@ -121,7 +121,7 @@ test.each([
   ["hangs up", () => closedDatabase(), "the connection to PostgreSQL was lost"],
   ["lies in a private network", async () => "postgres://nobody:at@10.0.0.1/home", "OPENED_RANGES"],
 ])("a database that %s is out of reach, too", async (_, urlOf, reason) => {
-  const { createTestWorkspace } = await import("../support/workspace.ts");
+  const { createTestWorkspace } = await import("../support/worlds/workspace.ts");
   const workspace = await createTestWorkspace({ postgres: { url: await urlOf(), schema: "salesforce" } });
 
   const { code, stderr } = await operator().run(["workspace", "delete", workspace.id, "--yes"]);

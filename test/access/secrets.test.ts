@@ -6,10 +6,10 @@ import { Client } from "pg";
 import { describe, expect, test } from "vitest";
 import { mintToken } from "../../lib/access/token.ts";
 import { newSecret } from "../../lib/webhooks/sign.ts";
-import { startBridgeCloud } from "../support/bridge-cloud.ts";
-import { checkOperation } from "../support/described-api.ts";
-import { createTestDatabase } from "../support/postgres.ts";
-import { keepSecret, refuseSecretsInFolder, secretsIn } from "../support/secrets.ts";
+import { checkOperation } from "../support/checks/described-api.ts";
+import { keepSecret, refuseSecretsInFolder, secretsIn } from "../support/run/secrets.ts";
+import { startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createTestDatabase } from "../support/worlds/postgres.ts";
 
 /** The searches that every test file ends with, each with something planted for it to find. */
 describe("a secret in plaintext fails the test that wrote it", () => {

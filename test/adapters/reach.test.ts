@@ -6,7 +6,7 @@ import { guardConnections, HostRefused } from "../../lib/adapters/reach.ts";
 import { guardedFetch } from "../../lib/adapters/salesforce/guarded-fetch.ts";
 import { refuseAddress } from "../../lib/adapters/webhook-client/addresses.ts";
 import { PRODUCTION } from "../../lib/model/address.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
+import { createTestDatabase, type TestDatabase } from "../support/worlds/postgres.ts";
 
 let database: TestDatabase;
 const server = createServer((_, response) => response.setHeader("Connection", "close").end("reached"));

@@ -1,9 +1,9 @@
 import { Client } from "pg";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { findChromium, sayWithoutChromium, seriousFindings } from "../support/browser.ts";
-import { dataOf } from "../support/data-of.ts";
-import type { TestWorkspace } from "../support/workspace.ts";
+import { findChromium, sayWithoutChromium, seriousFindings } from "../support/clients/browser.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import type { TestWorkspace } from "../support/worlds/workspace.ts";
 import { fillWorkspace, PLACES } from "./places.ts";
 import { type ConsoleWorld, goTo, signedIn, startConsoleWorld } from "./world.ts";
 

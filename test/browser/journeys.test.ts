@@ -1,8 +1,8 @@
 import { Client } from "pg";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { complaintsOf, findChromium, sayWithoutChromium } from "../support/browser.ts";
-import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+import { complaintsOf, findChromium, sayWithoutChromium } from "../support/clients/browser.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 import { type ConsoleWorld, goTo, signedIn, startConsoleWorld } from "./world.ts";
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 300_000 });

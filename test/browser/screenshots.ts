@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { startBrowser } from "../support/browser.ts";
-import { RunningInstance } from "../support/instance.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { startBrowser } from "../support/clients/browser.ts";
+import { startReceiver } from "../support/doubles/receiver.ts";
+import { RunningInstance } from "../support/processes/instance.ts";
 import { fillWorkspace } from "./places.ts";
 
 /**

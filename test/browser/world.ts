@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { startBrowser } from "../support/browser.ts";
-import { type Receiver, startReceiver } from "../support/receiver.ts";
-import { type RunningBridge, startRunningBridge } from "../support/running-bridge.ts";
-import type { TestWorkspace } from "../support/workspace.ts";
+import { startBrowser } from "../support/clients/browser.ts";
+import { type Receiver, startReceiver } from "../support/doubles/receiver.ts";
+import { type RunningBridge, startRunningBridge } from "../support/worlds/running-bridge.ts";
+import type { TestWorkspace } from "../support/worlds/workspace.ts";
 
 /** The service with everything around it, and a browser before it. */
 export interface ConsoleWorld {

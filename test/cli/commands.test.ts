@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Machine, Operator } from "../../lib/cli/operator.ts";
-import { openCommandLine } from "../support/command-line.ts";
+import { openCommandLine } from "../support/processes/command-line.ts";
 import { type CliWorld, startCliWorld } from "./world.ts";
 
 let world: CliWorld;

@@ -2,8 +2,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Org, startOrg } from "../../lib/local/org/start-org.ts";
-import { type CommandLine, openCommandLine } from "../support/command-line.ts";
-import { keepSecret } from "../support/secrets.ts";
+import { type CommandLine, openCommandLine } from "../support/processes/command-line.ts";
+import { keepSecret } from "../support/run/secrets.ts";
 
 /** One more than an answer of Salesforce holds. */
 const CONTACTS = 2_001;

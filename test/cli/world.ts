@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type CommandLine, openCommandLine } from "../support/command-line.ts";
+import { type CommandLine, openCommandLine } from "../support/processes/command-line.ts";
 
 /** A user at a command line, and a service whose answers a test writes. End it with `close()`. */
 export interface CliWorld {

@@ -13,11 +13,11 @@ import {
 import type { ImportPlan } from "../../lib/config/ports.ts";
 import { rollForward } from "../../lib/config/roll-forward.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
-import { auditPage } from "../support/audit-page.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { call } from "../support/call.ts";
-import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
-import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+import { auditPage } from "../support/clients/audit-page.ts";
+import { call } from "../support/clients/call.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
 let cloud: BridgeCloud;
 let org: ConnectedOrg;

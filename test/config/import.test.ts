@@ -4,11 +4,11 @@ import { handler as importConfig } from "../../functions/api/import-config.ts";
 import { handler as listMappings } from "../../functions/api/list-mappings.ts";
 import { counters } from "../../functions/composition.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
-import { auditPage } from "../support/audit-page.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { call, type Request } from "../support/call.ts";
-import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
-import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+import { auditPage } from "../support/clients/audit-page.ts";
+import { call, type Request } from "../support/clients/call.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
 let cloud: BridgeCloud;
 let org: ConnectedOrg;

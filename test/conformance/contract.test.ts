@@ -1,8 +1,8 @@
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { dataOf } from "../support/data-of.ts";
-import { parseExposition } from "../support/parse-exposition.ts";
-import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { parseExposition } from "../support/checks/parse-exposition.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { type Receiver, startReceiver } from "../support/doubles/receiver.ts";
 import { type ContractWorld, expectRefusal, startContractWorld } from "./world.ts";
 
 const TIMESTAMP = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

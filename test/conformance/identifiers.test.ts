@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { type RunningBridge, startRunningBridge } from "../support/running-bridge.ts";
-import type { TestWorkspace } from "../support/workspace.ts";
+import { type RunningBridge, startRunningBridge } from "../support/worlds/running-bridge.ts";
+import type { TestWorkspace } from "../support/worlds/workspace.ts";
 import { NEVER_A_NAME, NEVER_A_TABLE, NEVER_AN_API_NAME, ODD_TABLES } from "./hostile-names.ts";
 
 let bridge: RunningBridge;

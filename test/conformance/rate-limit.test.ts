@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type HttpAnswer, type RunningBridge, startRunningBridge } from "../support/running-bridge.ts";
-import type { TestWorkspace } from "../support/workspace.ts";
+import { type HttpAnswer, type RunningBridge, startRunningBridge } from "../support/worlds/running-bridge.ts";
+import type { TestWorkspace } from "../support/worlds/workspace.ts";
 import { expectRefusal } from "./world.ts";
 
 let bridge: RunningBridge;

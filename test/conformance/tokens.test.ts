@@ -5,10 +5,10 @@ import { mintToken } from "../../lib/access/token.ts";
 import { ROUTES, type Route } from "../../lib/http/routes.ts";
 import { TABLES, type TableName } from "../../lib/model/resources.ts";
 import { SCOPES, type Scope } from "../../lib/model/token.ts";
-import { dataOf } from "../support/data-of.ts";
-import { startReceiver } from "../support/receiver.ts";
-import { type RunningBridge, startRunningBridge } from "../support/running-bridge.ts";
-import type { TestWorkspace } from "../support/workspace.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { startReceiver } from "../support/doubles/receiver.ts";
+import { type RunningBridge, startRunningBridge } from "../support/worlds/running-bridge.ts";
+import type { TestWorkspace } from "../support/worlds/workspace.ts";
 import { expectRefusal } from "./world.ts";
 
 let bridge: RunningBridge;

@@ -1,13 +1,13 @@
 import { Client } from "pg";
 import { expect, vi } from "vitest";
-import type { Envelope } from "../support/call.ts";
+import type { Envelope } from "../support/clients/call.ts";
 import {
   type HttpAnswer,
   type HttpRequest,
   type RunningBridge,
   startRunningBridge,
-} from "../support/running-bridge.ts";
-import type { TestWorkspace } from "../support/workspace.ts";
+} from "../support/worlds/running-bridge.ts";
+import type { TestWorkspace } from "../support/worlds/workspace.ts";
 
 /** A workspace whose Contact is mapped and synced and whose Account is mapped and paused, as a client sees it. */
 export interface ContractWorld {

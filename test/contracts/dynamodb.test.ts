@@ -15,7 +15,7 @@ import {
   type UpdateItemCommandInput,
 } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestCloud, type TestCloud } from "../support/cloud.ts";
+import { startTestCloud, type TestCloud } from "../support/worlds/cloud.ts";
 
 /** Every limit and rule of DynamoDB that this project relies on, on the program that stands for it here. */
 

@@ -7,7 +7,7 @@ import {
   type KMSClient,
 } from "@aws-sdk/client-kms";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestCloud, type TestCloud } from "../support/cloud.ts";
+import { startTestCloud, type TestCloud } from "../support/worlds/cloud.ts";
 
 /** Every limit of KMS that this project relies on. */
 

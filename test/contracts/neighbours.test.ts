@@ -22,8 +22,6 @@ import {
 import { engineMemory } from "../../lib/adapters/dynamodb/engine.ts";
 import type { QueueName, TableName } from "../../lib/model/resources.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
-import { auditPage } from "../support/audit-page.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
 import {
   frozen,
   MESSAGES,
@@ -34,7 +32,9 @@ import {
   SAMPLE,
   thawed,
   writeSamples,
-} from "../support/stored-samples.ts";
+} from "../support/checks/stored-samples.ts";
+import { auditPage } from "../support/clients/audit-page.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 
 /**
  * What a released version wrote, frozen: two versions work side by side while a deployment runs, and after it the new

@@ -11,7 +11,7 @@ import {
   UpdateScheduleCommand,
 } from "@aws-sdk/client-scheduler";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestCloud, TEST_START, type TestCloud } from "../support/cloud.ts";
+import { startTestCloud, TEST_START, type TestCloud } from "../support/worlds/cloud.ts";
 
 /** Every limit of EventBridge Scheduler that this project relies on, and what the embedded one refuses beyond them. */
 

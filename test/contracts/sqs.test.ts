@@ -18,7 +18,7 @@ import {
   StartMessageMoveTaskCommand,
 } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestCloud, type TestCloud } from "../support/cloud.ts";
+import { startTestCloud, type TestCloud } from "../support/worlds/cloud.ts";
 
 /** Every limit of SQS that this project relies on: what AWS refuses is refused here, under the same name. */
 

@@ -4,9 +4,9 @@ import { handler as readMetrics } from "../../functions/api/read-metrics.ts";
 import { handler as noSuchEndpoint } from "../../functions/no-such-endpoint.ts";
 import { isRefused } from "../../lib/access/rate-limit.ts";
 import { mintToken } from "../../lib/access/token.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { call, type Request } from "../support/call.ts";
-import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+import { call, type Request } from "../support/clients/call.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
 let cloud: BridgeCloud;
 let own: TestWorkspace;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkDescribed } from "../support/described-api.ts";
+import { checkDescribed } from "../support/checks/described-api.ts";
 
 const HEALTH = "/api/v1/t/ws_1/health?verbose";
 const good = {

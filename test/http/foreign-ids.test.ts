@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readEndpoints } from "../../functions/endpoints.ts";
 import { ROUTES, type Route, type RouteName } from "../../lib/http/routes.ts";
-import { answerWhole } from "../support/answer-whole.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { call } from "../support/call.ts";
-import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
-import { dataOf } from "../support/data-of.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+import { call } from "../support/clients/call.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { answerWhole } from "../support/doubles/answer-whole.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
+import { createTestDatabase, type TestDatabase } from "../support/worlds/postgres.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
 type Handler = Parameters<typeof call>[0];
 

@@ -5,14 +5,14 @@ import { readEndpoints } from "../../functions/endpoints.ts";
 import { describeApi, type OpenApi } from "../../lib/http/openapi/document.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import { type FailureCode, STATUS_OF } from "../../lib/model/failure.ts";
-import { answerWhole } from "../support/answer-whole.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { call, type Response } from "../support/call.ts";
-import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
-import { dataOf } from "../support/data-of.ts";
-import { type Generated, generatedRequests } from "../support/generated-requests.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+import { call, type Response } from "../support/clients/call.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { answerWhole } from "../support/doubles/answer-whole.ts";
+import { type Generated, generatedRequests } from "../support/doubles/generated-requests.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
+import { createTestDatabase, type TestDatabase } from "../support/worlds/postgres.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
 /** `BRIDGE_GENERATED=100000 vitest run test/http/generated.test.ts` for the long form. */
 const REQUESTS = Number(process.env["BRIDGE_GENERATED"] ?? 1500);

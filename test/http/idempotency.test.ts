@@ -2,10 +2,10 @@ import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { handler as createToken } from "../../functions/api/create-token.ts";
 import { handler as listTokens } from "../../functions/api/list-tokens.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { call } from "../support/call.ts";
-import { dataOf } from "../support/data-of.ts";
-import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+import { call } from "../support/clients/call.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
 let cloud: BridgeCloud;
 let workspace: TestWorkspace;

@@ -3,7 +3,7 @@ import { AwsSolutionsChecks } from "cdk-nag";
 import { expect, test } from "vitest";
 import { build } from "../../lib/infra/build.ts";
 import { createApp } from "../../lib/infra/synthesize.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { temporaryFolder } from "../support/run/temporary-folder.ts";
 import { writeFunctions } from "./fixture-functions.ts";
 
 /** What cdk-nag finds and why it stays, by rule; IAM5 by the wildcard. */

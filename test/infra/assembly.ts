@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "../../lib/infra/build.ts";
 import { synthesize } from "../../lib/infra/synthesize.ts";
-import { madeOnce } from "../support/made-once.ts";
+import { madeOnce } from "../support/run/made-once.ts";
 import { writeFunctions } from "./fixture-functions.ts";
 
 /** One resource of a template, by its logical id. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { build, missingFunctions, strayPackages } from "../../lib/infra/build.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { temporaryFolder } from "../support/run/temporary-folder.ts";
 import { writeFunctions } from "./fixture-functions.ts";
 
 const JSFORCE = JSON.stringify(fileURLToPath(import.meta.resolve("jsforce")));

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { type CommandLine, openCommandLine } from "../support/command-line.ts";
-import { herokuConnectSchema } from "../support/heroku-connect.ts";
-import { type RunningBridge, startRunningBridge } from "../support/running-bridge.ts";
-import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+import { type CommandLine, openCommandLine } from "../support/processes/command-line.ts";
+import { herokuConnectSchema } from "../support/worlds/heroku-connect.ts";
+import { type RunningBridge, startRunningBridge } from "../support/worlds/running-bridge.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
 /** Far more than it takes, so that a busy machine fails nothing. */
 const SOON = { timeout: 300_000, interval: 250 };

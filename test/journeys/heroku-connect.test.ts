@@ -1,14 +1,14 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type Colleague, openColleague } from "../support/colleague.ts";
-import { type CommandLine, openCommandLine } from "../support/command-line.ts";
+import { type Colleague, openColleague } from "../support/clients/colleague.ts";
+import { type CommandLine, openCommandLine } from "../support/processes/command-line.ts";
 import {
   AS_HEROKU_CONNECT,
   AS_THE_APPLICATION,
   HEARING_TRIGGER,
   herokuConnectSchema,
-} from "../support/heroku-connect.ts";
-import { type RunningBridge, startRunningBridge } from "../support/running-bridge.ts";
+} from "../support/worlds/heroku-connect.ts";
+import { type RunningBridge, startRunningBridge } from "../support/worlds/running-bridge.ts";
 
 /** Far more than it takes, so that a busy machine fails nothing. */
 const SOON = { timeout: 300_000, interval: 250 };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { RunningInstance } from "../support/instance.ts";
+import { RunningInstance } from "../support/processes/instance.ts";
 
 /** Far more than the one beat that it takes, so that a busy machine fails nothing; `npm run bench:sync` measures the time. */
 const SOON = { timeout: 300_000, interval: 100 };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { NEXT, STATES } from "../../lib/model/change.ts";
-import { RunningInstance } from "../support/instance.ts";
+import { RunningInstance } from "../support/processes/instance.ts";
 
 vi.setConfig({ testTimeout: 300_000 });
 

@@ -1,9 +1,9 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { openColleague } from "../support/colleague.ts";
-import { type Receiver, startReceiver } from "../support/receiver.ts";
-import { type RunningBridge, startRunningBridge } from "../support/running-bridge.ts";
-import { byCommandLine, byHttp, type SettingsClient } from "../support/settings-client.ts";
+import { openColleague } from "../support/clients/colleague.ts";
+import { byCommandLine, byHttp, type SettingsClient } from "../support/clients/settings-client.ts";
+import { type Receiver, startReceiver } from "../support/doubles/receiver.ts";
+import { type RunningBridge, startRunningBridge } from "../support/worlds/running-bridge.ts";
 
 /** Far more than it takes, so that a busy machine fails nothing. */
 const SOON = { timeout: 300_000, interval: 250 };

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { boundedLog } from "../../lib/local/bounded-log.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { temporaryFolder } from "../support/run/temporary-folder.ts";
 
 test("a log is two files at most, the latest lines in them, whoever goes on with it", () => {
   const file = join(temporaryFolder(), "program.log");

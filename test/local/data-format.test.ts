@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { checkFormat } from "../../lib/local/data-format.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { temporaryFolder } from "../support/run/temporary-folder.ts";
 
 test("a data folder says how it is laid out, and is taken up again, also where a start was killed before it said so", () => {
   const folder = temporaryFolder();

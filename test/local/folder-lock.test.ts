@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { lockFolder } from "../../lib/local/folder-lock.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { temporaryFolder } from "../support/run/temporary-folder.ts";
 
 test("a folder has one owner, and is free again when that lets go", () => {
   const folder = temporaryFolder();

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../../lib/local/cloud/open-database.ts";
 import { Database } from "../../lib/local/org/store/database.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { temporaryFolder } from "../support/run/temporary-folder.ts";
 
 // SQLite gives a file that may not grow the answer that it gives on a full disk.
 const NO_ROOM = "PRAGMA max_page_count = 4";

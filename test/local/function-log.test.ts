@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type FunctionLog, openFunctionLog } from "../../lib/local/function-log.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { temporaryFolder } from "../support/run/temporary-folder.ts";
 
 function open(dataDir = temporaryFolder()): { log: FunctionLog; shown: string[] } {
   const shown: string[] = [];

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { InstanceFile } from "../../lib/local/instance-file.ts";
-import { createTestDatabase } from "../support/postgres.ts";
+import { createTestDatabase } from "../support/worlds/postgres.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 

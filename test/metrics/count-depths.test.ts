@@ -8,10 +8,10 @@ import { handler as sweepMinute } from "../../functions/workers/sweep-minute.ts"
 import { createToken } from "../../lib/access/create-token.ts";
 import { metricsText } from "../../lib/metrics/scrape.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { call } from "../support/call.ts";
-import type { SyncWorld } from "../support/sync-world.ts";
-import { createTestWorkspace } from "../support/workspace.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import { call } from "../support/clients/call.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { createTestWorkspace } from "../support/worlds/workspace.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let world: SyncWorld;
 let contact: Mapping;

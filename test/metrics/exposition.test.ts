@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { metricsText } from "../../lib/metrics/scrape.ts";
-import { parseExposition } from "../support/parse-exposition.ts";
+import { parseExposition } from "../support/checks/parse-exposition.ts";
 
 const totals = (workspaceId: string, sfObject: string, mappingId: string, more = {}) => ({
   workspaceId,

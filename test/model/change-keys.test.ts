@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ClaimedChange } from "../../lib/model/change.ts";
 import { changeKeys, keepApart } from "../../lib/model/change-keys.ts";
-import { column, contactShape } from "../support/shapes.ts";
+import { column, contactShape } from "../support/worlds/shapes.ts";
 
 const shape = contactShape({ upsertField: "Key__c" });
 

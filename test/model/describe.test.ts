@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type DescribedObject, shapeOf } from "../../lib/model/describe.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { describedField as field } from "../support/described-field.ts";
+import { describedField as field } from "../support/worlds/described-field.ts";
 
 const CONTACT: DescribedObject = {
   name: "Contact",

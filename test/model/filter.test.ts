@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { DescribedField } from "../../lib/model/describe.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import { parseFilter, renderFilter } from "../../lib/model/filter.ts";
-import { describedField } from "../support/described-field.ts";
+import { describedField } from "../support/worlds/described-field.ts";
 
 const field = (name: string, type = "string", filterable = true): [string, DescribedField] => [
   name.toLowerCase(),

@@ -4,7 +4,7 @@ import type { Action, ClaimedChange } from "../../lib/model/change.ts";
 import { type Folded, fold, type Write } from "../../lib/model/fold.ts";
 import type { ColumnValues } from "../../lib/model/shape.ts";
 import { BATCH_SIZE } from "../../lib/model/ways.ts";
-import { contactShape } from "../support/shapes.ts";
+import { contactShape } from "../support/worlds/shapes.ts";
 
 const shape = contactShape({ upsertField: "Key__c" });
 

@@ -7,7 +7,7 @@ import type { Mapping } from "../../lib/model/mapping.ts";
 import type { ColumnValues } from "../../lib/model/shape.ts";
 import { everything } from "../../lib/model/soql.ts";
 import { holds } from "../../lib/sync/read-back-updates.ts";
-import { describedField as field } from "../support/described-field.ts";
+import { describedField as field } from "../support/worlds/described-field.ts";
 
 const lookup = (name: string, relationshipName: string, ...referenceTo: readonly string[]) =>
   field(name, { type: "reference", relationshipName, referenceTo });

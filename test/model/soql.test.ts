@@ -9,7 +9,7 @@ import {
   stampsSince,
   withIds,
 } from "../../lib/model/soql.ts";
-import { column, contactShape } from "../support/shapes.ts";
+import { column, contactShape } from "../support/worlds/shapes.ts";
 
 const shape = contactShape({ filter: "Email != NULL OR Key__c = 'K'" });
 const since = new Date("2026-02-03T04:05:06.789Z");

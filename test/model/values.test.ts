@@ -4,7 +4,7 @@ import { outgoingValue } from "../../lib/model/outgoing.ts";
 import { outgoingFields } from "../../lib/model/outgoing-fields.ts";
 import { isSameValue } from "../../lib/model/same-value.ts";
 import type { ColumnValues, FieldType } from "../../lib/model/shape.ts";
-import { column, contactShape } from "../support/shapes.ts";
+import { column, contactShape } from "../support/worlds/shapes.ts";
 
 const sent = (type: FieldType, text: string | null) => outgoingValue(column("F", { type }), text);
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { readImports } from "../support/imports.ts";
+import { readImports } from "../support/checks/imports.ts";
 import { chapterEdges, filesPerFolder, importCycles, largestPort, productLines } from "./structure/count.ts";
 import type { Stack } from "./structure/frames.ts";
 

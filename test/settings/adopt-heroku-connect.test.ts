@@ -1,13 +1,13 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { handler as adopt } from "../../functions/api/adopt-heroku-connect.ts";
-import { auditPage } from "../support/audit-page.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { call } from "../support/call.ts";
-import { dataOf } from "../support/data-of.ts";
-import { AS_HEROKU_CONNECT, AS_THE_APPLICATION, herokuConnectSchema } from "../support/heroku-connect.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+import { auditPage } from "../support/clients/audit-page.ts";
+import { call } from "../support/clients/call.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { AS_HEROKU_CONNECT, AS_THE_APPLICATION, herokuConnectSchema } from "../support/worlds/heroku-connect.ts";
+import { createTestDatabase, type TestDatabase } from "../support/worlds/postgres.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
 let cloud: BridgeCloud;
 let database: TestDatabase;

@@ -4,12 +4,12 @@ import { counters, now, pepper, tokens, workspaces } from "../../functions/compo
 import { createToken } from "../../lib/access/create-token.ts";
 import { openSession } from "../../lib/adapters/postgres/session.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import type { BridgeCloud } from "../support/bridge-cloud.ts";
-import { call } from "../support/call.ts";
-import { carryOut } from "../support/carry-out.ts";
-import { createTestDatabase } from "../support/postgres.ts";
-import type { SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import { call } from "../support/clients/call.ts";
+import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { carryOut } from "../support/worlds/carry-out.ts";
+import { createTestDatabase } from "../support/worlds/postgres.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;

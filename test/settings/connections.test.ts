@@ -13,13 +13,13 @@ import { handler as setPostgres } from "../../functions/api/set-postgres.ts";
 import { handler as setSalesforce } from "../../functions/api/set-salesforce.ts";
 import { handler as testPostgres } from "../../functions/api/test-postgres.ts";
 import { handler as testSalesforce } from "../../functions/api/test-salesforce.ts";
-import { auditPage } from "../support/audit-page.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { call, type Request } from "../support/call.ts";
-import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
-import { dataOf } from "../support/data-of.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+import { auditPage } from "../support/clients/audit-page.ts";
+import { call, type Request } from "../support/clients/call.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
+import { createTestDatabase, type TestDatabase } from "../support/worlds/postgres.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
 const pemPair = () =>
   generateKeyPairSync("rsa", {

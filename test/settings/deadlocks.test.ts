@@ -10,10 +10,10 @@ import { createToken } from "../../lib/access/create-token.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import { untilSomebodyWaits } from "../adapters/postgres/customer.ts";
-import type { BridgeCloud } from "../support/bridge-cloud.ts";
-import { call } from "../support/call.ts";
-import type { Row, SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import { call } from "../support/clients/call.ts";
+import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import type { Row, SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;

@@ -9,12 +9,12 @@ import { handler as listMappings } from "../../functions/api/list-mappings.ts";
 import { handler as restoreMapping } from "../../functions/api/restore-mapping.ts";
 import { handler as updateMapping } from "../../functions/api/update-mapping.ts";
 import { mappings } from "../../functions/composition.ts";
-import { auditPage } from "../support/audit-page.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { call } from "../support/call.ts";
-import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
-import { dataOf } from "../support/data-of.ts";
-import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+import { auditPage } from "../support/clients/audit-page.ts";
+import { call } from "../support/clients/call.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
 let cloud: BridgeCloud;
 let org: ConnectedOrg;

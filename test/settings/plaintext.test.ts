@@ -17,12 +17,12 @@ import { handler as testWebhook } from "../../functions/api/test-webhook.ts";
 import { workspaces } from "../../functions/composition.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import { QUEUES, type QueueName, TABLES } from "../../lib/model/resources.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { call, type Request } from "../support/call.ts";
-import { type ConnectedOrg, startConnectedOrg } from "../support/connected-org.ts";
-import { dataOf } from "../support/data-of.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+import { call, type Request } from "../support/clients/call.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
+import { createTestDatabase, type TestDatabase } from "../support/worlds/postgres.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
 const PASSWORD = "s3cret-of-the-database";
 

@@ -4,11 +4,11 @@ import { handler as listMappings } from "../../functions/api/list-mappings.ts";
 import { handler as listTokens } from "../../functions/api/list-tokens.ts";
 import { handler as readOwnToken } from "../../functions/api/read-own-token.ts";
 import { handler as revokeToken } from "../../functions/api/revoke-token.ts";
-import { auditPage } from "../support/audit-page.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { call } from "../support/call.ts";
-import { dataOf } from "../support/data-of.ts";
-import { createTestWorkspace, type TestWorkspace } from "../support/workspace.ts";
+import { auditPage } from "../support/clients/audit-page.ts";
+import { call } from "../support/clients/call.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
 let cloud: BridgeCloud;
 let workspace: TestWorkspace;

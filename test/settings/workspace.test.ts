@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { handler as readWorkspace } from "../../functions/api/read-workspace.ts";
 import { handler as renameWorkspace } from "../../functions/api/rename-workspace.ts";
-import { auditPage } from "../support/audit-page.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { call } from "../support/call.ts";
-import { createTestWorkspace } from "../support/workspace.ts";
+import { auditPage } from "../support/clients/audit-page.ts";
+import { call } from "../support/clients/call.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createTestWorkspace } from "../support/worlds/workspace.ts";
 
 let cloud: BridgeCloud;
 beforeAll(async () => {

@@ -14,11 +14,11 @@ import { now, pepper, tokens } from "../../functions/composition.ts";
 import { createToken } from "../../lib/access/create-token.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import type { BridgeCloud } from "../support/bridge-cloud.ts";
-import { call } from "../support/call.ts";
-import { carryOut } from "../support/carry-out.ts";
-import type { SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import { call } from "../support/clients/call.ts";
+import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { carryOut } from "../support/worlds/carry-out.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 /** Rounds of the gate: each pair once. `ROUNDS=10000 vitest run test/settings/writing-pairs` goes on for longer. */
 const ROUNDS = Number(process.env["ROUNDS"] ?? 0);

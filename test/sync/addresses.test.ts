@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { engineReports } from "../../functions/composition.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
-import { mapped } from "../support/worlds.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
+import { mapped } from "../support/worlds/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;

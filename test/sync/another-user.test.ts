@@ -3,9 +3,9 @@ import { now, workspaces } from "../../functions/composition.ts";
 import { loginServices } from "../../functions/login-services.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import { connectByCredentials } from "../../lib/settings/connect-salesforce.ts";
-import { createOrgUser } from "../support/org-user.ts";
-import type { SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import { createOrgUser } from "../support/clients/org-user.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 const LOST = { kind: "saveThenDrop", path: "services/Soap" };
 const ELEVEN_MINUTES = 11 * 60;

@@ -8,9 +8,9 @@ import type { CycleMessage, ProvisioningMessage, TickMessage } from "../../lib/m
 import { fanOut } from "../../lib/sync/fan-out.ts";
 import { provisionMapping } from "../../lib/sync/provision-mapping.ts";
 import { sweep } from "../../lib/sync/sweep.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
-import { mapped } from "../support/worlds.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
+import { mapped } from "../support/worlds/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;

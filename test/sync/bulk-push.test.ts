@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import { FIRST_JOB_RECORDS } from "../../lib/model/ways.ts";
-import type { BridgeCloud } from "../support/bridge-cloud.ts";
-import type { SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 /** Just enough for a job of the Bulk API to cost fewer calls than SOAP. */
 const MANY = 2_201;

@@ -4,12 +4,12 @@ import { handler as captureMapping } from "../../functions/api/capture-mapping.t
 import { handler as readHealth } from "../../functions/api/read-health.ts";
 import { handler as readMapping } from "../../functions/api/read-mapping.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type ApiClient, apiClient } from "../support/api-client.ts";
-import type { BridgeCloud } from "../support/bridge-cloud.ts";
-import { carryOut } from "../support/carry-out.ts";
-import { dataOf } from "../support/data-of.ts";
-import type { SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import { type ApiClient, apiClient } from "../support/clients/api-client.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { carryOut } from "../support/worlds/carry-out.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;

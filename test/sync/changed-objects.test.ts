@@ -8,8 +8,8 @@ import type { ProvisioningMessage } from "../../lib/model/messages.ts";
 import { provisionMapping } from "../../lib/sync/provision-mapping.ts";
 import type { Delayed } from "../../lib/sync/service-ports.ts";
 import { sweep } from "../../lib/sync/sweep.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type Row, type SyncWorld } from "../support/sync-world.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createSyncWorld, type Row, type SyncWorld } from "../support/worlds/sync-world.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createDice, type Dice } from "../support/dice.ts";
-import { killBefore } from "../support/interference.ts";
-import { createSyncWorld, type Row, type SyncWorld } from "../support/sync-world.ts";
-import { mapped } from "../support/worlds.ts";
+import { createDice, type Dice } from "../support/doubles/dice.ts";
+import { killBefore } from "../support/doubles/interference.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createSyncWorld, type Row, type SyncWorld } from "../support/worlds/sync-world.ts";
+import { mapped } from "../support/worlds/worlds.ts";
 
 /** `CHAOS_SEED=7 CHAOS_RUNS=1` replays one run; more runs, or longer ones, find more. */
 const FIRST_SEED = Number(process.env["CHAOS_SEED"] ?? 1);

@@ -1,9 +1,9 @@
 import { Client } from "pg";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import type { BridgeCloud } from "../support/bridge-cloud.ts";
-import type { SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 const LOST = { kind: "saveThenDrop", path: "services/Soap" };
 const ELEVEN_MINUTES = 11 * 60;

@@ -6,9 +6,9 @@ import type { ProvisioningMessage } from "../../lib/model/messages.ts";
 import { viewMapping } from "../../lib/settings/mapping-view.ts";
 import { provisionMapping } from "../../lib/sync/provision-mapping.ts";
 import { sweep } from "../../lib/sync/sweep.ts";
-import type { BridgeCloud } from "../support/bridge-cloud.ts";
-import type { Row, SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import type { Row, SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;

@@ -8,9 +8,9 @@ import { handler as runCycle } from "../../functions/workers/run-cycle.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import type { TableName } from "../../lib/model/resources.ts";
 import type { Figures } from "../../lib/sync/figures.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
-import { mapped } from "../support/worlds.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
+import { mapped } from "../support/worlds/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { idleCallsPerDay } from "../../lib/settings/forecast.ts";
-import type { SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest } from "../support/worlds.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest } from "../support/worlds/worlds.ts";
 
 let world: SyncWorld;
 aWorldForEachTest((made) => {

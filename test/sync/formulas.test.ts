@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readEndpoints } from "../../functions/endpoints.ts";
 import { describeApi } from "../../lib/http/openapi/document.ts";
 import type { Definition } from "../../lib/local/org/metadata/definition.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
-import { mapped } from "../support/worlds.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
+import { mapped } from "../support/worlds/worlds.ts";
 
 const INVOICE: NonNullable<Definition["objects"]>[number] = {
   name: "Invoice__c",

@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { workspaces } from "../../functions/composition.ts";
 import { theirSchemas } from "../../functions/database-services.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import type { BridgeCloud } from "../support/bridge-cloud.ts";
-import { AS_HEROKU_CONNECT, AS_THE_APPLICATION, herokuConnectSchema } from "../support/heroku-connect.ts";
-import type { Row, SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { AS_HEROKU_CONNECT, AS_THE_APPLICATION, herokuConnectSchema } from "../support/worlds/heroku-connect.ts";
+import type { Row, SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;

@@ -3,9 +3,9 @@ import { keepSessions } from "../../lib/adapters/postgres/kept-sessions.ts";
 import { createOperations } from "../../lib/adapters/postgres/operate.ts";
 import { rowDesks } from "../../lib/adapters/postgres/row-desk.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import type { BridgeCloud } from "../support/bridge-cloud.ts";
-import type { SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 const LOST = { kind: "saveThenDrop", path: "services/Soap" };
 const NEVER_ARRIVED = { kind: "unavailable", path: "services/Soap" };

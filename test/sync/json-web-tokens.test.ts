@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { engineReports, workspaces } from "../../functions/composition.ts";
-import type { SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 /** An app that issues JSON Web Tokens as access tokens, with which SOAP saves nothing below API version 68. */
 

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import type { Cycle } from "../../lib/sync/cycle.ts";
 import type { PushOutcome } from "../../lib/sync/ports.ts";
 import { hasPassedOn } from "../../lib/sync/put-right.ts";
-import type { SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let world: SyncWorld;
 aWorldForEachTest((made) => {

@@ -10,9 +10,9 @@ import type { Mapping } from "../../lib/model/mapping.ts";
 import { judgeDatabase } from "../../lib/settings/judge-database.ts";
 import { emptyOutbox } from "../../lib/sync/empty-outbox.ts";
 import { publisher } from "../../lib/webhooks/publish.ts";
-import type { BridgeCloud } from "../support/bridge-cloud.ts";
-import type { SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;

@@ -3,9 +3,9 @@ import { listMappingStates } from "../../functions/api/list-mapping-states.ts";
 import { workspaces } from "../../functions/composition.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import { readStates } from "../../lib/settings/mapping-states.ts";
-import type { BridgeCloud } from "../support/bridge-cloud.ts";
-import type { SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;

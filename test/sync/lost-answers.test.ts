@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import type { SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 const LOST = { kind: "saveThenDrop", path: "services/Soap" };
 const NEVER_ARRIVED = { kind: "unavailable", path: "services/Soap" };

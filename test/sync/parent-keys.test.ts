@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exportConfig } from "../../lib/config/export-config.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
 
 const CONTACT = { object: "Contact", fields: ["Account.External_Id__c", "AccountId", "LastName"] };
 const ACCOUNT = {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import type { CycleMessage } from "../../lib/model/messages.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
 
 const OBJECTS = ["Account", "Case", "Contact", "Lead", "Opportunity", "Task"];
 const FIELDS: Readonly<Record<string, string>> = { Account: "Name", Contact: "LastName", Lead: "LastName" };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import type { SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 /** A call of 200 records that Salesforce refuses as a whole, for the sake of what is in it. */
 

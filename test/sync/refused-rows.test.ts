@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import type { BridgeCloud } from "../support/bridge-cloud.ts";
-import type { Row, SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import type { Row, SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 const ELEVEN_MINUTES = 11 * 60;
 

@@ -4,10 +4,10 @@ import { FRESH_BUDGET } from "../../lib/model/budget.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import { createPosition, OVERLAP_SECONDS } from "../../lib/model/position.ts";
 import { runCycle } from "../../lib/sync/run-cycle.ts";
-import { ModelClock } from "../support/model-clock.ts";
-import { type Fate, ModelOrg } from "../support/model-org.ts";
-import { ModelStore, type StoreRules, TRUE_RULES } from "../support/model-store.ts";
-import { column, contactShape } from "../support/shapes.ts";
+import { ModelClock } from "../support/doubles/model-clock.ts";
+import { type Fate, ModelOrg } from "../support/doubles/model-org.ts";
+import { ModelStore, type StoreRules, TRUE_RULES } from "../support/doubles/model-store.ts";
+import { column, contactShape } from "../support/worlds/shapes.ts";
 
 /**
  * Cycles of one mapping that overlap, stall past their lease, die and lose answers, in a thousand orders of their steps.

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { handler } from "../../functions/workers/run-cycle.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import type { CyclesMessage } from "../../lib/model/messages.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { countCalls } from "../support/count-writes.ts";
-import { createSyncWorld, type SyncWorld } from "../support/sync-world.ts";
+import { countCalls } from "../support/checks/count-writes.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
 
 const FIELDS: Readonly<Record<string, string>> = { Account: "Name", Contact: "LastName", Lead: "LastName" };
 

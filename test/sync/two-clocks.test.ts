@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import type { SyncWorld } from "../support/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 /** The org has a clock of its own, two minutes behind the service's. Whatever is asked of the org is asked by its time. */
 

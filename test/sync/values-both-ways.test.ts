@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/bridge-cloud.ts";
-import { createSyncWorld, type Row, type SyncWorld } from "../support/sync-world.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createSyncWorld, type Row, type SyncWorld } from "../support/worlds/sync-world.ts";
 
 const TEXT = 'a "quote", it\'s <b>bold</b> & more;\r\n\ttabbed – ünïcödé 🎈 \\ end';
 const FIELDS = ["Amount", "CloseDate", "Description", "IsPrivate", "Name", "NextStep", "Probability", "StageName"];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type CrashWorld, startCrashWorld } from "../support/crash-world.ts";
+import { type CrashWorld, startCrashWorld } from "../support/worlds/crash-world.ts";
 
 /** The short form of `npm run prove:webhooks`. */
 let world: CrashWorld;

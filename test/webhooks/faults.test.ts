@@ -9,8 +9,8 @@ import { newId } from "../../lib/model/id.ts";
 import type { Webhook } from "../../lib/model/webhook.ts";
 import { type DeliverNeeds, deliver } from "../../lib/webhooks/deliver.ts";
 import { deliveryOf, firstWakeUp } from "../../lib/webhooks/dispatch.ts";
-import { makeWebhook } from "../support/make-webhook.ts";
-import { startWebhookWorld, type WebhookWorld } from "../support/webhook-world.ts";
+import { makeWebhook } from "../support/worlds/make-webhook.ts";
+import { startWebhookWorld, type WebhookWorld } from "../support/worlds/webhook-world.ts";
 
 let world: WebhookWorld;
 beforeAll(async () => {

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { deliveries } from "../../functions/composition.ts";
 import { type Delivery, newDelivery } from "../../lib/model/delivery.ts";
 import { newId } from "../../lib/model/id.ts";
-import { dataOf } from "../support/data-of.ts";
-import { type Receiver, startReceiver } from "../support/receiver.ts";
-import { type RunningBridge, startRunningBridge } from "../support/running-bridge.ts";
-import type { TestWorkspace } from "../support/workspace.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { type Receiver, startReceiver } from "../support/doubles/receiver.ts";
+import { type RunningBridge, startRunningBridge } from "../support/worlds/running-bridge.ts";
+import type { TestWorkspace } from "../support/worlds/workspace.ts";
 
 let bridge: RunningBridge;
 let workspace: TestWorkspace;

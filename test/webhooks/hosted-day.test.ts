@@ -2,9 +2,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { events } from "../../functions/composition.ts";
 import { createTestClock } from "../../lib/local/clock.ts";
 import { newId } from "../../lib/model/id.ts";
-import { startHostedBridge } from "../support/hosted-bridge.ts";
-import { makeWebhook } from "../support/make-webhook.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { startReceiver } from "../support/doubles/receiver.ts";
+import { startHostedBridge } from "../support/worlds/hosted-bridge.ts";
+import { makeWebhook } from "../support/worlds/make-webhook.ts";
 
 test("the deployed bundles, fed by their queues, retry to the second: 30 s, 5 min, 30 min and 2 h, then no more", async () => {
   const start = new Date("2026-03-01T12:00:00Z");

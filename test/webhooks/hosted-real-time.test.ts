@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
 import { events } from "../../functions/composition.ts";
 import { newId } from "../../lib/model/id.ts";
-import { startHostedBridge } from "../support/hosted-bridge.ts";
-import { makeWebhook } from "../support/make-webhook.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { startReceiver } from "../support/doubles/receiver.ts";
+import { startHostedBridge } from "../support/worlds/hosted-bridge.ts";
+import { makeWebhook } from "../support/worlds/make-webhook.ts";
 
 test("by the machine's own clock, the first retry comes 30 seconds after the failure, never earlier", async () => {
   const bridge = await startHostedBridge();

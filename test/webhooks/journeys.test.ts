@@ -9,7 +9,7 @@ import { handler as retryDelivery } from "../../functions/api/retry-delivery.ts"
 import { handler as rotateSecret } from "../../functions/api/rotate-webhook-secret.ts";
 import { database } from "../../functions/composition.ts";
 import { EVENT_TYPES } from "../../lib/model/event.ts";
-import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/webhook-world.ts";
+import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/worlds/webhook-world.ts";
 
 let world: WebhookWorld;
 beforeAll(async () => {

@@ -16,10 +16,10 @@ import { addressPolicy, database, webhooks } from "../../functions/composition.t
 import type { RouteName } from "../../lib/http/routes.ts";
 import { judgeUrl } from "../../lib/model/address.ts";
 import { TABLES, type TableName } from "../../lib/model/resources.ts";
-import { auditPage } from "../support/audit-page.ts";
-import { dataOf } from "../support/data-of.ts";
-import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/webhook-world.ts";
-import { createTestWorkspace } from "../support/workspace.ts";
+import { auditPage } from "../support/clients/audit-page.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/worlds/webhook-world.ts";
+import { createTestWorkspace } from "../support/worlds/workspace.ts";
 
 let world: WebhookWorld;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { SLOW_ATTEMPTS } from "../../lib/model/webhook.ts";
-import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/webhook-world.ts";
+import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/worlds/webhook-world.ts";
 
 let world: WebhookWorld;
 beforeAll(async () => {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { auditLog, database, now } from "../../../functions/composition.ts";
 import { AUDIT_DAYS, type AuditAction, type AuditEntry } from "../../../lib/model/audit.ts";
 import { newId } from "../../../lib/model/id.ts";
-import { auditPage } from "../../support/audit-page.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/bridge-cloud.ts";
+import { auditPage } from "../../support/clients/audit-page.ts";
+import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 
 let cloud: BridgeCloud;
 beforeAll(async () => {

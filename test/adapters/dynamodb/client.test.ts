@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { setting } from "../../../functions/composition.ts";
 import { openDatabase } from "../../../lib/adapters/dynamodb/client.ts";
 import { tableVariable } from "../../../lib/model/resources.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/bridge-cloud.ts";
+import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 
 let cloud: BridgeCloud;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { connections } from "../../../functions/composition.ts";
 import type { SalesforceConnection } from "../../../lib/model/workspace.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/bridge-cloud.ts";
-import { createTestWorkspace } from "../../support/workspace.ts";
+import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import { createTestWorkspace } from "../../support/worlds/workspace.ts";
 
 let cloud: BridgeCloud;
 let workspaceId: string;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deliveries, now } from "../../../functions/composition.ts";
 import { newDelivery } from "../../../lib/model/delivery.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/bridge-cloud.ts";
+import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 
 let cloud: BridgeCloud;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { database, now } from "../../../functions/composition.ts";
 import { rateLimits } from "../../../lib/adapters/dynamodb/rate-limits.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/bridge-cloud.ts";
+import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 
 let cloud: BridgeCloud;
 beforeAll(async () => {

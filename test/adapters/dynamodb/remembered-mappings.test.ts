@@ -4,9 +4,9 @@ import { type RememberedMappings, rememberedMappings } from "../../../lib/adapte
 import { newId } from "../../../lib/model/id.ts";
 import type { Mapping } from "../../../lib/model/mapping.ts";
 import type { TableShape } from "../../../lib/model/shape.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/bridge-cloud.ts";
-import { countCalls } from "../../support/count-writes.ts";
-import { mappingOf } from "../../support/shapes.ts";
+import { countCalls } from "../../support/checks/count-writes.ts";
+import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import { mappingOf } from "../../support/worlds/shapes.ts";
 
 let cloud: BridgeCloud;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { keepSessions } from "../../../lib/adapters/postgres/kept-sessions.ts";
 import { createOperations } from "../../../lib/adapters/postgres/operate.ts";
-import { contactShape } from "../../support/shapes.ts";
+import { contactShape } from "../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "./customer.ts";
 
 let customer: Customer;

@@ -6,9 +6,9 @@ import { openSession } from "../../../lib/adapters/postgres/session.ts";
 import { metadata } from "../../../lib/adapters/postgres/sql.ts";
 import { cycleStoreOn } from "../../../lib/adapters/postgres/store.ts";
 import { startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
-import { keepSecret, passwordIn } from "../../support/secrets.ts";
-import { contactShape, mappingOf } from "../../support/shapes.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { keepSecret, passwordIn } from "../../support/run/secrets.ts";
+import { temporaryFolder } from "../../support/run/temporary-folder.ts";
+import { contactShape, mappingOf } from "../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, page, untilSomebodyWaits } from "./customer.ts";
 
 let customer: Customer;

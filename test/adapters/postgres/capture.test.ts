@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { column, contactShape } from "../../support/shapes.ts";
+import { column, contactShape } from "../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, page, sfidOf } from "./customer.ts";
 
 let customer: Customer;

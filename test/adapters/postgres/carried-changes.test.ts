@@ -4,7 +4,7 @@ import { postgresMonitoring } from "../../../lib/adapters/postgres/monitoring.ts
 import { createOperations } from "../../../lib/adapters/postgres/operate.ts";
 import type { JsonArray } from "../../../lib/model/json-array.ts";
 import type { ClaimedChange, CycleStore, Lease, PushOutcome } from "../../../lib/sync/ports.ts";
-import { contactShape } from "../../support/shapes.ts";
+import { contactShape } from "../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "./customer.ts";
 
 let customer: Customer;

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import type { ConflictPolicy } from "../../../lib/model/mapping.ts";
-import { contactShape } from "../../support/shapes.ts";
+import { contactShape } from "../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "./customer.ts";
 
 let customer: Customer;

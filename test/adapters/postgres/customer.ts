@@ -14,8 +14,8 @@ import type {
   Provisioner,
   PushOutcome,
 } from "../../../lib/sync/ports.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/postgres.ts";
-import { contactShape, mappingOf } from "../../support/shapes.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/worlds/postgres.ts";
+import { contactShape, mappingOf } from "../../support/worlds/shapes.ts";
 
 export type Held = Extract<Begun, { held: true }>;
 

@@ -4,8 +4,8 @@ import { createProvisioner } from "../../../lib/adapters/postgres/provision.ts";
 import { createCycleStores } from "../../../lib/adapters/postgres/store.ts";
 import { startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
 import type { CycleCount } from "../../../lib/sync/ports.ts";
-import { contactShape, mappingOf } from "../../support/shapes.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { temporaryFolder } from "../../support/run/temporary-folder.ts";
+import { contactShape, mappingOf } from "../../support/worlds/shapes.ts";
 import { type Customer, createCustomer } from "./customer.ts";
 
 let customer: Customer;

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { migrate } from "../../../lib/adapters/postgres/migrate.ts";
 import { openSession } from "../../../lib/adapters/postgres/session.ts";
-import { startBreakingRelay } from "../../support/breaking-relay.ts";
-import { herokuConnectSchema } from "../../support/heroku-connect.ts";
-import { column, contactShape, mappingOf } from "../../support/shapes.ts";
+import { startBreakingRelay } from "../../support/doubles/breaking-relay.ts";
+import { herokuConnectSchema } from "../../support/worlds/heroku-connect.ts";
+import { column, contactShape, mappingOf } from "../../support/worlds/shapes.ts";
 import { type Customer, createCustomer } from "./customer.ts";
 
 const SHAPE = contactShape({ columns: [column("Email"), column("LastName")] });
@@ -47,7 +47,7 @@ test("killed between any two of its statements, either Heroku Connect's triggers
 });
 
 function startWorker(): ChildProcess {
-  return fork(join(import.meta.dirname, "../../support/adopt-worker.ts"));
+  return fork(join(import.meta.dirname, "../../support/processes/adopt-worker.ts"));
 }
 
 /** One row, and what Heroku Connect has captured of it: an insert and an update that wait. */

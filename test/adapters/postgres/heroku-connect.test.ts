@@ -7,8 +7,8 @@ import {
   AS_THE_APPLICATION,
   HEARING_TRIGGER,
   herokuConnectSchema,
-} from "../../support/heroku-connect.ts";
-import { column, contactShape } from "../../support/shapes.ts";
+} from "../../support/worlds/heroku-connect.ts";
+import { column, contactShape } from "../../support/worlds/shapes.ts";
 import {
   type Customer,
   createCustomer,

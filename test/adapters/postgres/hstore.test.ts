@@ -4,8 +4,8 @@ import { readerOfHstore } from "../../../lib/adapters/postgres/hstore.ts";
 import { migrate } from "../../../lib/adapters/postgres/migrate.ts";
 import { createProvisioner } from "../../../lib/adapters/postgres/provision.ts";
 import { openSession } from "../../../lib/adapters/postgres/session.ts";
-import { herokuConnectSchema } from "../../support/heroku-connect.ts";
-import { contactShape, mappingOf } from "../../support/shapes.ts";
+import { herokuConnectSchema } from "../../support/worlds/heroku-connect.ts";
+import { contactShape, mappingOf } from "../../support/worlds/shapes.ts";
 import { type Customer, createCustomer } from "./customer.ts";
 
 const role = `service_${randomUUID().slice(0, 8)}`;

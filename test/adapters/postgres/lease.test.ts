@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { holdLease } from "../../../lib/sync/hold-lease.ts";
 import { type BeginRequest, LeaseLost } from "../../../lib/sync/ports.ts";
-import { ModelClock } from "../../support/model-clock.ts";
-import { column } from "../../support/shapes.ts";
+import { ModelClock } from "../../support/doubles/model-clock.ts";
+import { column } from "../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, page, untilSomebodyWaits } from "./customer.ts";
 
 let customer: Customer;

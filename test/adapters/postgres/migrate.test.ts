@@ -4,7 +4,7 @@ import { MIGRATIONS } from "../../../lib/adapters/postgres/migrations.ts";
 import { postgresMonitoring } from "../../../lib/adapters/postgres/monitoring.ts";
 import { createProvisioner } from "../../../lib/adapters/postgres/provision.ts";
 import { openSession } from "../../../lib/adapters/postgres/session.ts";
-import { mappingOf } from "../../support/shapes.ts";
+import { mappingOf } from "../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, untilSomebodyWaits } from "./customer.ts";
 
 let customer: Customer;

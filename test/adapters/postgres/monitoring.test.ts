@@ -7,7 +7,7 @@ import { activityRow, errorRow } from "../../../lib/http/contract.ts";
 import { STATES } from "../../../lib/model/change.ts";
 import { JsonArray } from "../../../lib/model/json-array.ts";
 import { DatabaseUnavailable, type MonitoredDatabase, type WrittenPage } from "../../../lib/monitoring/ports.ts";
-import { createTestDatabase } from "../../support/postgres.ts";
+import { createTestDatabase } from "../../support/worlds/postgres.ts";
 import { type Customer, createCustomer, rowsReadOfTheLog } from "./customer.ts";
 
 const monitoring = postgresMonitoring(() => new Date());

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrate } from "../../../lib/adapters/postgres/migrate.ts";
 import { createProvisioner } from "../../../lib/adapters/postgres/provision.ts";
 import { openSession } from "../../../lib/adapters/postgres/session.ts";
-import { herokuConnectSchema } from "../../support/heroku-connect.ts";
-import { contactShape, mappingOf } from "../../support/shapes.ts";
+import { herokuConnectSchema } from "../../support/worlds/heroku-connect.ts";
+import { contactShape, mappingOf } from "../../support/worlds/shapes.ts";
 import { type Customer, createCustomer } from "./customer.ts";
 
 /** Roles are the server's, so each test has its own. */

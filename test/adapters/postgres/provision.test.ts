@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { createProvisioner } from "../../../lib/adapters/postgres/provision.ts";
-import { column, contactShape, mappingOf } from "../../support/shapes.ts";
+import { column, contactShape, mappingOf } from "../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, orgTime, page, sfidOf } from "./customer.ts";
 
 let customer: Customer;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { isTooLong } from "../../../lib/model/text-limit.ts";
 import type { ClaimedChange, CycleStore, Lease, PushOutcome } from "../../../lib/sync/ports.ts";
-import { column } from "../../support/shapes.ts";
+import { column } from "../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, orgTime, pushAll, rowsReadOfTheLog, sfidOf } from "./customer.ts";
 
 let customer: Customer;

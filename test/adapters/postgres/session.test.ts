@@ -5,7 +5,7 @@ import { createIdleSessions } from "../../../lib/adapters/postgres/idle-sessions
 import { DeadlinePassed, openSession, type Session } from "../../../lib/adapters/postgres/session.ts";
 import { createCycleStores } from "../../../lib/adapters/postgres/store.ts";
 import type { BeginRequest } from "../../../lib/sync/ports.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/postgres.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/worlds/postgres.ts";
 import { type Customer, createCustomer, image, page } from "./customer.ts";
 
 describe("a database URL", () => {

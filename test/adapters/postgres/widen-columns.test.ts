@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { widerType } from "../../../lib/adapters/postgres/widen-columns.ts";
-import { column, contactShape } from "../../support/shapes.ts";
+import { column, contactShape } from "../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, page } from "./customer.ts";
 
 let customer: Customer | null = null;

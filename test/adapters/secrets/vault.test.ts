@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { vault } from "../../../functions/composition.ts";
 import { kmsDataKeys } from "../../../lib/adapters/secrets/data-keys.ts";
 import { envelopeVault } from "../../../lib/adapters/secrets/vault.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/bridge-cloud.ts";
+import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 
 let cloud: BridgeCloud;
 beforeAll(async () => {

@@ -11,7 +11,7 @@ import { urlGuard } from "../../../lib/adapters/webhook-client/guard.ts";
 import { webhookSender } from "../../../lib/adapters/webhook-client/post.ts";
 import { resolveByDns } from "../../../lib/adapters/webhook-client/resolve.ts";
 import { type AddressPolicy, DEVELOPMENT, judgeUrl, PRODUCTION, refuseOpening } from "../../../lib/model/address.ts";
-import { type DnsServer, startDnsServer } from "../../support/dns-server.ts";
+import { type DnsServer, startDnsServer } from "../../support/doubles/dns-server.ts";
 
 /** As in production, but without the rules that stand before the address: only the guard of addresses is left. */
 const PUBLIC_ONLY: AddressPolicy = { schemes: ["https:", "http:"], ports: null, loopback: false, opened: [] };

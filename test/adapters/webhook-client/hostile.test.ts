@@ -8,8 +8,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { webhookSender } from "../../../lib/adapters/webhook-client/post.ts";
 import { resolveByDns } from "../../../lib/adapters/webhook-client/resolve.ts";
 import { DEVELOPMENT } from "../../../lib/model/address.ts";
-import { type DnsServer, startDnsServer } from "../../support/dns-server.ts";
-import type { HostileReceiver } from "../../support/hostile-receivers.ts";
+import { type DnsServer, startDnsServer } from "../../support/doubles/dns-server.ts";
+import type { HostileReceiver } from "../../support/processes/hostile-receivers.ts";
 
 let dns: DnsServer;
 let receivers: ChildProcess;
@@ -17,7 +17,7 @@ let ports: Readonly<Record<HostileReceiver, number>>;
 
 beforeAll(async () => {
   dns = await startDnsServer({ "silent.test": "silent", "gone.test": [] });
-  receivers = fork(join(import.meta.dirname, "../../support/hostile-receivers.ts"));
+  receivers = fork(join(import.meta.dirname, "../../support/processes/hostile-receivers.ts"));
   [ports] = await once(receivers, "message");
 });
 

@@ -1,6 +1,6 @@
 import { DescribeTableCommand, GetItemCommand, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestCloud, type TestCloud } from "../../support/cloud.ts";
+import { startTestCloud, type TestCloud } from "../../support/worlds/cloud.ts";
 
 let cloud: TestCloud;
 

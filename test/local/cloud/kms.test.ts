@@ -2,8 +2,8 @@ import { chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DecryptCommand, DescribeKeyCommand, EncryptCommand, GenerateDataKeyCommand } from "@aws-sdk/client-kms";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startTestCloud, type TestCloud } from "../../support/cloud.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { temporaryFolder } from "../../support/run/temporary-folder.ts";
+import { startTestCloud, type TestCloud } from "../../support/worlds/cloud.ts";
 
 const ALIAS = "alias/bridge";
 const CONTEXT = { workspace: "w_1", purpose: "credentials" };

@@ -13,8 +13,8 @@ import {
 import { CreateQueueCommand } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { slotsOf, TICK_SECONDS } from "../../../lib/model/beat.ts";
-import { startTestCloud, TEST_START, type TestCloud } from "../../support/cloud.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { temporaryFolder } from "../../support/run/temporary-folder.ts";
+import { startTestCloud, TEST_START, type TestCloud } from "../../support/worlds/cloud.ts";
 
 const ROLE = "arn:aws:iam::000000000000:role/bridge/scheduler";
 const JITTER_SECONDS = 7;

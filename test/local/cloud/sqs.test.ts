@@ -15,7 +15,7 @@ import {
   StartMessageMoveTaskCommand,
 } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestCloud, type TestCloud } from "../../support/cloud.ts";
+import { startTestCloud, type TestCloud } from "../../support/worlds/cloud.ts";
 
 let cloud: TestCloud;
 let queues = 0;

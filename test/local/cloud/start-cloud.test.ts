@@ -7,10 +7,10 @@ import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Cloud, startCloud } from "../../../lib/local/cloud/start-cloud.ts";
 import { identityOf } from "../../../lib/local/process-identity.ts";
-import { canKillGuards, killGuard } from "../../support/kill-guard.ts";
-import { runUntilKilled } from "../../support/run-until-killed.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { dynamodb, scheduler, sqs } from "../../support/write-everything.ts";
+import { canKillGuards, killGuard } from "../../support/processes/kill-guard.ts";
+import { runUntilKilled } from "../../support/processes/run-until-killed.ts";
+import { dynamodb, scheduler, sqs } from "../../support/processes/write-everything.ts";
+import { temporaryFolder } from "../../support/run/temporary-folder.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();

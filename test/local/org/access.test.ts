@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { expect, test } from "vitest";
-import { createOrgUser } from "../../support/org-user.ts";
+import { createOrgUser } from "../../support/clients/org-user.ts";
 import { type Client, ManualClock, openOrg } from "./support/open-org.ts";
 
 async function token(org: Client, form: Readonly<Record<string, string>>, headers: Record<string, string> = {}) {

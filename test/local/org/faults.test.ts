@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createOrgUser } from "../../support/org-user.ts";
+import { createOrgUser } from "../../support/clients/org-user.ts";
 import { type Client, openOrg } from "./support/open-org.ts";
 
 const order = (org: Client, fault: object) => org.call("POST", "/_sim/faults", fault);

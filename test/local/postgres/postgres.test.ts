@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { type Postgres, type PostgresSettings, startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
 import { usePostgres } from "../../../lib/local/postgres/use-postgres.ts";
 import { identityOf } from "../../../lib/local/process-identity.ts";
-import { canKillGuards, killGuard } from "../../support/kill-guard.ts";
-import { createTestDatabase } from "../../support/postgres.ts";
-import { runUntilKilled } from "../../support/run-until-killed.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { canKillGuards, killGuard } from "../../support/processes/kill-guard.ts";
+import { runUntilKilled } from "../../support/processes/run-until-killed.ts";
+import { temporaryFolder } from "../../support/run/temporary-folder.ts";
+import { createTestDatabase } from "../../support/worlds/postgres.ts";
 
 /** Databases that were made once, and that each test leaves stopped: making them takes longer than all the rest. */
 let dataDir: string;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { RunningInstance } from "../../support/instance.ts";
+import { RunningInstance } from "../../support/processes/instance.ts";
 import { Caller } from "./caller.ts";
 import { growthOf, probed, readCsv } from "./csv-memory.ts";
 import { fillAuditLog, fillDeliveries, fillTriggerLog } from "./fill-logs.ts";

@@ -12,7 +12,7 @@ import { operatorEnvironment } from "../../../lib/local/operator-file.ts";
 import { type CyclesMessage, MAPPINGS_PER_MESSAGE } from "../../../lib/model/messages.ts";
 import { PAGE_SIZE } from "../../../lib/model/soql.ts";
 import { JOB_RECORDS } from "../../../lib/model/ways.ts";
-import { createTestWorkspace, type TestWorkspace } from "../../support/workspace.ts";
+import { createTestWorkspace, type TestWorkspace } from "../../support/worlds/workspace.ts";
 import { startBenchServer } from "./sync/bench-database.ts";
 import { MAPPED_FIELDS, moreFields } from "./sync/bench-objects.ts";
 import { type BenchOrg, startBenchOrg } from "./sync/bench-org.ts";

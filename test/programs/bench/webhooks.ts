@@ -5,10 +5,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { events } from "../../../functions/composition.ts";
 import { newId } from "../../../lib/model/id.ts";
 import type { Webhook } from "../../../lib/model/webhook.ts";
-import { countWrites } from "../../support/count-writes.ts";
-import { startHostedBridge } from "../../support/hosted-bridge.ts";
-import { makeWebhook } from "../../support/make-webhook.ts";
-import type { Arrival } from "../../support/timing-receiver.ts";
+import { countWrites } from "../../support/checks/count-writes.ts";
+import type { Arrival } from "../../support/processes/timing-receiver.ts";
+import { startHostedBridge } from "../../support/worlds/hosted-bridge.ts";
+import { makeWebhook } from "../../support/worlds/make-webhook.ts";
 
 /**
  * `npm run bench:webhooks`: deliveries through the real queues and the deployed bundles to a receiver in its own process.
@@ -36,7 +36,7 @@ const figures: Figure[] = [];
 const bridge = await startHostedBridge({
   log: (line) => console.error(JSON.stringify(line)),
 });
-const receiver = fork(join(import.meta.dirname, "../../support/timing-receiver.ts"));
+const receiver = fork(join(import.meta.dirname, "../../support/processes/timing-receiver.ts"));
 const [{ port }] = (await once(receiver, "message")) as [{ port: number }];
 
 try {

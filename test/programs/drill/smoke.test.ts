@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RunningBridge, startRunningBridge } from "../../support/running-bridge.ts";
-import { createTestWorkspace } from "../../support/workspace.ts";
+import { type RunningBridge, startRunningBridge } from "../../support/worlds/running-bridge.ts";
+import { createTestWorkspace } from "../../support/worlds/workspace.ts";
 import { smoke } from "./smoke.ts";
 
 let bridge: RunningBridge;

@@ -1,4 +1,4 @@
-import { type CrashWorld, type Ending, type Story, startCrashWorld, WORKED } from "../../support/crash-world.ts";
+import { type CrashWorld, type Ending, type Story, startCrashWorld, WORKED } from "../../support/worlds/crash-world.ts";
 
 /**
  * `npm run prove:webhooks [-- --seed N] [--from EFFECT]`: the workers of webhooks are killed before and after each durable effect of a

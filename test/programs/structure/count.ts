@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Import } from "../../support/imports.ts";
+import type { Import } from "../../support/checks/imports.ts";
 
 /** What is counted as the product: what deploys, without the clients, the local cloud, the deployment and generated types. */
 const NOT_PRODUCT = /^lib\/(console|cli|local|infra|docs)\/|openapi\/types\.ts$/;

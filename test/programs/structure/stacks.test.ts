@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import pg from "pg";
 import { expect, test } from "vitest";
-import { aWorldForEachTest, mapped } from "../../support/worlds.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 import { framesOf, type Stack } from "./frames.ts";
 
 let world: Parameters<Parameters<typeof aWorldForEachTest>[0]>[0]["world"];

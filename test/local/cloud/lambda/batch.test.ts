@@ -4,8 +4,8 @@ import { type Message, splitBySize } from "../../../../lib/local/cloud/lambda/ba
 import { startPolling } from "../../../../lib/local/cloud/lambda/event-source.ts";
 import type { LambdaFunction } from "../../../../lib/local/cloud/lambda/functions.ts";
 import { openSqs } from "../../../../lib/local/cloud/sqs/sqs.ts";
-import { TEST_START } from "../../../support/cloud.ts";
-import { temporaryFolder } from "../../../support/temporary-folder.ts";
+import { temporaryFolder } from "../../../support/run/temporary-folder.ts";
+import { TEST_START } from "../../../support/worlds/cloud.ts";
 
 test("messages that are too much for one event come in several", () => {
   const message = (MessageId: string, bytes: number): Message => ({

@@ -8,8 +8,8 @@ import { createTestClock } from "../../../../lib/local/clock.ts";
 import type { LambdaFunction } from "../../../../lib/local/cloud/lambda/functions.ts";
 import { createGateway } from "../../../../lib/local/cloud/lambda/gateway.ts";
 import { QUEUES, TABLES } from "../../../../lib/model/resources.ts";
-import { startTestCloud, TEST_START, type TestCloud } from "../../../support/cloud.ts";
-import { temporaryFolder } from "../../../support/temporary-folder.ts";
+import { temporaryFolder } from "../../../support/run/temporary-folder.ts";
+import { startTestCloud, TEST_START, type TestCloud } from "../../../support/worlds/cloud.ts";
 import { type LambdaWorld, startLambdaWorld } from "./lambda-world.ts";
 
 const worlds: LambdaWorld[] = [];

@@ -9,8 +9,8 @@ import type { ResponseStream } from "../../../../lib/local/cloud/lambda/response
 import { type Host, type HostSettings, startHost } from "../../../../lib/local/cloud/lambda/start-host.ts";
 import { WORKERS } from "../../../../lib/model/resources.ts";
 import { type Sources, writeFunctions } from "../../../infra/fixture-functions.ts";
-import { startTestCloud, TEST_START, type TestCloud } from "../../../support/cloud.ts";
-import { madeOnce } from "../../../support/made-once.ts";
+import { madeOnce } from "../../../support/run/made-once.ts";
+import { startTestCloud, TEST_START, type TestCloud } from "../../../support/worlds/cloud.ts";
 
 /** What a test lets a function do. */
 type Behaviour = (event: Json, context: LambdaContext) => unknown;

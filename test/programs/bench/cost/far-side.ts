@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import type { SalesforceConnection } from "../../../../lib/model/workspace.ts";
-import { startConnectedOrg } from "../../../support/connected-org.ts";
+import { startConnectedOrg } from "../../../support/worlds/connected-org.ts";
 
 /**
  * What lies far from Lambda, in a process of its own: an org, and relays that put a distance before it, before DynamoDB

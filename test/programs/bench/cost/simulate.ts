@@ -12,7 +12,7 @@ import { createTestClock, type TestClock } from "../../../../lib/local/clock.ts"
 import { startHost } from "../../../../lib/local/cloud/lambda/start-host.ts";
 import { type Cloud, startCloud } from "../../../../lib/local/cloud/start-cloud.ts";
 import { startPostgres } from "../../../../lib/local/postgres/start-postgres.ts";
-import { createTestWorkspace, type TestWorkspace } from "../../../support/workspace.ts";
+import { createTestWorkspace, type TestWorkspace } from "../../../support/worlds/workspace.ts";
 import { countServices, type ServiceCounts } from "./count-services.ts";
 import type { FarSide, Instant, Units } from "./far-side.ts";
 import { type Calls, measureCalls } from "./measure-calls.ts";

@@ -5,7 +5,7 @@ import type { TableShape } from "../../../../lib/model/shape.ts";
 import type { SalesforceConnection } from "../../../../lib/model/workspace.ts";
 import { describeShape } from "../../../../lib/sync/describe-shape.ts";
 import type { Salesforce } from "../../../../lib/sync/ports.ts";
-import { mappingOf } from "../../../support/shapes.ts";
+import { mappingOf } from "../../../support/worlds/shapes.ts";
 import { MAPPED_FIELDS } from "./bench-objects.ts";
 
 /** Both ways, by its external id. */

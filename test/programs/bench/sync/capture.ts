@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { createProvisioner } from "../../../../lib/adapters/postgres/provision.ts";
 import type { TableShape } from "../../../../lib/model/shape.ts";
-import { column, contactShape, mappingOf } from "../../../support/shapes.ts";
+import { column, contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
 import type { BenchServer } from "./bench-database.ts";
 import { type Figure, median, type Sizes } from "./figure.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
-import type { Dice } from "../../../support/dice.ts";
+import type { Dice } from "../../../support/doubles/dice.ts";
 import type { Proved } from "./mapped-objects.ts";
 
 /** The customer's application: writes rows in transactions of its own, and keeps a ledger of them in the same ones. */

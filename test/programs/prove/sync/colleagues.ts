@@ -1,4 +1,4 @@
-import type { Dice } from "../../../support/dice.ts";
+import type { Dice } from "../../../support/doubles/dice.ts";
 import type { Deed } from "./evidence.ts";
 import type { Proved } from "./mapped-objects.ts";
 

@@ -1,4 +1,4 @@
-import type { Dice } from "../../../support/dice.ts";
+import type { Dice } from "../../../support/doubles/dice.ts";
 
 /** What the org is ordered to do wrong; each strikes a few times at most. */
 const FAULTS: readonly Readonly<Record<string, unknown>>[] = [

@@ -46,7 +46,7 @@ process.on("message", async (request: HostRequest) => {
     cloud.sqs.actions.SendMessage({ QueueUrl, MessageBody: JSON.stringify(message), DelaySeconds });
     return;
   }
-  const { createTestWorkspace } = await import("../../../support/workspace.ts");
+  const { createTestWorkspace } = await import("../../../support/worlds/workspace.ts");
   const postgres = { url: request.databaseUrl, schema: "salesforce" };
   const { id, token } = await createTestWorkspace({ postgres, salesforce: request.salesforce });
   process.send?.({ id, token });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readImports } from "../../../support/imports.ts";
+import { readImports } from "../../../support/checks/imports.ts";
 import type { Deed, Evidence, Held, Logged, Save, Seen } from "./evidence.ts";
 import { judge } from "./judge.ts";
 

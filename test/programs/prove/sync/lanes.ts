@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { createDice, type Dice } from "../../../support/dice.ts";
+import { createDice, type Dice } from "../../../support/doubles/dice.ts";
 import { faultBy } from "./faults.ts";
 import { documentOf } from "./mapped-objects.ts";
 import { ENGINE, type Run } from "./run.ts";

@@ -1,4 +1,4 @@
-import { createDice } from "../../../support/dice.ts";
+import { createDice } from "../../../support/doubles/dice.ts";
 import type { Part } from "./parts.ts";
 import { ENGINE, type Run } from "./run.ts";
 import type { Incident, Plan } from "./trouble.ts";

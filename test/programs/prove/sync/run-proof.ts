@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { createDice } from "../../../support/dice.ts";
-import { startReceiver } from "../../../support/receiver.ts";
+import { createDice } from "../../../support/doubles/dice.ts";
+import { startReceiver } from "../../../support/doubles/receiver.ts";
 import { openApplication, PROOF_SCHEMA, watching } from "./application.ts";
 import { meetColleagues } from "./colleagues.ts";
 import { createDesk } from "./desk.ts";

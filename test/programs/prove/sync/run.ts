@@ -1,5 +1,5 @@
-import type { Dice } from "../../../support/dice.ts";
-import type { Receiver } from "../../../support/receiver.ts";
+import type { Dice } from "../../../support/doubles/dice.ts";
+import type { Receiver } from "../../../support/doubles/receiver.ts";
 import type { Application } from "./application.ts";
 import type { Colleagues } from "./colleagues.ts";
 import type { Desk } from "./desk.ts";

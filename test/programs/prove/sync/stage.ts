@@ -11,7 +11,7 @@ import { freePort } from "../../../../lib/local/free-port.ts";
 import type { Org } from "../../../../lib/local/org/start-org.ts";
 import { postgresHome } from "../../../../lib/local/postgres/postgres-home.ts";
 import { type Postgres, startPostgres } from "../../../../lib/local/postgres/start-postgres.ts";
-import { createOrgUser, type OrgUser } from "../../../support/org-user.ts";
+import { createOrgUser, type OrgUser } from "../../../support/clients/org-user.ts";
 import type { HostOrder, HostRequest } from "./hold-host.ts";
 import type { OrgOrder } from "./hold-org.ts";
 import { type MovedClock, movedClock, setMovedClock } from "./moved-clock.ts";

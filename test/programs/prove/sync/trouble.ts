@@ -1,4 +1,4 @@
-import type { Dice } from "../../../support/dice.ts";
+import type { Dice } from "../../../support/doubles/dice.ts";
 import type { Part, Parts } from "./parts.ts";
 import type { Caller, Gate, Passage } from "./passage.ts";
 import { signal } from "./stage.ts";

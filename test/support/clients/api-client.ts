@@ -1,0 +1,30 @@
+import { now, pepper, tokens } from "../../../functions/composition.ts";
+import { createToken } from "../../../lib/access/create-token.ts";
+import type { RouteName } from "../../../lib/http/routes.ts";
+import { call, type Request, type Response } from "./call.ts";
+
+type Handler = Parameters<typeof call>[0];
+
+/** A workspace's API, asked with an administrator's token. */
+export interface ApiClient {
+  ask(handler: Handler, route: RouteName, request?: Request): Promise<Response>;
+}
+
+export async function apiClient(workspaceId: string): Promise<ApiClient> {
+  const { token } = await createToken(
+    { tokens: tokens(), pepper: pepper() },
+    {
+      workspaceId,
+      at: now(),
+      name: "test",
+      owner: "ada@example.com",
+      actor: "ada@example.com",
+      scopes: ["admin"],
+      validUntil: null,
+    },
+  );
+  return {
+    ask: (handler, route, request = {}) =>
+      call(handler, route, { token, ...request, path: { workspace_id: workspaceId, ...request.path } }),
+  };
+}

@@ -1,0 +1,19 @@
+import { auditLog } from "../../../functions/composition.ts";
+import type { AuditFilter } from "../../../lib/audit/ports.ts";
+import type { AuditEntry, listedEntry } from "../../../lib/model/audit.ts";
+
+/** A page of the audit log as entries, with its total. */
+export async function auditPage(
+  filter: AuditFilter,
+  slice: { readonly limit: number; readonly offset: number },
+): Promise<{ readonly entries: readonly AuditEntry[]; readonly total: number }> {
+  const { rows, total } = await auditLog().page(filter, slice);
+  const listed = JSON.parse(rows.text) as ReturnType<typeof listedEntry>[];
+  const entries = listed.map(({ resource_id, created_at, resource_type: _, ...same }) => ({
+    ...same,
+    workspaceId: filter.workspaceId,
+    resourceId: resource_id,
+    createdAt: new Date(created_at),
+  }));
+  return { entries, total };
+}

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { openOperator } from "../../../bin/operate.ts";
+import type { Machine } from "../../../lib/cli/operator.ts";
+import { runBridge } from "../../../lib/cli/program.ts";
+import { openOrg } from "../../../lib/local/org/run-org.ts";
+import { checkFetched, wrongAnswers } from "../checks/check-fetched.ts";
+
+/** What a command came to. */
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Typing {
+  /** What is piped in. */
+  readonly stdin?: string;
+  /** Stands in for a person's terminal of this many columns. */
+  readonly columns?: number;
+  readonly interrupted?: AbortSignal;
+  /** Are told each piece of text as it comes. */
+  readonly onStdout?: (text: string) => void;
+  readonly onStderr?: (text: string) => void;
+}
+
+/** A user's account on a machine: a home of its own, and the command line. End it with `close()`. */
+export interface CommandLine {
+  readonly folder: string;
+  /** Writes a file into the folder and gives its path. */
+  file(name: string, content: string): string;
+  run(args: readonly string[], typing?: Typing): Promise<Ended>;
+  /** The parsed answer of a command with `--json` that must go well. */
+  json<Answer>(args: readonly string[], typing?: Typing): Promise<Answer>;
+  close(): void;
+}
+
+const MACHINE: Machine = { openOperator, startOrg: openOrg };
+
+/** Opens one, whose answers are judged by the API's description; `environment` is added to that of its commands. */
+export function openCommandLine(
+  environment: Readonly<Record<string, string>> = {},
+  machine: Machine = MACHINE,
+): CommandLine {
+  checkFetched();
+  const folder = mkdtempSync(join(tmpdir(), "bridge-user-"));
+  const env = { HOME: folder, BRIDGE_DATA_DIR: join(folder, "data"), ...environment };
+  const run: CommandLine["run"] = async (args, typing = {}) => {
+    const said = { stdout: "", stderr: "" };
+    const { columns, interrupted = new AbortController().signal } = typing;
+    const sink = (name: keyof typeof said, tell: (text: string) => void = () => undefined) => ({
+      write: (text: string) => {
+        said[name] += text;
+        tell(text);
+      },
+      ...(columns === undefined ? {} : { isTTY: true, columns }),
+    });
+    const terminal = {
+      stdin: Readable.from(typing.stdin === undefined ? [] : [typing.stdin]),
+      stdout: sink("stdout", typing.onStdout),
+      stderr: sink("stderr", typing.onStderr),
+      env,
+      folder,
+      interrupted,
+    };
+    const code = await runBridge(args, terminal, machine);
+    const wrong = await wrongAnswers();
+    if (wrong.length > 0) throw new Error(`bridge ${args.join(" ")} got what the API does not describe: ${wrong}`);
+    return { code, ...said };
+  };
+  return {
+    folder,
+    file: (name, content) => {
+      const path = join(folder, name);
+      writeFileSync(path, content);
+      return path;
+    },
+    run,
+    json: async (args, typing) => {
+      const { code, stdout, stderr } = await run([...args, "--json"], typing);
+      if (code !== 0) throw new Error(`bridge ${args.join(" ")} ended with ${code}: ${stderr}${stdout}`);
+      return JSON.parse(stdout);
+    },
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,177 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import pg from "pg";
+import type { LogLine } from "../../../lib/local/cloud/lambda/log.ts";
+import type { InstanceFile } from "../../../lib/local/instance-file.ts";
+import { checkDescribed } from "../checks/described-api.ts";
+import { expectNoRefusals, ISOLATES } from "../run/isolation.ts";
+import { keepSecret, passwordIn, refuseSecretsInFolder } from "../run/secrets.ts";
+
+const PROJECT = resolve(import.meta.dirname, "../../..");
+
+/** What `npm start` gives to Node: its flags and the program. */
+const START = startArguments();
+
+/** `npm start` in a process of its own, as a newcomer has it, on a free port and a data folder that is thrown away. */
+export class RunningInstance {
+  readonly dataDir: string;
+  #child: ChildProcess | null = null;
+  #instance: InstanceFile | null = null;
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #flags: readonly string[];
+
+  constructor(
+    options: { readonly environment?: Readonly<Record<string, string>>; readonly flags?: readonly string[] } = {},
+  ) {
+    this.dataDir = mkdtempSync(join(tmpdir(), "bridge-"));
+    chmodSync(this.dataDir, 0o711); // else PostgreSQL, which may run as another user, has its data elsewhere, for good
+    this.#environment = options.environment ?? {};
+    this.#flags = [...(ISOLATES ? ["--isolate"] : []), ...(options.flags ?? [])];
+  }
+
+  get file(): InstanceFile {
+    if (!this.#instance) throw new Error("the instance has not been started");
+    return this.#instance;
+  }
+
+  /** Resolves when the program itself says that it is ready. */
+  async start(): Promise<InstanceFile> {
+    const child = this.#spawn();
+    const said: string[] = [];
+    createInterface({ input: child.stderr }).on("line", (line) => said.push(line));
+    this.#instance = await new Promise<InstanceFile>((resolveReady, reject) => {
+      createInterface({ input: child.stdout }).once("line", (line) => resolveReady(JSON.parse(line) as InstanceFile));
+      child.once("exit", (code, signal) =>
+        reject(new Error(`the instance ended (${code ?? signal}) before it was ready:\n${said.slice(-40).join("\n")}`)),
+      );
+    });
+    const { salesforce, database_url } = this.#instance;
+    for (const secret of [salesforce.password, passwordIn(database_url)]) keepSecret(secret);
+    return this.#instance;
+  }
+
+  /** Starts it, and ends it as a power cut would when it says a line with these words. */
+  async cutOffAt(words: string): Promise<void> {
+    const child = this.#spawn();
+    await new Promise<void>((resolveSaid, reject) => {
+      createInterface({ input: child.stderr }).on("line", (line) => line.includes(words) && resolveSaid());
+      child.once("exit", () => reject(new Error(`the instance ended before it said "${words}"`)));
+    });
+    await this.kill();
+  }
+
+  #spawn() {
+    const child = spawn(
+      process.execPath,
+      [...START, "--json", "--port", "0", "--data-dir", this.dataDir, ...this.#flags],
+      { cwd: PROJECT, env: { ...process.env, ...this.#environment }, stdio: ["ignore", "pipe", "pipe"] },
+    );
+    this.#child = child;
+    return child;
+  }
+
+  /** Ends it as a power cut would. */
+  async kill(): Promise<void> {
+    await this.#end("SIGKILL");
+  }
+
+  async stop(): Promise<void> {
+    await this.#end("SIGTERM");
+  }
+
+  async destroy(): Promise<void> {
+    await this.stop();
+    const log = readFileSync(join(this.dataDir, "bridge.log"), "utf8")
+      .split("\n")
+      .filter((line) => line.includes("access denied"));
+    try {
+      // The files that tell the operator and scripts are there to hold secrets; the org and the database are not ours.
+      refuseSecretsInFolder(this.dataDir, ["instance.json", "operator.json", "org", "postgres"]);
+    } finally {
+      rmSync(this.dataDir, { recursive: true, force: true });
+    }
+    expectNoRefusals(log.map((line) => JSON.parse(line) as LogLine));
+  }
+
+  async #end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((done) => child.once("exit", done));
+    child.kill(signal);
+    await ended;
+  }
+
+  /** One statement as the application would send it. */
+  async sql<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: this.file.database_url });
+    await client.connect();
+    try {
+      return (await client.query<Row>(text, [...values])).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** A request to the API with the instance's own token; `path` is below the workspace. */
+  async api(method: string, path: string, body?: unknown): Promise<{ status: number; body: ApiAnswer }> {
+    const target = `/api/v1/t/${this.file.workspace_id}${path}`;
+    const answer = await fetch(`${this.file.base_url}${target}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.file.api_token}`,
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const { status, headers } = answer;
+    const text = await answer.text();
+    checkDescribed(method, target, {
+      status,
+      contentType: headers.get("content-type"),
+      allow: headers.get("allow"),
+      text,
+    });
+    return { status, body: JSON.parse(text) as ApiAnswer };
+  }
+
+  async metrics(): Promise<string> {
+    return (await fetch(`${this.file.base_url}/api/metrics`)).text();
+  }
+
+  /** A request to the org as any client of Salesforce sends it. */
+  async org(method: string, path: string, body?: unknown): Promise<unknown> {
+    const answer = await fetch(`${this.file.salesforce.url}/services/data/v66.0${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.file.salesforce.access_token}`, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
+    return text === "" ? null : JSON.parse(text);
+  }
+
+  async soql(query: string): Promise<Record<string, unknown>[]> {
+    const answer = (await this.org("GET", `/query?q=${encodeURIComponent(query)}`)) as {
+      records: Record<string, unknown>[];
+    };
+    return answer.records;
+  }
+}
+
+function startArguments(): readonly string[] {
+  const { scripts } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8")) as {
+    readonly scripts: { readonly start: string };
+  };
+  return scripts.start.split(" && node ").at(-1)?.split(" ") ?? [];
+}
+
+export interface ApiAnswer {
+  readonly success: boolean;
+  readonly data?: unknown;
+  readonly meta?: { readonly total: number; readonly limit: number; readonly offset: number };
+  readonly error?: { readonly code: string; readonly message: string };
+}

@@ -1,0 +1,100 @@
+import diagnostics from "node:diagnostics_channel";
+import type { ClientRequest } from "node:http";
+import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import type { SQSEvent, SQSRecord } from "aws-lambda";
+import { eventQueue, now, overdue, wakeUps } from "../../../functions/composition.ts";
+import { handler as deliverWebhook } from "../../../functions/workers/deliver-webhook.ts";
+import { handler as dispatchEvents } from "../../../functions/workers/dispatch-events.ts";
+import { handler as retryLong } from "../../../functions/workers/retry-webhook-long.ts";
+import { handler as retryMedium } from "../../../functions/workers/retry-webhook-medium.ts";
+import { handler as retryShort } from "../../../functions/workers/retry-webhook-short.ts";
+import { queueVariable } from "../../../lib/model/resources.ts";
+import { resendOverdue } from "../../../lib/webhooks/resend-overdue.ts";
+
+/** What the process is asked: let the workers do what waits, or the sweeper look, as of this time. */
+export interface WorkOrder {
+  readonly task: "work" | "sweep";
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** Die by SIGKILL at this durable effect, counted from 1 over all orders; null: live. */
+  readonly die: Death | null;
+}
+
+/** `before`: the effect never happens. `after`: it has happened, and nobody here learns of it. */
+export interface Death {
+  readonly effect: number;
+  readonly when: "before" | "after";
+}
+
+/** What it answers when nothing is left: the durable effects so far, in words. */
+export interface WorkDone {
+  readonly effects: readonly string[];
+}
+
+const WORKERS = {
+  events: dispatchEvents,
+  deliveries: deliverWebhook,
+  retriesShort: retryShort,
+  retriesMedium: retryMedium,
+  retriesLong: retryLong,
+} as const;
+type WorkedQueue = keyof typeof WORKERS;
+
+const WRITES =
+  /(PutItem|UpdateItem|DeleteItem|BatchWriteItem|TransactWriteItems|BatchExecuteStatement|SendMessageBatch|DeleteMessage)$/;
+
+const effects: string[] = [];
+let death: Death | null = null;
+let time = 0;
+
+/** The workers of webhooks as a process of its own, which dies where it is told. */
+function main(): void {
+  const sqs = new SQSClient({});
+  Reflect.set(globalThis, Symbol.for("bridge.now"), () => time);
+  diagnostics.subscribe("http.client.request.created", (message) => {
+    observe((message as { readonly request: ClientRequest }).request);
+  });
+  process.on("disconnect", () => process.exit());
+  process.on("message", async (order: WorkOrder) => {
+    time = order.at;
+    death = order.die;
+    if (order.task === "work") await workAll(sqs);
+    else await resendOverdue({ overdue: overdue(), eventQueue: eventQueue(), wakeUps: wakeUps(), now });
+    process.send?.({ effects } satisfies WorkDone);
+  });
+}
+
+/** Counts what changes something outside of this process, and dies on the way when it is time. */
+function observe(request: ClientRequest): void {
+  const target = String(request.getHeader("x-amz-target") ?? "");
+  const isDelivery = request.getHeader("x-bridge-delivery") !== undefined;
+  if (!isDelivery && !WRITES.test(target)) return;
+  effects.push(isDelivery ? "POST to the receiver" : target);
+  if (death?.effect !== effects.length) return;
+  if (death.when === "before") process.kill(process.pid, "SIGKILL");
+  request.once("response", () => process.kill(process.pid, "SIGKILL"));
+}
+
+async function workAll(sqs: SQSClient): Promise<void> {
+  for (let isBusy = true; isBusy; ) {
+    isBusy = false;
+    for (const queue of Object.keys(WORKERS) as WorkedQueue[]) {
+      if (await workOn(sqs, queue)) isBusy = true;
+    }
+  }
+}
+
+async function workOn(sqs: SQSClient, queue: WorkedQueue): Promise<boolean> {
+  const QueueUrl = process.env[queueVariable(queue)];
+  const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
+  if (Messages.length === 0) return false;
+  const Records = Messages.map(({ MessageId = "", Body = "" }) => ({ messageId: MessageId, body: Body }) as SQSRecord);
+  const { batchItemFailures } = await WORKERS[queue]({ Records } satisfies SQSEvent);
+  const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+  for (const { MessageId = "", ReceiptHandle } of Messages) {
+    if (!failed.has(MessageId)) await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+  }
+  return true;
+}
+
+if (process.send) main();

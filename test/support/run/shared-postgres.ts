@@ -1,0 +1,49 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { type Postgres, startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
+import { keepSecret, passwordIn, refuseSecrets } from "./secrets.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Answers with the URL of the PostgreSQL that all test files share. */
+    readonly postgresDesk: string;
+  }
+}
+
+/** Speed instead of durability: what these tests write need not outlive the machine. */
+const FAST = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
+
+/** Starts one PostgreSQL for the whole run when the first test file asks for it, and ends it after the last. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dataDir = mkdtempSync(join(tmpdir(), "bridge-postgres-"));
+  let starting: Promise<Postgres> | undefined;
+  const desk = createServer(async (_, response) => {
+    starting ??= startPostgres({ dataDir, settings: FAST });
+    await starting.then(
+      ({ url }) => response.end(url),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
+  await new Promise<void>((resolve) => desk.listen(0, "127.0.0.1", resolve));
+  project.provide("postgresDesk", `http://127.0.0.1:${(desk.address() as AddressInfo).port}`);
+  return async () => {
+    desk.close();
+    desk.closeAllConnections();
+    const postgres = await starting?.catch(() => undefined);
+    await postgres?.close();
+    if (postgres) refuseSecretsInLog(dataDir, postgres);
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+}
+
+/** What the server wrote down of statements that went wrong. */
+function refuseSecretsInLog(dataDir: string, { url }: Postgres): void {
+  keepSecret(passwordIn(url));
+  const logs = readdirSync(dataDir, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".log"));
+  if (logs.length === 0) throw new Error("the shared PostgreSQL has no log to search");
+  for (const name of logs) refuseSecrets(name, readFileSync(join(dataDir, name), "latin1"));
+}

@@ -1,0 +1,26 @@
+import { afterAll } from "vitest";
+import { guardConnections } from "../../../lib/adapters/reach.ts";
+import { refuseSecrets } from "./secrets.ts";
+
+// Tests of an adapter alone; whoever goes through the composition is judged by its rules.
+guardConnections(() => null);
+
+/** Everything that this test file and the functions in its process print; searched when the file has ended. */
+const printed: string[] = [];
+
+for (const name of ["debug", "log", "info", "warn", "error"] as const) {
+  const print = console[name].bind(console);
+  console[name] = (...parts: unknown[]) => {
+    printed.push(parts.map(String).join(" "));
+    print(...parts);
+  };
+}
+for (const stream of [process.stdout, process.stderr]) {
+  const write = stream.write.bind(stream);
+  stream.write = ((chunk: string | Uint8Array, ...more: never[]) => {
+    printed.push(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString());
+    return write(chunk, ...more);
+  }) as typeof stream.write;
+}
+
+afterAll(() => refuseSecrets("what was printed", printed.join("\n")));

@@ -1,0 +1,60 @@
+import pLimit from "p-limit";
+import { importConfig } from "../../../functions/api/import-config.ts";
+import { now, workspaces } from "../../../functions/composition.ts";
+import { provisioningServices } from "../../../functions/provisioning-services.ts";
+import { importConfig as importDocument } from "../../../lib/config/import-config.ts";
+import type { LoadMessage, ProvisioningMessage } from "../../../lib/model/messages.ts";
+import { answerLoad } from "../../../lib/sync/answer-load.ts";
+import { provisionMapping } from "../../../lib/sync/provision-mapping.ts";
+import type { MessageNeeds } from "../../../lib/sync/service-ports.ts";
+import type { BridgeCloud } from "./bridge-cloud.ts";
+
+/** What a mapping is to be, as a config document says it. */
+export interface Asked {
+  readonly object: string;
+  readonly fields: readonly string[];
+  readonly upsertField?: string;
+  readonly bridge?: Readonly<Record<string, unknown>>;
+  readonly pollingSeconds?: number;
+}
+
+/** Imports mappings into a workspace, as its owner would. */
+export async function importMappings(workspaceId: string, asked: readonly Asked[]): Promise<void> {
+  const workspace = await workspaces().find(workspaceId);
+  if (!workspace) throw new Error("the test's workspace is gone");
+  const document = { version: 1, mappings: asked.map(entryOf) };
+  const by = { workspace, actor: "owner@example.com", at: now(), dryRun: false, ifMatch: null };
+  await importDocument(importConfig.services(), { ...by, document });
+}
+
+/** A mapping as a config document says it. */
+export function entryOf({ object, fields, upsertField, bridge, pollingSeconds = 10 }: Asked) {
+  return {
+    object_name: object,
+    config: {
+      access: bridge?.["sync_direction"] === "sf_to_pg" ? "read_only" : "read_write",
+      sf_notify_enabled: false,
+      sf_polling_seconds: pollingSeconds,
+      fields: Object.fromEntries(fields.map((field) => [field, {}])),
+      ...(upsertField && { upsert_field: upsertField }),
+      ...(bridge && { bridge }),
+    },
+  };
+}
+
+/** Tables, schedules and first loads, as the workers would make them; `atOnce` of them at the same time. */
+export async function carryOut(cloud: BridgeCloud, services: MessageNeeds, atOnce = 1): Promise<void> {
+  Object.assign(process.env, {
+    SCHEDULE_GROUP: "default",
+    SCHEDULER_ROLE_ARN: `arn:aws:iam::${cloud.accountId}:role/beat`,
+    FAN_OUT_QUEUE_ARN: `arn:aws:sqs:${cloud.region}:${cloud.accountId}:bridge-test-fanOut`,
+  });
+  const until = cloud.clock.now() + 300_000;
+  const limit = pLimit(atOnce);
+  await limit.map((await cloud.take("provisioning")) as ProvisioningMessage[], (message) =>
+    provisionMapping({ ...provisioningServices(until), log: services.log }, message),
+  );
+  await limit.map((await cloud.take("loads")) as LoadMessage[], (message) =>
+    answerLoad(services, message, { owner: "a test", deadline: until }),
+  );
+}

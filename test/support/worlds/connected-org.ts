@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type OrgOptions, startOrg } from "../../../lib/local/org/start-org.ts";
+import type { SalesforceConnection } from "../../../lib/model/workspace.ts";
+import { keepSecret } from "../run/secrets.ts";
+
+/** A local org and how a workspace is connected to it. End it with `close()`. */
+export interface ConnectedOrg {
+  readonly connection: SalesforceConnection;
+  /** Orders something of the org's simulation, if it was started with `controls`; null where that says nothing. */
+  control(method: string, path: string, order?: object): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Starts an org with `things` custom objects Thing1__c … beside the standard ones; the first session is to be had. */
+export async function startConnectedOrg({
+  things = 0,
+  ...options
+}: Omit<OrgOptions, "dataDir"> & { things?: number } = {}): Promise<ConnectedOrg> {
+  const dataDir = mkdtempSync(join(tmpdir(), "bridge-org-"));
+  const objects = Array.from({ length: things }, (_, at) => ({
+    name: `Thing${at + 1}__c`,
+    fields: [{ name: "Code__c", type: "text" as const, length: 20, externalId: true, unique: true }],
+  }));
+  const org = await startOrg({ dataDir, definition: { objects } as never, ...options });
+  const { clientId, clientSecret, username, password } = org;
+  for (const secret of [clientSecret, password, org.accessToken]) keepSecret(secret);
+  return {
+    connection: {
+      loginUrl: org.url,
+      instanceUrl: org.url,
+      organizationId: org.organizationId,
+      userId: "",
+      formerUserIds: [],
+      apiVersion: "66.0",
+      credentials: { kind: "password", clientId, clientSecret, username, password },
+      accessToken: null,
+    },
+    control: async (method, path, order) => {
+      const answer = await fetch(`${org.url}/_sim${path}`, { method, body: order ? JSON.stringify(order) : null });
+      const text = await answer.text();
+      if (!answer.ok) throw new Error(`${method} /_sim${path} answered ${answer.status}: ${text}`);
+      return text === "" ? null : JSON.parse(text);
+    },
+    close: async () => {
+      await org.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

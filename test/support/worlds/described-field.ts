@@ -1,0 +1,20 @@
+import type { DescribedField } from "../../../lib/model/describe.ts";
+
+/** A field as the org describes it: a text of 80 characters that anybody may read, write and filter by, unless told otherwise. */
+export const describedField = (name: string, more: Partial<DescribedField> = {}): DescribedField => ({
+  name,
+  type: "string",
+  length: 80,
+  precision: 0,
+  scale: 0,
+  digits: 0,
+  createable: true,
+  updateable: true,
+  nillable: true,
+  filterable: true,
+  externalId: false,
+  idLookup: false,
+  referenceTo: [],
+  relationshipName: null,
+  ...more,
+});

@@ -1,0 +1,109 @@
+import { randomUUID } from "node:crypto";
+import { Socket } from "node:net";
+import { Client } from "pg";
+import { inject } from "vitest";
+import { keepSecret, keptSecrets, passwordIn, SQL_FORMS } from "../run/secrets.ts";
+
+/** A database of its own on the PostgreSQL that the test run shares. */
+export interface TestDatabase {
+  readonly url: string;
+  /** The same as a superuser. */
+  readonly superuserUrl: string;
+  /** Drops it, whoever is still connected. */
+  close(): Promise<void>;
+}
+
+/** The shared server, and this test file's own connection to it. */
+interface Server {
+  readonly url: string;
+  readonly client: Client;
+}
+
+/**
+ * Makes a database in some milliseconds, empty or as a copy of another that nobody is connected to; the first call of a
+ * test run starts the server.
+ */
+export async function createTestDatabase({
+  like,
+  asOrdinaryRole = false,
+}: {
+  readonly like?: TestDatabase;
+  /** `url` is that of a role that may make schemas in this database, and nothing else. */
+  readonly asOrdinaryRole?: boolean;
+} = {}): Promise<TestDatabase> {
+  server ??= openServer();
+  const { url: serverUrl, client } = await server;
+  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  const template = like ? nameOf(like) : "template0";
+  // Copying files takes half as long as logging each of their pages, which is what is done by default.
+  await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  const superuserUrl = url.href;
+  if (asOrdinaryRole) {
+    const password = randomUUID();
+    await client.query(`CREATE ROLE ${name} LOGIN PASSWORD '${password}'; GRANT CREATE ON DATABASE ${name} TO ${name}`);
+    Object.assign(url, { username: name, password });
+  }
+  return {
+    url: url.href,
+    superuserUrl,
+    close: async () => {
+      await client.query(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS true`);
+      const found = await tablesWithSecrets(superuserUrl);
+      await endConnections(client, name);
+      await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      if (asOrdinaryRole) await client.query(`DROP ROLE ${name}`);
+      if (found.length > 0) throw new Error(`these tables hold secrets in plaintext: ${found.join(", ")}`);
+    },
+  };
+}
+
+let server: Promise<Server> | undefined;
+
+async function openServer(): Promise<Server> {
+  const answer = await fetch(inject("postgresDesk"));
+  const url = await answer.text();
+  if (!answer.ok) throw new Error(`the shared PostgreSQL did not start: ${url}`);
+  keepSecret(passwordIn(url));
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  // It ends with the test file's process, which it does not keep from ending.
+  const { stream } = client.connection;
+  if (stream instanceof Socket) stream.unref();
+  return { url, client };
+}
+
+/** Whoever drops a database with connections looks only every 100 ms whether they have ended. */
+async function endConnections(client: Client, database: string): Promise<void> {
+  const theirs = "FROM pg_stat_activity WHERE datname = $1";
+  let { rowCount } = await client.query(`SELECT pg_terminate_backend(pid) ${theirs}`, [database]);
+  while (rowCount) ({ rowCount } = await client.query(`SELECT ${theirs}`, [database]));
+}
+
+const nameOf = ({ url }: TestDatabase): string => new URL(url).pathname.slice(1);
+
+/** The tables in which a secret can be read, with their schemas. */
+async function tablesWithSecrets(connectionString: string): Promise<readonly string[]> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    const { rows: tables } = await client.query<{ name: string }>(
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+       WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+    );
+    const found: string[] = [];
+    for (const { name } of tables) {
+      // OFFSET 0 has each row written out once, not once for each secret.
+      const { rows } = await client.query<{ found: boolean }>(
+        `SELECT EXISTS (SELECT FROM (SELECT t::text AS line FROM ${name} t OFFSET 0) AS lines WHERE line ~ ANY ($1::text[])
+           OR EXISTS (SELECT FROM unnest($2::text[]) AS s (secret) WHERE strpos(line, s.secret) > 0)) AS found`,
+        [SQL_FORMS, keptSecrets()],
+      );
+      if (rows[0]?.found) found.push(name);
+    }
+    return found;
+  } finally {
+    await client.end();
+  }
+}

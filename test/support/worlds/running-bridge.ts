@@ -1,0 +1,134 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { assemble } from "../../../lib/local/assemble.ts";
+import { type Log, type LogLine, logToStderr } from "../../../lib/local/cloud/lambda/log.ts";
+import { type Host, startHost } from "../../../lib/local/cloud/lambda/start-host.ts";
+import { type Cloud, startCloud } from "../../../lib/local/cloud/start-cloud.ts";
+import { operatorEnvironment } from "../../../lib/local/operator-file.ts";
+import { checkDescribed } from "../checks/described-api.ts";
+import type { Envelope } from "../clients/call.ts";
+import { expectNoRefusals, ISOLATES } from "../run/isolation.ts";
+import { keepSecretsOf, refuseSecretsInFolder } from "../run/secrets.ts";
+import { type ConnectedOrg, startConnectedOrg } from "./connected-org.ts";
+import { createTestDatabase, type TestDatabase } from "./postgres.ts";
+import { createTestWorkspace, type TestWorkspace } from "./workspace.ts";
+
+/** The deployed bundles on the embedded cloud, with an org and a database, asked over HTTP. End it with `close()`. */
+export interface RunningBridge {
+  readonly baseUrl: string;
+  readonly metricsUrl: string;
+  readonly host: Host;
+  readonly org: ConnectedOrg;
+  readonly database: TestDatabase;
+  /** A workspace with both sides connected, in a schema of its own. */
+  createWorkspace(schema?: string): Promise<TestWorkspace>;
+  /** A request as any client sends it; `path` is below the base URL. */
+  request(method: string, path: string, request?: HttpRequest): Promise<HttpAnswer>;
+  close(): Promise<void>;
+}
+
+export interface HttpRequest {
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A string is sent as it is, anything else as JSON. */
+  readonly body?: unknown;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Null when the answer is not JSON. */
+  readonly json: Envelope | null;
+}
+
+interface Settings {
+  /** The contract's 300 only where the limit itself is tested. */
+  readonly requestsPerMinute?: number;
+  readonly things?: number;
+  /** Opens the org's controls. */
+  readonly controls?: boolean;
+  /** A process per function, each allowed what its policy allows. */
+  readonly isolate?: boolean;
+}
+
+export async function startRunningBridge({
+  requestsPerMinute = 1_000_000,
+  things = 0,
+  controls = false,
+  isolate = ISOLATES,
+}: Settings = {}): Promise<RunningBridge> {
+  const folder = mkdtempSync(join(tmpdir(), "bridge-running-"));
+  const [cloud, org, database, assembly] = await Promise.all([
+    startCloud({ dataDir: join(folder, "cloud") }),
+    startConnectedOrg({ things, controls }),
+    createTestDatabase(),
+    assemble(),
+  ]);
+  const environment = { RATE_LIMIT_PER_MINUTE: String(requestsPerMinute) };
+  const said: LogLine[] = [];
+  const log: Log = (line) => {
+    said.push(line);
+    logToStderr(line);
+  };
+  const host = await startHost({ cloud, assembly, environment, log, isolate });
+  // Functions that run inside bring their variables along; else this process makes workspaces as the operator does.
+  if (isolate) Object.assign(process.env, operatorEnvironment(cloud.environment));
+  return {
+    baseUrl: host.baseUrl,
+    metricsUrl: host.metricsUrl ?? "",
+    host,
+    org,
+    database,
+    createWorkspace: (schema = "salesforce") =>
+      createTestWorkspace({ salesforce: org.connection, postgres: { url: database.url, schema } }),
+    request: (method, path, request) => send(host.baseUrl, method, path, request),
+    close: async () => {
+      await closeAll(host, cloud, org, database, folder);
+      expectNoRefusals(said);
+    },
+  };
+}
+
+async function closeAll(host: Host, cloud: Cloud, org: ConnectedOrg, database: TestDatabase, folder: string) {
+  await host.close();
+  await Promise.all([cloud.close(), org.close(), database.close()]);
+  try {
+    refuseSecretsInFolder(join(folder, "cloud"));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function send(
+  baseUrl: string,
+  method: string,
+  path: string,
+  { token, headers = {}, body }: HttpRequest = {},
+): Promise<HttpAnswer> {
+  const response = await fetch(`${baseUrl}${path}`, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (response.ok) keepSecretsOf(body);
+  checkDescribed(method, path, {
+    status: response.status,
+    contentType: response.headers.get("content-type"),
+    allow: response.headers.get("allow"),
+    text,
+  });
+  const isJson = response.headers.get("content-type") === "application/json" && text !== "";
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: isJson ? (JSON.parse(text) as Envelope) : null,
+  };
+}

@@ -1,0 +1,270 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { eventRows, mappings } from "../../../functions/composition.ts";
+import { cycleServices } from "../../../functions/cycle-services.ts";
+import { type Org, type OrgOptions, startOrg } from "../../../lib/local/org/start-org.ts";
+import type { Event } from "../../../lib/model/event.ts";
+import type { Mapping } from "../../../lib/model/mapping.ts";
+import type { CycleMessage, LoadMessage } from "../../../lib/model/messages.ts";
+import { answerLoad } from "../../../lib/sync/answer-load.ts";
+import { answerMessage } from "../../../lib/sync/answer-message.ts";
+import type { Figures } from "../../../lib/sync/figures.ts";
+import type { MessageNeeds } from "../../../lib/sync/service-ports.ts";
+import { createOrgUser, type OrgUser } from "../clients/org-user.ts";
+import { type Interference, interferedWith } from "../doubles/interference.ts";
+import { createWaits, type Waits } from "../doubles/waits.ts";
+import { keepSecret } from "../run/secrets.ts";
+import type { BridgeCloud } from "./bridge-cloud.ts";
+import { type Asked, carryOut, importMappings } from "./carry-out.ts";
+import { createTestDatabase, type TestDatabase } from "./postgres.ts";
+import { createTestWorkspace } from "./workspace.ts";
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** A workspace whose database and org are real, with its mappings provisioned and loaded. Time is moved by hand. */
+export interface SyncWorld {
+  readonly cloud: BridgeCloud;
+  readonly org: Org;
+  readonly workspaceId: string;
+  readonly databaseUrl: string;
+  /** The same database, as a superuser. */
+  readonly superuserUrl: string;
+  readonly services: MessageNeeds;
+  readonly log: readonly Row[];
+  /** What each cycle told of itself for the operator's alarms. */
+  readonly figures: readonly Figures[];
+  /** The application's own connection. */
+  sql(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Rows of a query of the org. */
+  soql(query: string): Promise<Row[]>;
+  /** A REST call of somebody else than us; counts like ours. */
+  rest(method: string, path: string, body?: unknown): Promise<unknown>;
+  /** The same by a user of his own, so that what he creates is not ours. */
+  colleague(method: string, path: string, body?: unknown): Promise<unknown>;
+  /** The org's own count of calls, those of this test left out. */
+  calls(): Promise<number>;
+  /** How many requests the org has seen. */
+  requests(): Promise<number>;
+  /** Events that were announced, by their ids. */
+  events(ids: readonly string[]): Promise<readonly Event[]>;
+  /** Orders the org to go wrong (its `/_sim/faults`). */
+  fault(fault: Row): Promise<void>;
+  /** A control of the org, `DELETE /_sim/sessions`; not counted. */
+  control(method: string, path: string, body?: unknown): Promise<unknown>;
+  /** Imports mappings and carries everything out that follows: tables, loads. */
+  map(...asked: readonly Asked[]): Promise<Mapping[]>;
+  mappings(): Promise<Mapping[]>;
+  /** Long work of a mapping, as its message asks for it. */
+  work(mapping: Mapping, kind: LoadMessage["kind"]): Promise<void>;
+  /** Makes records in the org, many at a time. */
+  createRecords(object: string, records: readonly Row[]): Promise<void>;
+  /** One cycle of a mapping, as after a poll; the time moves on a second first, so that stamps differ. */
+  cycle(mapping: Mapping, kind?: "beat" | "poll" | "pull"): Promise<void>;
+  /** A cycle whose own timers run by the moved time, too. */
+  cycleOnTestClock(mapping: Mapping): Promise<void>;
+  /** Cycles of several mappings, or several of one, at once. */
+  cyclesAtOnce(...mappings: readonly Mapping[]): Promise<void>;
+  /** One beat of these mappings, as their messages would come: one after the other, all of one slot. */
+  beat(mappings: readonly Mapping[]): Promise<void>;
+  pass(seconds: number): Promise<void>;
+  /** Nobody can connect to the customer's database any more, until it comes back. */
+  databaseGoesAway(): Promise<void>;
+  databaseComesBack(): Promise<void>;
+  /** Awaits work that may itself wait for time to go on: it goes on as long as that takes. */
+  untilDone<Answer>(work: Promise<Answer>): Promise<Answer>;
+  /** The org holds something up, until time goes on. */
+  heldUp(): Promise<void>;
+  /** Stands between the cycles and the outside, until it is taken away with null. */
+  interfere(interference: Interference | null): void;
+  close(): Promise<void>;
+}
+
+export interface WorldOptions extends Pick<OrgOptions, "dailyApiRequests" | "definition"> {
+  /** We and the application are a role that owns its schema, and no superuser. */
+  readonly asOrdinaryRole?: boolean;
+}
+
+/** Starts it all, empty, in a cloud that a test file starts once: the service keeps to the first that it meets. */
+export async function createSyncWorld(
+  cloud: BridgeCloud,
+  { asOrdinaryRole = false, ...options }: WorldOptions = {},
+): Promise<SyncWorld> {
+  const folder = mkdtempSync(join(tmpdir(), "bridge-org-"));
+  const waits = createWaits();
+  const clock = { now: () => new Date(cloud.clock.now()), sleep: (ms: number) => waits.sleep(() => sleep(cloud, ms)) };
+  const org = await startOrg({ dataDir: folder, clock, controls: true, ...options });
+  const database = await createTestDatabase({ asOrdinaryRole });
+  const application = new Client({ connectionString: database.url });
+  await application.connect();
+  const workspace = await createTestWorkspace({
+    postgres: { url: database.url, schema: "salesforce" },
+    salesforce: connectionOf(org),
+  });
+  const log: Row[] = [];
+  const figures: Figures[] = [];
+  let interference: Interference | null = null;
+  const real = cycleServices();
+  const services: MessageNeeds = {
+    ...real,
+    connections: interferedWith(real.connections, () => interference, waits),
+    log: (line) => log.push(line),
+    figures: (one) => figures.push(one),
+    random: () => 0,
+  };
+  const rest = (method: string, path: string, body?: unknown) => ask(org, method, path, body);
+  const control = (method: string, path: string, body?: unknown) => request(org, method, `/_sim${path}`, body);
+  let foreign = 0;
+  let colleague: Promise<OrgUser> | null = null;
+
+  const answer = (mapping: Mapping, kind: CycleMessage["kind"], by: MessageNeeds = services) => {
+    const slot = kind === "beat" ? Math.floor(cloud.clock.now() / 1000) : null;
+    const message = { workspace_id: workspace.id, mapping_id: mapping.id, kind, slot };
+    return answerMessage(by, message, { owner: "test", deadline: cloud.clock.now() + 180_000 });
+  };
+
+  const world: SyncWorld = {
+    cloud,
+    org,
+    workspaceId: workspace.id,
+    databaseUrl: database.url,
+    superuserUrl: database.superuserUrl,
+    services,
+    log,
+    figures,
+    sql: async (text, values = []) => (await application.query<Row>(text, [...values])).rows,
+    soql: async (query) => {
+      foreign += 1;
+      const { records } = (await rest("GET", `/query?q=${encodeURIComponent(query)}`)) as { records: Row[] };
+      return records.map(({ attributes: _, ...record }) => record);
+    },
+    rest: (method, path, body) => {
+      foreign += 1;
+      return rest(method, path, body);
+    },
+    colleague: async (method, path, body) => {
+      if (colleague === null) {
+        colleague = createOrgUser(org, "colleague");
+        foreign += 3;
+      }
+      foreign += 1;
+      return ask({ ...org, accessToken: (await colleague).accessToken }, method, path, body);
+    },
+    calls: async () => ((await control("GET", "/calls")) as { used: number }).used - foreign,
+    requests: async () => ((await control("GET", "/requests")) as unknown[]).length,
+    events: async (ids) => {
+      const found = await eventRows().read(ids.map((eventId) => ({ workspaceId: workspace.id, eventId })));
+      return ids.flatMap((id) => found.find((event) => event.id === id) ?? []);
+    },
+    fault: async (fault) => {
+      await control("POST", "/faults", fault);
+    },
+    control,
+    map: async (...asked) => {
+      await importMappings(workspace.id, asked);
+      await carryOut(cloud, services);
+      return world.mappings();
+    },
+    mappings: async () => [...(await mappings().list(workspace.id)).mappings],
+    work: (mapping, kind) =>
+      answerLoad(
+        services,
+        { workspace_id: workspace.id, mapping_id: mapping.id, kind },
+        { owner: "test", deadline: cloud.clock.now() + 900_000 },
+      ),
+    createRecords: async (object, records) => {
+      for (let start = 0; start < records.length; start += 200) {
+        const some = records.slice(start, start + 200).map((record) => ({ attributes: { type: object }, ...record }));
+        await world.rest("POST", "/composite/sobjects", { allOrNone: true, records: some });
+      }
+    },
+    cycle: async (mapping, kind = "poll") => {
+      await cloud.clock.advance({ seconds: 1 });
+      await answer(mapping, kind);
+    },
+    cycleOnTestClock: (mapping) => answer(mapping, "poll", { ...services, clock: waits.timed(cloud.clock) }),
+    cyclesAtOnce: async (...all) => {
+      await cloud.clock.advance({ seconds: 1 });
+      await Promise.all(all.map((mapping) => answer(mapping, "poll")));
+    },
+    beat: async (all) => {
+      for (const mapping of all) await answer(mapping, "beat");
+    },
+    databaseGoesAway: () => admit(database, false),
+    databaseComesBack: () => admit(database, true),
+    untilDone: (work) => untilDone(cloud, waits, work),
+    heldUp: () => waits.untilHeldUp(),
+    interfere: (next) => {
+      interference = next;
+    },
+    pass: (seconds) => cloud.clock.advance({ seconds }),
+    close: () => closeAll(application, org, database, folder),
+  };
+  return world;
+}
+
+async function closeAll(application: Client, org: Org, database: TestDatabase, folder: string) {
+  await application.end();
+  await org.close();
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function untilDone<Answer>(cloud: BridgeCloud, waits: Waits, work: Promise<Answer>): Promise<Answer> {
+  let isDone = false;
+  const ended = work.finally(() => {
+    isDone = true;
+  });
+  ended.catch(() => undefined);
+  while (!isDone) {
+    await Promise.race([ended.catch(() => undefined), waits.untilTimeIsNeeded()]);
+    if (!isDone) await cloud.clock.advance({ seconds: 1 });
+  }
+  return ended;
+}
+
+async function admit({ superuserUrl: url }: TestDatabase, admitted: boolean): Promise<void> {
+  const beside = new URL(url);
+  beside.pathname = "/postgres";
+  const client = new Client({ connectionString: beside.href });
+  await client.connect();
+  const name = new URL(url).pathname.slice(1);
+  await client.query(`ALTER DATABASE "${name}" WITH ALLOW_CONNECTIONS ${admitted}`);
+  const ours = "datname = $1 AND application_name = 'bridge'";
+  if (!admitted) await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ours}`, [name]);
+  await client.end();
+}
+
+function sleep(cloud: BridgeCloud, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => cloud.clock.at(cloud.clock.now() + milliseconds, () => resolve()));
+}
+
+function connectionOf({ url, organizationId, clientId, clientSecret, username, password }: Org) {
+  for (const secret of [clientSecret, password]) keepSecret(secret);
+  return {
+    loginUrl: url,
+    instanceUrl: url,
+    organizationId,
+    userId: "",
+    formerUserIds: [],
+    apiVersion: "66.0",
+    credentials: { kind: "password", clientId, clientSecret, username, password },
+    accessToken: null,
+  } as const;
+}
+
+function ask(org: Org, method: string, path: string, body?: unknown): Promise<unknown> {
+  return request(org, method, `/services/data/v66.0${path}`, body);
+}
+
+async function request({ url, accessToken }: Org, method: string, path: string, body?: unknown): Promise<unknown> {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json" },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return text === "" ? null : JSON.parse(text);
+}

@@ -1,0 +1,41 @@
+import { now, pepper, tokens, workspaces } from "../../../functions/composition.ts";
+import { createWorkspace } from "../../../lib/access/bootstrap.ts";
+import { createToken } from "../../../lib/access/create-token.ts";
+import type { Scope } from "../../../lib/model/token.ts";
+import type { PostgresConnection, SalesforceConnection } from "../../../lib/model/workspace.ts";
+
+/** A workspace as a test has it: its id and a token that administers it. */
+export interface TestWorkspace {
+  readonly id: string;
+  readonly token: string;
+  /** Another token of it. */
+  tokenWith(scopes: readonly Scope[], validUntil?: Date): Promise<string>;
+}
+
+/** Makes a workspace through the service's own adapters. */
+export async function createTestWorkspace(
+  connections: { readonly postgres?: PostgresConnection; readonly salesforce?: SalesforceConnection } = {},
+): Promise<TestWorkspace> {
+  const needs = { workspaces: workspaces(), tokens: tokens(), pepper: pepper() };
+  const { workspace, token } = await createWorkspace(needs, {
+    name: "Test",
+    ownerEmail: "Owner@Example.com",
+    postgres: connections.postgres ?? null,
+    salesforce: connections.salesforce ?? null,
+    at: now(),
+  });
+  return {
+    id: workspace.id,
+    token,
+    tokenWith: async (scopes, validUntil) => {
+      const asked = {
+        workspaceId: workspace.id,
+        name: "another",
+        owner: "owner@example.com",
+        actor: "owner@example.com",
+      };
+      const made = await createToken(needs, { ...asked, scopes, validUntil: validUntil ?? null, at: now() });
+      return made.token;
+    },
+  };
+}
