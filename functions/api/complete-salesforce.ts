@@ -1,9 +1,10 @@
 import * as z from "zod/mini";
 
 import { endpoint } from "../../lib/http/endpoint.ts";
+import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { completeSignIn } from "../../lib/settings/connect-salesforce.ts";
 import { completeBody } from "../../lib/settings/connection-input.ts";
-import { connectedView, viewConnected } from "../../lib/settings/connection-view.ts";
+import { connectedView } from "../../lib/settings/connection-view.ts";
 import { loginServices } from "../login-services.ts";
 import { onLambda } from "../on-lambda.ts";
 
@@ -16,7 +17,7 @@ export const completeSalesforce = endpoint({
   services: loginServices,
   run: async ({ input, workspace, services, actor, at }) => {
     const { state, code } = input.body;
-    return viewConnected(await completeSignIn(services, { workspace, actor, at }, state, code));
+    return toSnakeCase(connectedView, await completeSignIn(services, { workspace, actor, at }, state, code));
   },
 });
 

@@ -2,8 +2,9 @@ import * as z from "zod/mini";
 import { Paged } from "../../lib/http/answer.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { filterText, pageOffset, pageSize } from "../../lib/http/input.ts";
+import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
-import { conflictView, viewConflict } from "../../lib/settings/row-views.ts";
+import { conflictView } from "../../lib/settings/row-ports.ts";
 import { mappings, rowDesks } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
 
@@ -20,8 +21,9 @@ export const listConflicts = endpoint({
       withDatabase(services.desks, workspace, (desk) => desk.conflicts(mappingId, { limit, offset })),
       services.mappings.list(workspace.id),
     ]);
+    const objects = new Map(listing.mappings.map(({ id, sfObject }) => [id, sfObject]));
     return new Paged(
-      rows.map((row) => viewConflict(row, listing.mappings)),
+      rows.map((row) => toSnakeCase(conflictView, { ...row, sfObject: objects.get(row.mappingId) ?? null })),
       { total, limit, offset },
     );
   },

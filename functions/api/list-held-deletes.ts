@@ -3,8 +3,9 @@ import { findMapping } from "../../lib/config/find-mapping.ts";
 import { Paged } from "../../lib/http/answer.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { pageOffset, pageSize } from "../../lib/http/input.ts";
+import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
-import { heldDeleteView, viewHeldDelete } from "../../lib/settings/row-views.ts";
+import { heldDelete } from "../../lib/settings/row-ports.ts";
 import { mappings, rowDesks } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
 
@@ -13,14 +14,17 @@ export const listHeldDeletes = endpoint({
   route: "list-held-deletes",
   summary: "Deletes of a mapping that the breaker holds back, on either side: what confirm-deletes would let go.",
   input: z.object({ limit: z._default(pageSize(200), 50), offset: pageOffset() }),
-  output: heldDeleteView,
+  output: heldDelete,
   services: () => ({ mappings: mappings(), desks: rowDesks() }),
   find: ({ path, workspace, services }) => findMapping(services.mappings, workspace.id, path.mapping_id),
   run: async ({ input, resource: mapping, workspace, services }) => {
     const { rows, total } = await withDatabase(services.desks, workspace, (desk) =>
       desk.heldDeletes(mapping.id, input),
     );
-    return new Paged(rows.map(viewHeldDelete), { total, ...input });
+    return new Paged(
+      rows.map((row) => toSnakeCase(heldDelete, row)),
+      { total, ...input },
+    );
   },
 });
 

@@ -1,7 +1,7 @@
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import { retryFailed } from "../../lib/settings/change-rows.ts";
-import { retriedView } from "../../lib/settings/row-views.ts";
+import { retriedView } from "../../lib/settings/row-ports.ts";
 import { auditLog, rowDesks } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
 

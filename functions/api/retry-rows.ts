@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { filterText } from "../../lib/http/input.ts";
 import { retryFailed } from "../../lib/settings/change-rows.ts";
-import { retriedView } from "../../lib/settings/row-views.ts";
+import { retriedView } from "../../lib/settings/row-ports.ts";
 import { body } from "../../lib/settings/shapes.ts";
 import { auditLog, rowDesks } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";

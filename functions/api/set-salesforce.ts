@@ -1,9 +1,10 @@
 import * as z from "zod/mini";
 
 import { endpoint } from "../../lib/http/endpoint.ts";
+import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { connectByCredentials } from "../../lib/settings/connect-salesforce.ts";
 import { credentialsOf, salesforceBody } from "../../lib/settings/connection-input.ts";
-import { connectedView, viewConnected } from "../../lib/settings/connection-view.ts";
+import { connectedView } from "../../lib/settings/connection-view.ts";
 import { loginServices } from "../login-services.ts";
 import { onLambda } from "../on-lambda.ts";
 
@@ -22,7 +23,7 @@ export const setSalesforce = endpoint({
       loginUrl,
       credentialsOf(credentials),
     );
-    return viewConnected(connected);
+    return toSnakeCase(connectedView, connected);
   },
 });
 

@@ -6,6 +6,7 @@ import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
 import { formerWriters, type SalesforceConnection, type SalesforceCredentials } from "../model/workspace.ts";
+import type { Connected } from "./connection-view.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 import type { ConnectionSettings, HostGuard, Identity, OrgLogin, PendingAuthorization, Session } from "./ports.ts";
 import { provenInstance } from "./prove-instance.ts";
@@ -21,14 +22,6 @@ interface Who {
   readonly workspace: SealedWorkspace;
   readonly actor: string;
   readonly at: Date;
-}
-
-/** What a connected org is told as. */
-export interface Connected {
-  readonly organizationId: string;
-  readonly instanceUrl: string;
-  readonly username: string;
-  readonly apiVersion: string;
 }
 
 /** How long a browser may take. */

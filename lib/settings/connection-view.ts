@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
+import { type CamelCased, toSnakeCase } from "../model/snake-case.ts";
 import type { Workspace } from "../model/workspace.ts";
 import { placeOf } from "./connect-postgres.ts";
-import type { Connected } from "./connect-salesforce.ts";
 
 /** What a workspace is connected to; secrets are never shown. */
 export const connectionsView = z.object({
@@ -21,19 +21,11 @@ export const connectionsView = z.object({
 });
 
 /** The same, from the workspace. */
-export function viewConnections({ postgres, salesforce }: Workspace): z.infer<typeof connectionsView> {
-  return {
+export const viewConnections = ({ postgres, salesforce }: Workspace): z.infer<typeof connectionsView> =>
+  toSnakeCase(connectionsView, {
     postgres: postgres && placeOf(postgres),
-    salesforce: salesforce && {
-      login_url: salesforce.loginUrl,
-      instance_url: salesforce.instanceUrl,
-      organization_id: salesforce.organizationId,
-      user_id: salesforce.userId,
-      api_version: salesforce.apiVersion,
-      flow: salesforce.credentials.kind,
-    },
-  };
-}
+    salesforce: salesforce && { ...salesforce, flow: salesforce.credentials.kind },
+  });
 
 /** An org right after it was connected. */
 export const connectedView = z.object({
@@ -42,9 +34,4 @@ export const connectedView = z.object({
   username: z.string(),
   api_version: z.string(),
 });
-
-/** The same, from what the room says. */
-export function viewConnected(connected: Connected): z.infer<typeof connectedView> {
-  const { organizationId, instanceUrl, username, apiVersion } = connected;
-  return { organization_id: organizationId, instance_url: instanceUrl, username, api_version: apiVersion };
-}
+export type Connected = CamelCased<typeof connectedView>;

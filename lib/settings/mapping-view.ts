@@ -7,6 +7,7 @@ import {
   type Mapping,
   SYNC_DIRECTIONS,
 } from "../model/mapping.ts";
+import { toSnakeCase } from "../model/snake-case.ts";
 import { idleCallsOf } from "./forecast.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
@@ -53,29 +54,15 @@ export const mappingView = z.object({
 });
 
 /** The same, from what is kept. Without the engine's word an active mapping that is provisioned counts as running. */
-export function viewMapping(mapping: Mapping): z.infer<typeof mappingView> {
-  const { provisioning } = mapping;
-  return {
-    id: mapping.id,
-    sf_object: mapping.sfObject,
-    pg_table: mapping.pgTable,
-    sync_direction: mapping.syncDirection,
-    active: mapping.active,
-    fields: [...mapping.fields],
-    upsert_field: mapping.upsertField,
-    sf_polling_seconds: mapping.pollingSeconds,
-    conflict_policy: mapping.conflictPolicy,
-    capture: mapping.capture,
-    filter: mapping.filter,
+export const viewMapping = (mapping: Mapping): z.infer<typeof mappingView> =>
+  toSnakeCase(mappingView, {
+    ...mapping,
+    sfPollingSeconds: mapping.pollingSeconds,
     version: versionOf(mapping),
-    created_at: mapping.createdAt.toISOString(),
-    updated_at: mapping.updatedAt.toISOString(),
-    deleted_at: mapping.deletedAt?.toISOString() ?? null,
     state: configuredState(mapping),
-    reason: failureOfProvisioning(provisioning),
-    calls_per_day: idleCallsOf(mapping),
-  };
-}
+    reason: failureOfProvisioning(mapping.provisioning),
+    callsPerDay: idleCallsOf(mapping),
+  });
 
 /** What the configuration alone says. */
 export function configuredState({ deletedAt, provisioning, active, configVersion }: Mapping): MappingState {

@@ -1,7 +1,10 @@
-import type { Action, State } from "../model/change.ts";
+import * as z from "zod/mini";
+import { ACTIONS, STATES } from "../model/change.ts";
+import type { CamelCased } from "../model/snake-case.ts";
 import type { Span } from "../model/span.ts";
 import type { PostgresConnection } from "../model/workspace.ts";
 import type { Page } from "../monitoring/ports.ts";
+import { nullableTimestamp, timestamp } from "./shapes.ts";
 
 /** What the settings area asks of a customer's database about rows. Rejects with `DatabaseUnavailable`. */
 export interface RowDesks {
@@ -17,7 +20,7 @@ export interface RowDesk extends AsyncDisposable {
   /** What Salesforce said of changes in that time, by step, oldest first, among the latest 100,000 changes; and how cycles ended. */
   throughput(span: Span): Promise<Throughput>;
   /** One change of the trigger log with all that is known of it; null: there is none, or not any more. */
-  change(id: number): Promise<ChangeStory | null>;
+  change(id: number): Promise<CapturedChange | null>;
   /** Rows of the mapping's table, counted up to a million. */
   countRows(mappingId: string): Promise<number>;
   /** Failed changes by kind, the most frequent first, among the latest 100,000; null is every table. */
@@ -48,25 +51,27 @@ interface Slice {
   readonly offset: number;
 }
 
-export interface MappingProgress {
-  readonly mappingId: string;
+/** How far a mapping is. */
+export const mappingProgress = z.object({
+  mapping_id: z.string(),
   /** The first load has ended. */
-  readonly loaded: boolean;
+  loaded: z.boolean(),
   /** Records that the org counted when the first load that goes on began; null: none goes on, or it has not asked yet. */
-  readonly recordsToLoad: number | null;
-  readonly lastPullAt: Date | null;
-  readonly lastRunAt: Date | null;
-  readonly rowsSynced: number;
-  readonly apiCalls: Readonly<Record<string, number>>;
+  records_to_load: z.nullable(z.int()),
+  last_pull_at: nullableTimestamp(),
+  last_run_at: nullableTimestamp(),
+  rows_synced: z.int(),
+  api_calls: z.record(z.string(), z.int()),
   /** Changes that wait or are being sent. */
-  readonly waiting: number;
+  waiting: z.int(),
   /** When the oldest of them was captured; null: none waits. */
-  readonly oldestWaitingAt: Date | null;
+  oldest_waiting_at: nullableTimestamp(),
   /** Changes that Salesforce refused, as the totals have them. */
-  readonly failed: number;
-  readonly heldDeletes: number;
-  readonly inboundErrors: number;
-}
+  failed: z.int(),
+  held_deletes: z.int(),
+  inbound_errors: z.int(),
+});
+export type MappingProgress = CamelCased<typeof mappingProgress>;
 
 export interface Lag {
   readonly p50: number;
@@ -103,40 +108,45 @@ export interface Throughput {
   readonly cyclesFrom: Date | null;
 }
 
+/** The changed columns on one side, as texts; null where there is no such side. */
+const columns = z.nullable(z.record(z.string(), z.nullable(z.string())));
+
 /** A change as the trigger log has it: what was captured, and what became of it. */
-export interface ChangeStory {
-  readonly id: number;
-  readonly tableName: string;
-  readonly recordId: number;
-  readonly sfid: string | null;
-  readonly action: Action;
-  readonly state: State;
-  /** The columns' values before, those that changed; null for an insert. */
-  readonly old: Readonly<Record<string, string | null>> | null;
-  readonly values: Readonly<Record<string, string | null>> | null;
-  readonly createdAt: Date;
-  readonly sentAt: Date | null;
-  readonly processedAt: Date | null;
-  /** Attempts that counted; a change is given up after five. */
-  readonly attempts: number;
+export const capturedChange = z.object({
+  id: z.int(),
+  table_name: z.string(),
+  record_id: z.int(),
+  sfid: z.nullable(z.string()),
+  action: z.enum(ACTIONS),
+  state: z.enum(STATES),
+  old: columns,
+  values: columns,
+  created_at: timestamp(),
+  sent_at: nullableTimestamp(),
+  synced_at: nullableTimestamp(),
+  /** Attempts that counted; the fifth is the last. */
+  attempts: z.int(),
   /** Not sent before; null: as soon as can be. */
-  readonly dueAt: Date | null;
-  readonly message: string | null;
-  /** Held back by the delete breaker. */
-  readonly isHeld: boolean;
-  /** A newer state of its row has overruled it: it is not tried again. */
-  readonly isSuperseded: boolean;
-}
+  due_at: nullableTimestamp(),
+  /** What Salesforce, or the row, said last. */
+  message: z.nullable(z.string()),
+  /** The delete breaker holds it back until somebody confirms. */
+  held: z.boolean(),
+  /** A newer change of its row has overruled it: it is not tried again. */
+  superseded: z.boolean(),
+});
+export type CapturedChange = CamelCased<typeof capturedChange>;
 
 /** Failed changes of one table and action whose errors differ in nothing but names, numbers and ids. */
-export interface FailureKind {
-  readonly fingerprint: string;
-  readonly tableName: string;
-  readonly action: Action;
-  readonly sample: string;
-  readonly count: number;
-  readonly lastAt: Date;
-}
+export const failureKind = z.object({
+  fingerprint: z.string(),
+  table_name: z.string(),
+  action: z.string(),
+  sample: z.string(),
+  count: z.int(),
+  last_at: timestamp(),
+});
+export type FailureKind = CamelCased<typeof failureKind>;
 
 export interface FailedChanges {
   /** Trigger-log id. */
@@ -151,41 +161,52 @@ export interface FoundFailed {
   readonly idsByMapping: ReadonlyMap<string, readonly number[]>;
 }
 
-export interface Retried {
-  readonly retried: number;
-  /** Failed changes of this kind that could be retried and were not, because of the limit. */
-  readonly remaining: number;
-}
+/** What became of a retry: how many changes wait again, and how many more could be retried, for one call has a limit. */
+export const retriedView = z.object({ retried: z.int(), remaining: z.int() });
+export type Retried = CamelCased<typeof retriedView>;
 
-export interface InboundError {
-  readonly mappingId: string;
-  readonly sfid: string;
-  readonly error: string;
-  readonly attempts: number;
-  readonly firstAt: Date;
-  readonly lastAt: Date;
-}
+/** A record that could not become a row. */
+export const inboundErrorView = z.object({
+  mapping_id: z.string(),
+  sf_object: z.nullable(z.string()),
+  sfid: z.string(),
+  error: z.string(),
+  attempts: z.int(),
+  first_at: timestamp(),
+  last_at: timestamp(),
+});
 
-/** A delete that waits for somebody's word. */
-export interface HeldDelete {
-  /** What would be deleted: the row, because its record was; or the record, because its row was. */
-  readonly deletes: "row" | "record";
-  readonly sfid: string | null;
+/** The same without what the configuration knows. */
+export const inboundError = z.omit(inboundErrorView, { sf_object: true });
+export type InboundError = CamelCased<typeof inboundError>;
+
+/** A delete that the breaker holds back. */
+export const heldDelete = z.object({
+  /** What would be deleted: the row, for its record was deleted; or the record, for its row was. */
+  deletes: z.enum(["row", "record"]),
+  sfid: z.nullable(z.string()),
   /** The row's key; null where the row is known by its sfid alone. */
-  readonly recordId: number | null;
-  readonly at: Date;
-}
+  record_id: z.nullable(z.int()),
+  at: timestamp(),
+});
+export type HeldDelete = CamelCased<typeof heldDelete>;
 
-export interface Conflict {
-  readonly id: number;
-  readonly mappingId: string;
-  readonly sfid: string;
-  readonly recordId: number;
+/** A field that changed on both sides, and who won. */
+export const conflictView = z.object({
+  id: z.int(),
+  mapping_id: z.string(),
+  sf_object: z.nullable(z.string()),
+  sfid: z.string(),
+  record_id: z.int(),
   /** Column; null: the whole record. */
-  readonly field: string | null;
-  readonly base: string | null;
-  readonly postgres: string | null;
-  readonly salesforce: string | null;
-  readonly winner: string;
-  readonly at: Date;
-}
+  field: z.nullable(z.string()),
+  base: z.nullable(z.string()),
+  postgres: z.nullable(z.string()),
+  salesforce: z.nullable(z.string()),
+  winner: z.string(),
+  at: timestamp(),
+});
+
+/** The same without what the configuration knows. */
+export const conflict = z.omit(conflictView, { sf_object: true });
+export type Conflict = CamelCased<typeof conflict>;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { TokenRecord } from "../access/ports.ts";
+import { toSnakeCase } from "../model/snake-case.ts";
 import { SCOPES } from "../model/token.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
@@ -17,19 +18,8 @@ export const tokenView = z.object({
 });
 
 /** The same, from what is kept. */
-export function viewToken(token: TokenRecord, at: Date): z.infer<typeof tokenView> {
-  return {
-    id: token.id,
-    name: token.name,
-    owner: token.owner,
-    scopes: [...token.scopes],
-    state: stateOf(token, at),
-    created_at: token.createdAt.toISOString(),
-    valid_until: token.validUntil?.toISOString() ?? null,
-    revoked_at: token.revokedAt?.toISOString() ?? null,
-    last_used_at: token.lastUsedAt?.toISOString() ?? null,
-  };
-}
+export const viewToken = (token: TokenRecord, at: Date): z.infer<typeof tokenView> =>
+  toSnakeCase(tokenView, { ...token, state: stateOf(token, at) });
 
 function stateOf({ revokedAt, validUntil }: TokenRecord, at: Date): "valid" | "expired" | "revoked" {
   if (revokedAt !== null) return "revoked";

@@ -1,10 +1,9 @@
-import type { Action, State } from "../../model/change.ts";
+import { toCamelCase } from "../../model/snake-case.ts";
 import type { Span } from "../../model/span.ts";
-import type { ChangeStory, Throughput } from "../../settings/row-ports.ts";
+import { type CapturedChange, capturedChange, type Throughput } from "../../settings/row-ports.ts";
 import { readCycles } from "./cycle-counts.ts";
-import { instant, iso } from "./fence.ts";
+import { iso } from "./fence.ts";
 import type { Ask } from "./row-desk.ts";
-import type { Row } from "./session.ts";
 import { cut, type Metadata } from "./sql.ts";
 
 /** Changes that are looked at for a throughput, the latest ones. */
@@ -44,40 +43,19 @@ function throughputOf({ log, state }: Metadata): string {
 }
 
 /** One change; null: there is none of this id, or it was settled more than 31 days ago. */
-export async function readChange(ask: Ask, tables: Metadata, id: number): Promise<ChangeStory | null> {
+export async function readChange(ask: Ask, tables: Metadata, id: number): Promise<CapturedChange | null> {
   const [row] = await ask(
     `SELECT id, table_name, record_id, sfid, action, state, ${cutTexts("old")} AS old, ${cutTexts('"values"')} AS "values",
-       attempts, ${cut("sf_message")} AS sf_message, held, superseded,
-       ${iso("created_at")} AS created_at, ${iso("sent_at")} AS sent_at, ${iso("processed_at")} AS processed_at,
+       attempts, ${cut("sf_message")} AS message, held, superseded,
+       ${iso("created_at")} AS created_at, ${iso("sent_at")} AS sent_at, ${iso("processed_at")} AS synced_at,
        ${iso("due_at")} AS due_at
      FROM ${tables.log} WHERE id = $1`,
     [id],
   );
-  return row ? storyOf(row) : null;
+  return row ? toCamelCase(capturedChange, row) : null;
 }
 
 /** One side of a change, each long text of it cut. */
 const cutTexts = (side: string): string => `CASE WHEN jsonb_typeof(${side}) <> 'object' THEN ${side} ELSE (
          SELECT coalesce(jsonb_object_agg(key, CASE jsonb_typeof(value) WHEN 'string' THEN to_jsonb(${cut("value #>> '{}'")}) ELSE value END), '{}')
          FROM jsonb_each(${side})) END`;
-
-function storyOf(row: Row): ChangeStory {
-  return {
-    id: Number(row["id"]),
-    tableName: String(row["table_name"]),
-    recordId: Number(row["record_id"]),
-    sfid: row["sfid"] === null ? null : String(row["sfid"]),
-    action: row["action"] as Action,
-    state: row["state"] as State,
-    old: row["old"] as ChangeStory["old"],
-    values: row["values"] as ChangeStory["values"],
-    createdAt: new Date(String(row["created_at"])),
-    sentAt: instant(row, "sent_at"),
-    processedAt: instant(row, "processed_at"),
-    attempts: Number(row["attempts"]),
-    dueAt: instant(row, "due_at"),
-    message: row["sf_message"] === null ? null : String(row["sf_message"]),
-    isHeld: row["held"] === true,
-    isSuperseded: row["superseded"] === true,
-  };
-}

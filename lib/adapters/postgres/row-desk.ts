@@ -1,11 +1,19 @@
-import type { Action } from "../../model/change.ts";
+import { toCamelCase } from "../../model/snake-case.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
-import type { Conflict, InboundError, MappingProgress, RowDesk, RowDesks } from "../../settings/row-ports.ts";
+import {
+  conflict,
+  failureKind,
+  heldDelete,
+  inboundError,
+  mappingProgress,
+  type RowDesk,
+  type RowDesks,
+} from "../../settings/row-ports.ts";
 import { captureAllOf, captureExisting } from "./capture-existing.ts";
 import { readChange, readThroughput } from "./change-history.ts";
 import { hasSucceeded } from "./ended.ts";
 import { failureKinds, findFailed } from "./failed-changes.ts";
-import { instant, iso } from "./fence.ts";
+import { iso } from "./fence.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "./kept-sessions.ts";
 import { unlessUnprovisioned } from "./lease.ts";
 import { createOperations } from "./operate.ts";
@@ -27,7 +35,7 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
   const ask: Ask = (text, values = []) => unlessUnprovisioned(kept.query(text, values));
 
   return {
-    progress: async () => (await ask(progressOf(tables))).map(readProgress),
+    progress: async () => (await ask(progressOf(tables))).map((row) => toCamelCase(mappingProgress, row)),
 
     lag: async (mappingId) => {
       const [row] = await ask(lagOf(tables), [mappingId]);
@@ -46,32 +54,19 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
       return Number(row?.["rows"] ?? 0);
     },
 
-    failures: async (table) =>
-      (await ask(failureKinds(tables), [table])).map((row) => ({
-        fingerprint: String(row["fingerprint"]),
-        tableName: String(row["table_name"]),
-        action: row["action"] as Action,
-        sample: String(row["sample"]),
-        count: Number(row["count"]),
-        lastAt: new Date(String(row["last_at"])),
-      })),
+    failures: async (table) => (await ask(failureKinds(tables), [table])).map((row) => toCamelCase(failureKind, row)),
 
     findFailed: (which, limit) => findFailed(ask, tables, which, limit),
     retry: (mappingId, logIds) => operations.retryFailed(mappingId, logIds),
 
     inboundErrors: async (mappingId, { limit, offset }) =>
-      readPage(await ask(inboundErrorsOf(tables), [mappingId, limit, offset]), readInboundError),
+      readPage(await ask(inboundErrorsOf(tables), [mappingId, limit, offset]), (row) => toCamelCase(inboundError, row)),
 
     conflicts: async (mappingId, { limit, offset }) =>
-      readPage(await ask(conflictsOf(tables), [mappingId, limit, offset]), readConflict),
+      readPage(await ask(conflictsOf(tables), [mappingId, limit, offset]), (row) => toCamelCase(conflict, row)),
 
     heldDeletes: async (mappingId, { limit, offset }) =>
-      readPage(await ask(heldDeletesOf(tables), [mappingId, limit, offset]), (row) => ({
-        deletes: row["deletes"] === "row" ? "row" : "record",
-        sfid: row["sfid"] === null ? null : String(row["sfid"]),
-        recordId: row["record_id"] === null ? null : Number(row["record_id"]),
-        at: new Date(String(row["at"])),
-      })),
+      readPage(await ask(heldDeletesOf(tables), [mappingId, limit, offset]), (row) => toCamelCase(heldDelete, row)),
 
     confirmDeletes: async (mappingId, most) => {
       const [known] = await ask(`SELECT mapping_id FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
@@ -123,23 +118,6 @@ function heldDeletesOf({ heldDeletes, log, state }: Metadata): string {
   );
 }
 
-function readProgress(row: Row): MappingProgress {
-  return {
-    mappingId: String(row["mapping_id"]),
-    loaded: row["loaded"] === true,
-    recordsToLoad: typeof row["records_to_load"] === "number" ? row["records_to_load"] : null,
-    lastPullAt: instant(row, "last_pull_at"),
-    lastRunAt: instant(row, "last_run_at"),
-    rowsSynced: Number(row["rows_synced"]),
-    apiCalls: row["api_calls"] as Record<string, number>,
-    waiting: Number(row["waiting"]),
-    oldestWaitingAt: instant(row, "oldest_waiting_at"),
-    failed: Number(row["failed"]),
-    heldDeletes: Number(row["held_deletes"]),
-    inboundErrors: Number(row["inbound_errors"]),
-  };
-}
-
 const lagOf = (tables: Metadata): string => `
   SELECT to_json(percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY seconds)) AS seconds
   FROM (
@@ -174,33 +152,6 @@ const conflictsOf = ({ conflicts }: Metadata): string =>
 function readPage<Thing>(rows: readonly Row[], read: (row: Row) => Thing) {
   const filled = rows.filter((row) => row["id"] !== null);
   return { total: Number(rows[0]?.["total"] ?? 0), rows: filled.map(read) };
-}
-
-function readInboundError(row: Row): InboundError {
-  return {
-    mappingId: String(row["mapping_id"]),
-    sfid: String(row["sfid"]),
-    error: String(row["error"]),
-    attempts: Number(row["attempts"]),
-    firstAt: new Date(String(row["first_at"])),
-    lastAt: new Date(String(row["last_at"])),
-  };
-}
-
-function readConflict(row: Row): Conflict {
-  const text = (name: string): string | null => (row[name] === null ? null : String(row[name]));
-  return {
-    id: Number(row["id"]),
-    mappingId: String(row["mapping_id"]),
-    sfid: String(row["sfid"]),
-    recordId: Number(row["record_id"]),
-    field: text("field"),
-    base: text("base"),
-    postgres: text("postgres"),
-    salesforce: text("salesforce"),
-    winner: String(row["winner"]),
-    at: new Date(String(row["at"])),
-  };
 }
 
 /** The marks go, and so do the leases: whoever holds one now would write its marks back. */
