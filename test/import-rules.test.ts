@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { expect, test } from "vitest";
 import { type Import, readImports } from "./support/checks/imports.ts";
 
@@ -11,6 +12,12 @@ const SHARED = ["time", "reach", "asking", "ask-together", "pages-in-line", "ret
 
 /** What stands in `lib` beside the rooms. */
 const NOT_ROOMS = ["model", "http", "adapters", "infra", "cli", "console", "local"];
+
+/** The npm workspaces, and the files beside them that they use, which PostgreSQL's launcher and the instance use as well. */
+const WORKSPACES = {
+  "lib/local/cloud": ["clock", "folder-lock", "free-port", "guarded-child", "heap", "origin", "platform-package"],
+  "lib/local/org": ["folder-lock", "origin"],
+};
 
 test("the model imports nothing but itself", () => {
   expect(importsOf("lib/model/").filter(({ to }) => !to.startsWith("lib/model/"))).toEqual([]);
@@ -118,6 +125,42 @@ test("the local parts are imported by bin and tests alone, and import the deploy
   expect(strays).toEqual([]);
 });
 
+test.each(Object.entries(WORKSPACES))(
+  "the workspace %s imports itself, and of the rest these files alone: %j",
+  (folder, shared) => {
+    const outside = inLib(`${folder}/`).filter(({ to }) => !to.startsWith(`${folder}/`));
+
+    expect([...new Set(outside.map(({ to }) => to))].sort()).toEqual(shared.map((name) => `lib/local/${name}.ts`));
+  },
+);
+
+test.each(Object.keys(WORKSPACES))("the workspace %s depends on exactly the packages that it imports", (folder) => {
+  const { dependencies = {} } = manifestIn(folder);
+
+  expect(packagesOf(importsOf(`${folder}/`))).toEqual(Object.keys(dependencies).sort());
+});
+
+test("the product depends on exactly the packages that it imports, and what is deployed on no tool", () => {
+  const { dependencies = {}, devDependencies = {} } = manifestIn(".");
+  const product = IMPORTS.filter(({ from, isType }) => /^(bin|functions|lib)\//.test(from) && !isType);
+  const imported = packagesOf(product.filter(({ from }) => !/^lib\/(local|console)\//.test(from)));
+
+  // The build and the synthesis, which run where the project is installed whole, use tools as well.
+  expect(imported.filter((name) => !(name in devDependencies))).toEqual(Object.keys(dependencies).sort());
+  expect(packagesOf(deployed().filter(({ isType }) => !isType)).filter((name) => name in devDependencies)).toEqual([]);
+});
+
+test("a package has one exact version, whichever manifest names it", () => {
+  const manifests = [".", ...Object.keys(WORKSPACES)].map(manifestIn);
+  const named = manifests.flatMap(({ dependencies, devDependencies, optionalDependencies }) =>
+    Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies }),
+  );
+  const versions = Map.groupBy(named, ([name]) => name);
+
+  expect(named.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+  expect([...versions.values()].filter((asked) => new Set(asked.map(([, version]) => version)).size > 1)).toEqual([]);
+});
+
 test("nothing that runs imports a test", () => {
   const isOfTests = (file: string) => file.startsWith("test/") || file === "vitest.config.ts";
 
@@ -147,6 +190,20 @@ test("a circle of imports would be found", () => {
 
   expect(circles([edge("a", "b"), edge("b", "c"), edge("c", "a"), edge("c", "d")])).toEqual(["a > b > c > a"]);
 });
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+const manifestIn = (folder: string): Manifest => JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
+
+/** The packages of the registry among these imports. */
+function packagesOf(imports: readonly Import[]): string[] {
+  const packages = imports.filter(({ isPackage, to }) => isPackage && !isBuiltin(to));
+  return [...new Set(packages.map(({ to }) => to))].sort();
+}
 
 function importsOf(folder: string): Import[] {
   return IMPORTS.filter(({ from }) => from.startsWith(folder));
