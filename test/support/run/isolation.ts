@@ -1,6 +1,6 @@
 import type { LogLine } from "../../../lib/local/cloud/lambda/log.ts";
 
-/** With ISOLATE=1 (`npm run test:isolated`) each function of a bridge runs alone, under the policy of its template. */
+/** With ISOLATE=1 (the part "isolated" of `npm run test:long`) each function of a bridge has only what its template allows. */
 export const ISOLATES = process.env["ISOLATE"] === "1";
 
 /** Fails when a function was refused something, also where a second attempt or a sweep has hidden it. */

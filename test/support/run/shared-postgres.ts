@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { type Postgres, startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
+import { startOlderPostgres } from "./older-postgres.ts";
 import { keepSecret, passwordIn, refuseSecrets } from "./secrets.ts";
 
 declare module "vitest" {
@@ -17,12 +18,16 @@ declare module "vitest" {
 /** Speed instead of durability: what these tests write need not outlive the machine. */
 const FAST = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
 
-/** Starts one PostgreSQL for the whole run when the first test file asks for it, and ends it after the last. */
+/**
+ * Starts one PostgreSQL for the whole run when the first test file asks for it, and ends it after the last. It is the
+ * embedded one, or that of POSTGRES_PROGRAMS, the folder of another version's `initdb` and `postgres`.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = mkdtempSync(join(tmpdir(), "bridge-postgres-"));
+  const programs = process.env["POSTGRES_PROGRAMS"];
   let starting: Promise<Postgres> | undefined;
   const desk = createServer(async (_, response) => {
-    starting ??= startPostgres({ dataDir, settings: FAST });
+    starting ??= programs ? startOlderPostgres(programs, dataDir, FAST) : startPostgres({ dataDir, settings: FAST });
     await starting.then(
       ({ url }) => response.end(url),
       (error: unknown) => response.writeHead(500).end(String(error)),

@@ -17,6 +17,8 @@ export interface TestDatabase {
 interface Server {
   readonly url: string;
   readonly client: Client;
+  /** 180004 is 18.4. */
+  readonly version: number;
 }
 
 /**
@@ -32,11 +34,12 @@ export async function createTestDatabase({
   readonly asOrdinaryRole?: boolean;
 } = {}): Promise<TestDatabase> {
   server ??= openServer();
-  const { url: serverUrl, client } = await server;
+  const { url: serverUrl, client, version } = await server;
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   const template = like ? nameOf(like) : "template0";
-  // Copying files takes half as long as logging each of their pages, which is what is done by default.
-  await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
+  // Copying files takes half as long as logging each of their pages, which is what is done by default since 15.
+  const strategy = version >= 150_000 ? "STRATEGY file_copy" : "";
+  await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} ${strategy}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   const superuserUrl = url.href;
@@ -71,7 +74,10 @@ async function openServer(): Promise<Server> {
   // It ends with the test file's process, which it does not keep from ending.
   const { stream } = client.connection;
   if (stream instanceof Socket) stream.unref();
-  return { url, client };
+  const { rows } = await client.query<{ version: number }>(
+    "SELECT current_setting('server_version_num')::int AS version",
+  );
+  return { url, client, version: rows[0]?.version ?? 0 };
 }
 
 /** Whoever drops a database with connections looks only every 100 ms whether they have ended. */

@@ -1,0 +1,72 @@
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Client } from "pg";
+import { freePort } from "../../../lib/local/free-port.ts";
+import { startGuarded } from "../../../lib/local/guarded-child.ts";
+import { END_SIGNALS } from "../../../lib/local/postgres/end-orphan.ts";
+import { postgresUser } from "../../../lib/local/postgres/programs.ts";
+import type { Postgres } from "../../../lib/local/postgres/start-postgres.ts";
+
+const OWNER = "bridge";
+
+/** Starts a new server with the programs of another PostgreSQL that this machine has. */
+export async function startOlderPostgres(
+  programs: string,
+  dataDir: string,
+  more: Readonly<Record<string, string>>,
+): Promise<Postgres> {
+  const user = postgresUser();
+  const environment = { ...process.env, LC_ALL: "C" };
+  const cluster = join(dataDir, "cluster");
+  const passwordFile = join(dataDir, "password");
+  const logFile = join(dataDir, "postgres.log");
+  const password = randomBytes(24).toString("base64url");
+  chmodSync(dataDir, 0o711); // the server may run as another user
+  mkdirSync(cluster, { mode: 0o700 });
+  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
+  if (user) for (const path of [cluster, passwordFile]) chownSync(path, user.uid, user.gid);
+  const access = [`--username=${OWNER}`, `--pwfile=${passwordFile}`, "--auth=scram-sha-256"];
+  await promisify(execFile)(
+    join(programs, "initdb"),
+    ["--pgdata", cluster, "--encoding=UTF8", "--no-locale", "--no-sync", ...access],
+    { cwd: cluster, env: environment, ...user },
+  );
+
+  const port = await freePort(0);
+  const settings = { listen_addresses: "127.0.0.1", unix_socket_directories: "", max_connections: "200", ...more };
+  const child = await startGuarded({
+    name: `the PostgreSQL of ${programs}`,
+    command: join(programs, "postgres"),
+    args: [
+      ...["-D", cluster, "-p", String(port)],
+      ...Object.entries({ timezone: "UTC", ...settings }).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+    ],
+    environment,
+    ...(user && { user }),
+    folder: cluster,
+    endSignals: END_SIGNALS,
+    pidFile: join(dataDir, "postgres.pid"),
+    logFile,
+  });
+  await child.printed(/database system is ready to accept connections/);
+  const urlOf = (database: string) => `postgresql://${OWNER}:${password}@127.0.0.1:${port}/${database}`;
+  const client = new Client({ connectionString: urlOf("postgres") });
+  await client.connect();
+  await client.query(`CREATE DATABASE ${OWNER}`).finally(() => client.end());
+  return { url: urlOf(OWNER), logFile, exited: child.exited, close: () => child.stop() };
+}
+
+/** The folder of this version's programs, by POSTGRES_15 and its like or where packages put it. */
+export function findPostgres(version: number): string | undefined {
+  const named = process.env[`POSTGRES_${version}`];
+  if (named) return named;
+  return [
+    `/usr/lib/postgresql/${version}/bin`,
+    `/usr/pgsql-${version}/bin`,
+    `/opt/homebrew/opt/postgresql@${version}/bin`,
+    `/usr/local/opt/postgresql@${version}/bin`,
+  ].find((folder) => existsSync(join(folder, "initdb")));
+}
