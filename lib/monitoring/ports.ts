@@ -10,8 +10,7 @@ export interface Monitoring {
 
 /**
  * One customer's database, for one request; disposing it gives its connection back. Every question is answered within the
- * read deadline of 15 s or rejects with `DatabaseUnavailable`. Pages far back take two questions to four; one of the whole
- * log is given up when its place was not found within 10 s. Pages wait for their turn before. A schema that nothing was
+ * read deadline of 15 s or rejects with `DatabaseUnavailable`. Pages far back take two questions. A schema that nothing was
  * provisioned in yet answers like an empty one.
  */
 export interface MonitoredDatabase extends AsyncDisposable {

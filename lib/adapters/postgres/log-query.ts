@@ -16,27 +16,11 @@ export interface LogFilter {
  * keeps, waiting ones live, so the total costs what waits, not what was ever logged.
  */
 export function logPage(tables: Metadata, filter: LogFilter, columns: string): string {
-  const { state, table } = filter;
-  const isWhole = state === null && table === null;
-  const page = isWhole ? pageFrom(tables, columns, newest(tables)) : pageOf(tables, columns, firstIds(tables, filter));
+  const page = pageOf(tables, columns, firstIds(tables, filter));
   return `SELECT ${written(page)} AS rows, ${total(tables, filter)} AS total`;
 }
 
-/** Rows of the whole log without the total, from the one that lies `$2` rows after where the walk begins. */
-export function logRowsFrom(tables: Metadata, columns: string, walk: Walk): string {
-  return `SELECT ${written(pageFrom(tables, columns, WALKS[walk](tables)))} AS rows`;
-}
-
-/** Where a walk to a row begins: at the newest one, the oldest, or the first one whose id is less than `$3`. */
-export type Walk = "newest" | "oldest" | "milestone";
-
-const WALKS: Record<Walk, (tables: Metadata) => string> = {
-  newest,
-  oldest: ({ log }) => `(SELECT id FROM ${log} ORDER BY id LIMIT 1 OFFSET $2::bigint)`,
-  milestone: ({ log }) => `(SELECT id FROM ${log} WHERE id < $3::bigint ORDER BY id DESC LIMIT 1 OFFSET $2::bigint)`,
-};
-
-/** Rows of a part of the log without the total, counted from the newest row on (DESC) or from the oldest (ASC). */
+/** A page without the total, counted from the newest row on (DESC) or from the oldest (ASC). */
 export function logRows(tables: Metadata, filter: LogFilter, columns: string, order: Order): string {
   return `SELECT ${written(pageOf(tables, columns, pageOfIds(tables, filter, order)))} AS rows`;
 }
@@ -72,9 +56,7 @@ export const ERROR_COLUMNS = `${BEGINNING}, coalesce(${cut("l.sf_message")}, '')
 const written = (page: string): string =>
   `(SELECT string_agg(row_to_json(item)::text, ',') FROM (${page} ORDER BY id DESC) AS item)`;
 
-/** The number of all rows, as an expression. */
-export const wholeTotal = (tables: Metadata): string => total(tables, { state: null, table: null });
-
+/** The number of rows, as an expression. */
 function total(tables: Metadata, filter: LogFilter): string {
   switch (filter.state) {
     case null:
@@ -102,17 +84,7 @@ const pendingTotal = (tables: Metadata, filter: LogFilter): string =>
 
 type Order = "ASC" | "DESC";
 
-/** The rows of a page of the whole log, from its first one on. */
-const pageFrom = (tables: Metadata, columns: string, first: string): string =>
-  `SELECT * FROM (
-    SELECT ${columns} FROM ${tables.log} l WHERE l.id <= ${first} ORDER BY l.id DESC LIMIT $1::bigint) AS page`;
-
-/** The id of a page's first row, counted from the newest. */
-function newest({ log }: Metadata): string {
-  return `(SELECT id FROM ${log} ORDER BY id DESC LIMIT 1 OFFSET $2::bigint)`;
-}
-
-/** The rows of a page of a part of the log, by their ids: as an array PostgreSQL 17 finds them in one walk of the key. */
+/** The rows of a page, by their ids: as an array PostgreSQL 17 finds them in one walk of the key. */
 const pageOf = ({ log }: Metadata, columns: string, ids: string): string =>
   `SELECT ${columns} FROM ${log} l WHERE l.id = ANY (ARRAY(${ids}))`;
 
@@ -135,7 +107,8 @@ const REACH = "$1::bigint + $2::bigint";
 /** Each branch reads an index that is in the page's order, or the key, or the indexes of the few rows that wait. */
 function pageOfIds(tables: Metadata, filter: LogFilter, order: Order): string {
   const cut = (rows: string) => `SELECT id FROM ${rows} ORDER BY id ${order} LIMIT $1::bigint OFFSET $2::bigint`;
-  const { state } = filter;
+  const { state, table } = filter;
+  if (state === null && table === null) return cut(tables.log);
   if (state === "SUCCESS" || state === "FAILED") return cut(`${tables.log} l WHERE ${settled(state, filter)}`);
   if (state !== null) return cut(`(${waitingIds(tables, filter)}) AS waiting`);
 

@@ -1,7 +1,6 @@
-import { Client, escapeLiteral } from "pg";
+import { escapeLiteral } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod/mini";
-import { pagesInLine } from "../../../lib/adapters/pages-in-line.ts";
 import { postgresMonitoring } from "../../../lib/adapters/postgres/monitoring.ts";
 import { activityRow, errorRow } from "../../../lib/http/contract.ts";
 import { STATES } from "../../../lib/model/change.ts";
@@ -187,31 +186,6 @@ describe("a long trigger log", () => {
   });
 });
 
-test("a page far back is counted once, and then read near to it, wherever the next one is", async () => {
-  const customer = await createCustomer();
-  await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
-  await customer.sql(
-    `INSERT INTO salesforce._trigger_log (state, last_operation, action, table_name, record_id, processed_at)
-     SELECT 'SUCCESS', 'UPDATED', 'UPDATE', 'contact', n, now() FROM generate_series(1, 60000) AS n`,
-  );
-  await customer.sql("INSERT INTO salesforce._bridge_totals (table_name, success) VALUES ('contact', 60000)");
-  const readPage = (offset: number) =>
-    asking(customer.url, (database) => database.listActivity({ state: null, table: null, limit: 10, offset }));
-  const endSessions = `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
-    WHERE datname = current_database() AND application_name = 'bridge'`;
-  await readPage(30_000);
-  await readPage(30_000); // what is not known is walked, and known then
-  await customer.sql(endSessions);
-  await customer.sql("SELECT pg_stat_reset()");
-
-  const pages = [await readPage(30_000), await readPage(45_000), await readPage(20_017)];
-  await customer.sql(endSessions);
-
-  expect(pages.map((page) => idsOf(page)[0])).toEqual([30_000, 15_000, 39_983]);
-  expect(await rowsReadOfTheLog(customer)).toBeLessThan(3 * 300);
-  await customer.close();
-});
-
 test("a page of all that succeeded reads no more of the log than lies before its end, however much waits", async () => {
   const customer = await createCustomer();
   await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
@@ -321,42 +295,6 @@ describe("a database that cannot be asked", () => {
     );
 
     expect(await asking(customer.url, (database) => database.check())).toMatchObject({ waitingRows: 0 });
-    await customer.close();
-  });
-});
-
-describe("a database that is asked for many pages at once", () => {
-  /** A transaction that keeps every page waiting; commits when it is disposed. */
-  async function holdBack({ url }: Customer): Promise<AsyncDisposable> {
-    const holder = new Client({ connectionString: url });
-    await holder.connect();
-    await holder.query("BEGIN; LOCK TABLE salesforce._trigger_log IN ACCESS EXCLUSIVE MODE");
-    return { [Symbol.asyncDispose]: () => holder.end() };
-  }
-  const waiting = `SELECT count(*)::int AS pages FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%_trigger_log%'`;
-  const sessions = `SELECT count(*)::int AS sessions FROM pg_stat_activity
-    WHERE datname = current_database() AND application_name = 'bridge'`;
-
-  test("reads three of them at a time, keeps no session for those who wait, and reads every one in the end", async () => {
-    const customer = await createCustomer();
-    const patient = postgresMonitoring(
-      () => new Date(),
-      () => pagesInLine(600_000),
-    );
-    const read = async () => {
-      await using database = await patient.open({ url: customer.url, schema: "salesforce" });
-      return (await database.listActivity({ state: null, table: null, limit: 1, offset: 0 })).total;
-    };
-    const holder = await holdBack(customer);
-    const pages = Array.from({ length: 12 }, read);
-    await expect.poll(() => customer.sql(waiting)).toEqual([{ pages: 3 }]);
-
-    expect(await customer.sql(sessions)).toEqual([{ sessions: 3 }]);
-    expect(await asking(customer.url, (database) => database.isCycleRunning("map_1"))).toBe(false);
-    await holder[Symbol.asyncDispose]();
-
-    expect(await Promise.all(pages)).toEqual(Array(12).fill(0));
     await customer.close();
   });
 });
