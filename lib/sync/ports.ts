@@ -324,11 +324,6 @@ export interface Provisioner {
   }>;
   /** Brings the metadata tables of the mapping's workspace to this version; those of a newer one stay as they are. */
   migrate(mapping: Mapping): Promise<void>;
-  /**
-   * Builds what the log of the mapping's workspace lacks of its indexes and triggers, and takes away what nobody needs, beside
-   * its writers; takes minutes where it is large. Rejects where a writer is in the way for longer than others may wait.
-   */
-  indexLog(mapping: Mapping): Promise<void>;
   /** Ends capture and forgets the mapping's state; table and rows stay. */
   retire(mapping: Mapping): Promise<void>;
 }

@@ -60,18 +60,11 @@ export async function provisionMapping(needs: ProvisionNeeds, message: Provision
   await drain(needs, workspaceId);
 }
 
-/**
- * Once a day: what a newer version of the service has changed in the schema, then what Salesforce has in the object; at
- * last what may take long, and only makes the engine faster: tomorrow's look tries it again.
- */
+/** Once a day: what a newer version of the service has changed in the schema, then what Salesforce has in the object. */
 async function lookAfter(needs: ProvisionNeeds, mapping: Mapping): Promise<void> {
   const { provisioner } = await needs.provisioner(mapping.workspaceId);
   await provisioner.migrate(mapping);
   await followObject(needs, mapping);
-  await provisioner.indexLog(mapping).catch((error: unknown) => {
-    const { workspaceId: workspace_id, id: mapping_id } = mapping;
-    needs.log({ level: "warn", event: "log not indexed", workspace_id, mapping_id, reason: String(error) });
-  });
 }
 
 /** A deleted mapping's schedule goes, then its triggers; its table and rows stay. */

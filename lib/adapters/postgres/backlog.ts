@@ -30,19 +30,13 @@ export function waitingNow({ counted }: BacklogMemory, now: Date): Waiting {
 
 /**
  * A SELECT of one `Waiting` over the whole log. What is held, deletes alone, is counted by itself, so that the rest is
- * looked for where claims have looked before (`isOrdered`): they mark what is dead there, and by an index that they don't
- * read each count would pass over all that was settled since the last vacuum, as it does over deletes alone.
+ * looked for where claims have looked before: they mark what is dead there, and by an index that they don't read each
+ * count would pass over all that was settled since the last vacuum, as it does over deletes alone.
  */
-export const countWaiting = ({ log }: Metadata, isOrdered: boolean): string => {
-  const oldest = (when: string) => `coalesce(extract(epoch FROM clock_timestamp() - ${when}), 0)`;
-  if (!isOrdered) {
-    return `SELECT jsonb_build_object('queueDepth', count(*) FILTER (WHERE state = 'NEW'),
-       'oldestWaitingSeconds', ${oldest("min(created_at) FILTER (WHERE NOT held)")})
-     FROM ${log} WHERE processed_at IS NULL`;
-  }
-  return `SELECT jsonb_build_object('queueDepth', new_ones + held_ones, 'oldestWaitingSeconds', ${oldest("first_at")})
+export const countWaiting = ({ log }: Metadata): string =>
+  `SELECT jsonb_build_object('queueDepth', new_ones + held_ones,
+       'oldestWaitingSeconds', coalesce(extract(epoch FROM clock_timestamp() - first_at), 0))
      FROM (SELECT count(*) FILTER (WHERE state = 'NEW') AS new_ones, min(created_at) AS first_at
            FROM ${log} WHERE processed_at IS NULL AND NOT held) AS others,
        (SELECT count(*) AS held_ones FROM ${log}
         WHERE processed_at IS NULL AND action = 'DELETE' AND held AND state = 'NEW') AS held_deletes`;
-};

@@ -16,8 +16,6 @@ export interface Asked {
   readonly besides: readonly string[];
   /** Whether many changes may be claimed by reading them. */
   readonly mayRead: boolean;
-  /** Whether what waits can be read in its order. */
-  readonly isOrdered: boolean;
 }
 
 /** What was found, and whether the rows that came with it are all that wait of it. */
@@ -66,13 +64,13 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
       SELECT c.id, c.record_id, c.action, coalesce(pg_column_size(c."values"), 0) AS packed,
         CASE WHEN pg_column_size(c."values") <= ${INLINE_BYTES} THEN ${unpacked(`c."values"`)} END AS bytes
       FROM ${tables.log} c
-      WHERE ${waits("c", table, asked.isOrdered)} AND c.id > ${asked.after}
+      WHERE ${waits("c", table)} AND c.id > ${asked.after}
         AND c.state = 'NEW' AND (c.due_at IS NULL OR c.due_at <= ${time(asked.now)})
         AND CASE WHEN (SELECT first_by_key = '{}' FROM blocking) THEN true ELSE
           NOT (SELECT first_by_key FROM blocking) ? ('row ' || c.record_id)
           AND NOT EXISTS (SELECT FROM unnest(${keysOf("c", mapped)}) AS key
             WHERE ((SELECT first_by_key FROM blocking) ->> key)::bigint < c.id) END
-      ORDER BY ${logOrder("c", asked.isOrdered)} LIMIT ${asked.limit}
+      ORDER BY ${logOrder("c")} LIMIT ${asked.limit}
     ), beyond AS MATERIALIZED (
       -- The first that does not fit. Read row by row up to it, so no large value behind it is unpacked.
       SELECT id FROM (

@@ -62,9 +62,7 @@ export async function claim(bench: Workbench, lease: Lease, wanted: Wanted): Pro
   const mapped = bench.mapped(lease);
   const { limit, besides, onlyRead } = wanted;
   const looking = (after: number, mayRead: boolean) =>
-    unsorted(
-      claimStatement(tables, mapped, { now: now(), limit, after, besides, mayRead, isOrdered: bench.isOrdered() }),
-    );
+    unsorted(claimStatement(tables, mapped, { now: now(), limit, after, besides, mayRead }));
   const then = [lockOwedRows(bench, mapped), ...looking(wanted.after, wanted.mayRead)];
 
   return await fenced(bench, lease, { silent: true, then }, async ([owed = [], , first = []]) => {

@@ -1,12 +1,9 @@
 import { CYCLES_KEPT_MINUTES, cyclesFrom, type Span } from "../../model/span.ts";
 import type { CycleStep, Throughput } from "../../settings/row-ports.ts";
 import type { Ask } from "./row-desk.ts";
-import { literal, type Metadata } from "./sql.ts";
+import type { Metadata } from "./sql.ts";
 
 const COUNTS = ["well", "failed", "stopped", "pulled", "accepted", "refused"] as const;
-
-/** Whether the schema counts cycles, as an SQL condition: one of the version before does not until the daily look. */
-export const hasCounts = ({ cycles }: Metadata): string => `to_regclass(${literal(cycles)}) IS NOT NULL`;
 
 /**
  * A further part of a WITH clause that adds a `CycleCount` to its minute. `ended` names the part that tells the mapping

@@ -8,8 +8,6 @@ export interface Workbench {
   readonly session: Session;
   readonly schema: string;
   readonly tables: Metadata;
-  /** Whether what waits can be read in its order (`log-index.ts`). */
-  readonly isOrdered: () => boolean;
   /** How many rows have refused to be told what became of their changes, and the SQLSTATE of one. */
   readonly untold: { rows: number; sqlState: string | null };
   /** The rows that changes have failed of since the cycle's lease was taken: a spike counts each once. */

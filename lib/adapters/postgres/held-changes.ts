@@ -54,13 +54,12 @@ async function holdAfter(bench: Workbench, mapped: MappedTable, id: number): Pro
   return "more";
 }
 
-function holding({ tables, now, isOrdered }: Workbench, { shape }: MappedTable, after: number): string {
-  const ordered = isOrdered();
+function holding({ tables, now }: Workbench, { shape }: MappedTable, after: number): string {
   return `WITH held AS (
       UPDATE ${tables.log} SET held = true, updated_at = ${literal(now().toISOString())} WHERE id = ANY (ARRAY(
-        SELECT l.id FROM ${tables.log} l WHERE ${waits("l", literal(shape.table), ordered)} AND l.id > ${after}
+        SELECT l.id FROM ${tables.log} l WHERE ${waits("l", literal(shape.table))} AND l.id > ${after}
           AND l.state = 'NEW' AND l.action = 'DELETE' AND l.sfid IS NOT NULL AND NOT l.confirmed AND l.due_at IS NULL
-        ORDER BY ${logOrder("l", ordered)} LIMIT ${HELD_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED))
+        ORDER BY ${logOrder("l")} LIMIT ${HELD_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED))
       RETURNING id
     ) SELECT max(id) AS last FROM held`;
 }

@@ -12,23 +12,23 @@ import {
 } from "../../sync/ports.ts";
 import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "./backlog.ts";
 import { captureSigns, isCaptured, readCaptureOff } from "./capture-check.ts";
-import { addCount, hasCounts } from "./cycle-counts.ts";
+import { addCount } from "./cycle-counts.ts";
 import { instant, iso, leaseTable, lockState, renewal, type Workbench } from "./fence.ts";
 import type { Layout, MappedTable } from "./layout.ts";
-import { hasOrder, waits } from "./log-index.ts";
+import { waits } from "./log-index.ts";
 import { loadMark, pullMarksToSet } from "./marks.ts";
 import { sqlState } from "./patience.ts";
 import { mayBeRowless, pruneOrphans, pruneRowless, pruneSettled } from "./retention.ts";
 import type { Row } from "./session.ts";
 import { isOfTable, type Metadata } from "./sql.ts";
 
-type Bench = Omit<Workbench, "mapped" | "isOrdered">;
+type Bench = Omit<Workbench, "mapped">;
 
 /** Takes the lease of a mapping if it is free, and tells where the mapping stands; one round trip. */
 export async function begin(
   { session, schema, tables, now, failedRows }: Bench,
   request: BeginRequest,
-): Promise<Begun & { readonly mapped?: MappedTable; readonly countsCycles?: boolean; readonly isOrdered?: boolean }> {
+): Promise<Begun & { readonly mapped?: MappedTable }> {
   const { mappingId, work, configVersion, owner, slot, leaseSeconds } = request;
   const [row] = await unlessUnprovisioned(
     session.query(beginStatement(schema, tables, work), [mappingId, configVersion, slot, owner, leaseSeconds, now()]),
@@ -58,8 +58,6 @@ export async function begin(
     heldDeletes: Number(row["held_deletes"]),
     rereads: (row["rereads"] ?? []) as readonly string[],
     mapped: { shape, layout: row["layout"] as Layout },
-    countsCycles: row["counts_cycles"] === true,
-    isOrdered: row["is_ordered"] === true,
   };
 }
 
@@ -103,8 +101,7 @@ function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): 
     SELECT s.mapping_id IS NOT NULL AS known, l.config_version < $2 AS is_behind, l.config_version = $2 AS same_version, l.slot >= $3::bigint AS slot_taken,
       taken.fence, s.shape, s.layout, ${iso("s.position")} AS position, ${iso("s.slow")} AS slow,
       ${iso("s.deleted")} AS deleted, lo.load, ${iso("s.last_pull_at")} AS last_pull_at,
-      ${hasOrder(tables)} AS is_ordered,
-      CASE WHEN ${hasOrder(tables)} THEN ${anyDue(tables, true)} ELSE ${anyDue(tables, false)} END AS changes,
+      ${anyDue(tables)} AS changes,
       EXISTS (SELECT FROM ${tables.inHand} h WHERE h.table_name = s.table_name)
         OR EXISTS (SELECT FROM ${tables.log} o WHERE ${isOfTable("o", "s.table_name")} AND o.row_owed
           AND (o.due_at IS NULL OR o.due_at <= $6))
@@ -116,7 +113,7 @@ function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): 
         WHERE mapping_id = $1 AND retry_at <= $6 ORDER BY retry_at LIMIT ${REREADS_AT_ONCE}) e) AS rereads,
       EXISTS (SELECT FROM ${tables.outbox})
         ${work === "cycle" ? `OR (taken.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox,
-      ${hasCounts(tables)} AS counts_cycles, ${captureSigns(schema, "s")} AS capture_signs
+      ${captureSigns(schema, "s")} AS capture_signs
     FROM (SELECT $1::text AS mapping_id) asked
     LEFT JOIN ${tables.state} s ON s.mapping_id = asked.mapping_id
     LEFT JOIN ${leases} l ON l.mapping_id = asked.mapping_id
@@ -125,8 +122,8 @@ function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): 
 }
 
 /** Whether anything of the table can be claimed. Parameter: time. */
-const anyDue = ({ log }: Metadata, isOrdered: boolean): string =>
-  `EXISTS (SELECT FROM ${log} c WHERE ${waits("c", "s.table_name", isOrdered)} AND c.state = 'NEW'
+const anyDue = ({ log }: Metadata): string =>
+  `EXISTS (SELECT FROM ${log} c WHERE ${waits("c", "s.table_name")} AND c.state = 'NEW'
         AND (c.due_at IS NULL OR c.due_at <= $6))`;
 
 /** Rows that failed in a cycle which has ended, or will never end, become one event (spec 6.1). */
@@ -150,18 +147,13 @@ export async function renew({ session, tables }: Bench, lease: Lease, leaseSecon
 }
 
 /** Ends the cycle: marks, calls, spike, a little retention, and the lease is free; one round trip. */
-export async function finish(
-  bench: Workbench,
-  lease: Lease,
-  end: CycleEnd,
-  { backlog, countsCycles }: { readonly backlog: BacklogMemory; readonly countsCycles: boolean },
-): Promise<Finished> {
+export async function finish(bench: Workbench, lease: Lease, end: CycleEnd, backlog: BacklogMemory): Promise<Finished> {
   const { session, tables, now } = bench;
   const marks = pullMarksToSet(end.marks, 9);
   const { mappingIds = [], at = null } = end.unchanged ?? {};
   const pulledAt = end.pulledAt ?? (mappingIds.includes(lease.mappingId) ? at : null);
-  const waiting = isCountDue(backlog, now()) ? countWaiting(tables, bench.isOrdered()) : null;
-  const gained = countsCycles && end.count ? [JSON.stringify(end.count)] : [];
+  const waiting = isCountDue(backlog, now()) ? countWaiting(tables) : null;
+  const gained = end.count ? [JSON.stringify(end.count)] : [];
   const counted = gained.map(() => addCount(tables, "ended", `$${10 + marks.values.length}`, "$7")).join("");
   const [row] = await session.query<{
     still_ours: boolean;

@@ -1,7 +1,7 @@
 import { Failure } from "../../model/failure.ts";
 import { retry } from "../retry.ts";
 import { nameUnnamed } from "./in-hand.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { dropPruningTrigger, FIRST_VERSION, MIGRATIONS } from "./migrations.ts";
 import { moveLogAside } from "./move-log-aside.ts";
 import { secureFunctions } from "./own-functions.ts";
 import { isWorthWaiting } from "./patience.ts";
@@ -53,7 +53,8 @@ export async function migrate(
       );
       if (!row) throw new Error(`${meta} has lost its row; insert it again with this workspace's id`);
       refuseOthers(schema, workspaceId, row.workspace_id);
-      if (!leavesNewer) refuseNewer(schema, row.schema_version, migrations.length);
+      if (row.schema_version > 0) refuseUnreleased(schema, row.schema_version);
+      if (!leavesNewer) refuseNewer(schema, row.schema_version, newestOf(migrations));
       await moveOn(session, schema, row.schema_version, migrations);
     }),
   );
@@ -62,15 +63,16 @@ export async function migrate(
 async function moveOn(session: Session, schema: string, version: number, migrations: typeof MIGRATIONS): Promise<void> {
   const tables = metadata(schema);
   // Before anything is altered: naming reads what waits, which may take long, and whoever claims would stand behind a lock.
-  const [row] = await session.query<{ names: boolean }>("SELECT to_regclass($1) IS NOT NULL AS names", [tables.inHand]);
-  if (row?.names) await session.query(nameUnnamed(tables));
-  for (const migration of migrations.slice(version)) await session.script(migration(name(schema), tables));
-  if (!row?.names && migrations.length >= MIGRATIONS.length) await session.query(nameUnnamed(tables));
+  if (version > 0) await session.query(nameUnnamed(tables));
+  const missing = version === 0 ? migrations : migrations.slice(version - FIRST_VERSION + 1);
+  for (const migration of missing) await session.script(migration(name(schema), tables));
   // At each look, not once: an older version beside this one makes its functions as before, and so does a restored dump.
-  await session.script(secureFunctions(schema));
-  if (version >= migrations.length) return;
-  await session.query(`UPDATE ${tables.meta} SET schema_version = $1`, [migrations.length]);
+  await session.script(`${secureFunctions(schema)}${dropPruningTrigger(name(schema), tables)}`);
+  if (missing.length === 0) return;
+  await session.query(`UPDATE ${tables.meta} SET schema_version = $1`, [newestOf(migrations)]);
 }
+
+const newestOf = (migrations: typeof MIGRATIONS): number => FIRST_VERSION - 1 + migrations.length;
 
 const anothersLog = (schema: string) =>
   `the schema ${schema} has a _trigger_log that another product writes, most likely Heroku Connect; adopt what it has ` +
@@ -92,6 +94,13 @@ function refuseOthers(schema: string, workspaceId: string, owner: string): void 
   throw new Failure(
     "CONFLICT",
     `the schema ${schema} belongs to workspace ${owner}; give workspace ${workspaceId} another schema, or take this one over`,
+  );
+}
+
+function refuseUnreleased(schema: string, version: number): void {
+  if (version >= FIRST_VERSION) return;
+  throw new Error(
+    `the schema ${schema} has version ${version}, and this Bridge upgrades schemas from version ${FIRST_VERSION} on; install version 0.2.0 first, which brings it to version ${FIRST_VERSION} within a day, then this one`,
   );
 }
 

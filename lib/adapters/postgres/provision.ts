@@ -12,8 +12,6 @@ import { type CatalogTable, readTable } from "./catalog.ts";
 import { checkName } from "./identifiers.ts";
 import { buildMissingIndexes, newIndexes } from "./indexes.ts";
 import { type Layout, OWN_COLUMNS } from "./layout.ts";
-import { buildLogIndex } from "./log-index.ts";
-import { letPruningTell } from "./log-pruning.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS, migrate } from "./migrate.ts";
 import { secureFunctions } from "./own-functions.ts";
 import { isWorthWaiting, sqlState } from "./patience.ts";
@@ -44,12 +42,6 @@ export function createProvisioner(connection: PostgresConnection, now: () => Dat
       await withSession(connection, (session) =>
         migrate(session, connection.schema, mapping.workspaceId, { leavesNewer: true }),
       );
-    },
-    async indexLog() {
-      await withSession(connection, async (session) => {
-        await buildLogIndex(session, connection.schema);
-        await letPruningTell(session, connection.schema);
-      });
     },
     async retire(mapping) {
       await withSession(connection, (session) => retire(session, connection.schema, mapping));

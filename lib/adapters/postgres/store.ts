@@ -77,15 +77,11 @@ export function cycleStoreOn(
   const claims = createClaims();
   /** Once some had changed meanwhile, claims write. */
   let mayRead = true;
-  /** A schema that a version before has made may not have the table yet. */
-  let countsCycles = false;
-  let isOrdered = false;
   const bench: Workbench = {
     session,
     schema,
     tables,
     now,
-    isOrdered: () => isOrdered,
     untold: { rows: 0, sqlState: null },
     failedRows: new Set(),
     mapped: ({ mappingId }) => {
@@ -111,14 +107,7 @@ export function cycleStoreOn(
   return {
     begin: (request) =>
       inTurn(async () => {
-        const {
-          mapped,
-          countsCycles: counts = false,
-          isOrdered: ordered = false,
-          ...begun
-        } = await begin(bench, request);
-        countsCycles ||= counts;
-        isOrdered ||= ordered;
+        const { mapped, ...begun } = await begin(bench, request);
         if (mapped) known.set(request.mappingId, mapped);
         return begun;
       }),
@@ -170,7 +159,7 @@ export function cycleStoreOn(
         for (const { mappingId, mapped } of found) if (!known.has(mappingId)) known.set(mappingId, mapped);
         return found.map(({ mapped: _, ...pulse }) => pulse);
       }),
-    finish: (lease, end) => inTurn(() => finish(bench, lease, end, { backlog, countsCycles })),
+    finish: (lease, end) => inTurn(() => finish(bench, lease, end, backlog)),
     addCalls: (mappingId, apiCalls) => inTurn(() => addCalls(bench, mappingId, apiCalls)),
     outbox: (limit) => inTurn(() => outbox(bench, limit)),
     forget: (eventIds) => inTurn(() => forget(bench, eventIds)),

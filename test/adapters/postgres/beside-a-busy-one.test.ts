@@ -38,11 +38,7 @@ describe.each(OTHERS)("beside another mapping with many %s", (_, others) => {
   });
   const waits = values.state === "'NEW'";
 
-  test.each([
-    ["", "SELECT"],
-    [", also without the index of their order", "DROP INDEX salesforce._bridge_log_waiting_in_order"],
-  ])("an idle cycle reads none of them, but to count what waits%s", async (_, before) => {
-    await customer.sql(before);
+  test("an idle cycle reads none of them, but to count what waits", async () => {
     await customer.sql("SELECT pg_stat_reset()");
     const { store, lease } = await customer.cycle();
     await store.recover(lease);

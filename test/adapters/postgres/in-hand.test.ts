@@ -1,7 +1,4 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { migrate } from "../../../lib/adapters/postgres/migrate.ts";
-import { MIGRATIONS } from "../../../lib/adapters/postgres/migrations.ts";
-import { openSession } from "../../../lib/adapters/postgres/session.ts";
 import type { ClaimedChange } from "../../../lib/sync/ports.ts";
 import { type Customer, createCustomer, created, orgTime, pushAll, sfidOf } from "./customer.ts";
 
@@ -117,31 +114,6 @@ test("what is PENDING and was never named is found after the next look at the ma
   await store.recover(lease);
   expect(begun.waiting.unfinished).toBe(true);
   expect(idsOf(await store.claim(lease, 10))).toEqual([1, 2]);
-});
-
-test("a schema of the version before names what it has PENDING, and its triggers look for failures as indexes do", async () => {
-  const before = await createCustomer({ provisioned: false });
-  const session = await openSession({ url: before.url, schema: "salesforce" });
-  const triggers = "SELECT prosrc FROM pg_proc WHERE proname = '_bridge_rekey_contact'";
-  try {
-    await migrate(session, "salesforce", "w_1", { migrations: MIGRATIONS.slice(0, 2) });
-    await before.sql(
-      `INSERT INTO salesforce._trigger_log (action, table_name, record_id, state) VALUES ('DELETE', 'contact', 1, 'PENDING')`,
-    );
-    await before.sql(`CREATE FUNCTION salesforce._bridge_rekey_contact() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      UPDATE salesforce._trigger_log SET record_id = 2 WHERE table_name = 'contact' AND record_id = 1 AND state = 'FAILED';
-      RETURN NULL; END $$`);
-
-    await migrate(session, "salesforce", "w_1");
-
-    expect(await before.sql("SELECT table_name, ids FROM salesforce._bridge_in_hand")).toEqual([
-      { table_name: "contact", ids: ["1"] },
-    ]);
-    expect(String((await before.sql(triggers))[0]?.["prosrc"])).toContain("AND last_operation = 'FAILED'");
-  } finally {
-    await session.close();
-    await before.close();
-  }
 });
 
 test("changes are claimed, marked and given back in their place, so that no index is written", async () => {

@@ -81,7 +81,6 @@ test("where a role has EXECUTE all the same, its writes of a table of its own su
     update: "done",
     delete: "done",
     rekey: "done",
-    log_pruned: "done",
   });
 
   expect(await metadata()).toEqual(before);
@@ -112,7 +111,6 @@ test("a mapped table is captured whatever it is named, as a partition, and owned
 const OWN_FUNCTIONS = [
   "_bridge_delete_contact",
   "_bridge_insert_contact",
-  "_bridge_log_pruned",
   "_bridge_mark_contact",
   "_bridge_refuse_old_log",
   "_bridge_rekey_contact",
@@ -215,7 +213,6 @@ test("a schema of an earlier version is closed by the daily look, and again afte
     insert: "done",
     delete: "done",
     rekey: "done",
-    log_pruned: "done",
   });
   expect((await changes()).slice(2), "so it was").toEqual(["INSERT 91 NEW", "DELETE 91 NEW", "UPDATE 91 NEW"]);
   await admin.sql("DELETE FROM salesforce._trigger_log WHERE state = 'NEW'");
@@ -236,7 +233,7 @@ test("a schema of an earlier version is closed by the daily look, and again afte
   expect(await metadata()).toEqual(before);
 });
 
-/** What the version before made of these four, which logged for whatever table called them. */
+/** What the version before made of these three, which logged for whatever table called them. */
 const RELEASED = `LANGUAGE plpgsql SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO, MDY' SET enable_nestloop = 'off'`;
 const INTO_LOG = `INSERT INTO "salesforce"."_trigger_log" (action, table_name, record_id, sfid, old, "values")`;
@@ -259,26 +256,18 @@ const RELEASED_FUNCTIONS = `
       WHERE table_name = 'contact' AND record_id = OLD."id" AND processed_at IS NULL;
     ${INTO_LOG} VALUES ('UPDATE', 'contact', NEW."id", NEW.sfid, '{}', jsonb_object(ARRAY['lastname'], ARRAY[NEW."lastname"::text]));
     RETURN NULL;
-  END $bridge$;
-  CREATE OR REPLACE FUNCTION salesforce._bridge_log_pruned() RETURNS trigger
-      LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $bridge$BEGIN
-      INSERT INTO "salesforce"."_bridge_totals" AS t (table_name, pruned_to) SELECT table_name, max(id) FROM gone GROUP BY table_name
-      ON CONFLICT (table_name) DO UPDATE SET pruned_to = excluded.pruned_to WHERE t.pruned_to < excluded.pruned_to;
-      RETURN NULL;
-    END$bridge$;`;
+  END $bridge$;`;
 
 const REFUSED = {
   insert: "permission denied for function salesforce._bridge_insert_contact",
   update: "permission denied for function salesforce._bridge_update_contact",
   delete: "permission denied for function salesforce._bridge_delete_contact",
   rekey: "permission denied for function salesforce._bridge_rekey_contact",
-  log_pruned: "permission denied for function salesforce._bridge_log_pruned",
 };
 
 /** Has each function that writes called by a table of the attacker's own, a copy of the mapped one; tells how that went. */
 async function attacks(attacker: Client): Promise<Record<string, string>> {
-  const of = (kind: string) =>
-    `EXECUTE FUNCTION salesforce._bridge_${kind}${kind === "log_pruned" ? "" : "_contact"}()`;
+  const of = (kind: string) => `EXECUTE FUNCTION salesforce._bridge_${kind}_contact()`;
   const each = "FOR EACH STATEMENT";
   const ways: Record<string, readonly [trigger: string, write: string]> = {
     insert: [
@@ -291,7 +280,6 @@ async function attacks(attacker: Client): Promise<Record<string, string>> {
     ],
     delete: [`AFTER DELETE ON mine REFERENCING OLD TABLE AS old_rows ${each}`, "DELETE FROM mine WHERE id = 1"],
     rekey: ["AFTER UPDATE ON mine FOR EACH ROW", "UPDATE mine SET id = 91 WHERE id = 1"],
-    log_pruned: [`AFTER DELETE ON mine REFERENCING OLD TABLE AS gone ${each}`, "DELETE FROM mine"],
   };
   const went: Record<string, string> = {};
   for (const [kind, [trigger, write]] of Object.entries(ways)) {
