@@ -26,6 +26,9 @@ export interface Context extends Typed {
 /** One command's work. */
 export type Work = (context: Context) => Promise<void>;
 
+/** Says what a command does when it is run; its code is loaded only then, so that the others need not wait for it. */
+export type Does = (load: () => Promise<Work>) => (...given: unknown[]) => Promise<void>;
+
 /** What a context cannot make itself. */
 export type Surroundings = Pick<Context, "terminal" | "machine" | "endAs">;
 

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
-import { contextOf, type Typed, type Work } from "./context.ts";
+import { contextOf, type Does, type Typed } from "./context.ts";
 import { CommandFailure, EXIT, type ExitKind } from "./failure.ts";
 import type { Machine } from "./operator.ts";
 import type { Terminal } from "./terminal.ts";
@@ -12,9 +12,6 @@ import { addMonitoringCommands } from "./tree/monitoring.ts";
 import { addOperatorCommands } from "./tree/operator.ts";
 import { addTokenCommands } from "./tree/tokens.ts";
 import { addWebhookCommands } from "./tree/webhooks.ts";
-
-/** Says what a command does when it is run; its code is loaded only then, so that the others need not wait for it. */
-export type Does = (load: () => Promise<Work>) => (...given: unknown[]) => Promise<void>;
 
 /** Runs one command line, `["mapping", "list"]`, and gives the exit code. What went wrong has been told by then. */
 export async function runBridge(typed: readonly string[], terminal: Terminal, machine: Machine): Promise<number> {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Does } from "../program.ts";
+import type { Does } from "../context.ts";
 
 const commands = () => import("../commands/monitoring.ts");
 

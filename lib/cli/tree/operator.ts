@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Does } from "../program.ts";
+import type { Does } from "../context.ts";
 
 const signing = () => import("../commands/sign-in.ts");
 const workspaces = () => import("../commands/workspaces.ts");
