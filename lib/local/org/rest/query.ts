@@ -1,6 +1,6 @@
 import { isNumeric } from "../metadata/field.ts";
 import { Refusal } from "../refusal.ts";
-import type { Output } from "../soql/outputs.ts";
+import type { Output } from "../soql/plan.ts";
 import type { Page } from "../soql/query.ts";
 import { noteViewed } from "./recent.ts";
 import { ok, param, type RestCall, type RestReply } from "./rest-call.ts";

@@ -7,33 +7,11 @@ import type { Stored } from "../store/database.ts";
 import { quoted } from "../store/database.ts";
 import { noSuchObject } from "./errors.ts";
 import { callColumn, isAggregateCall } from "./functions.ts";
-import type { Output } from "./outputs.ts";
 import { arrayOf, conditionTree, parseSoql } from "./parse.ts";
+import type { Plan } from "./plan.ts";
 import { Aliases, type Column, Scope } from "./scope.ts";
 import { SelectList } from "./select-list.ts";
 import { ConditionSql } from "./where.ts";
-
-/** A query ready to run: SQL by its parts, and how its rows become records. */
-export interface Plan {
-  readonly soql: string;
-  readonly object: SObject;
-  readonly alias: string;
-  readonly columns: readonly string[];
-  readonly outputs: readonly Output[];
-  readonly from: string;
-  readonly where: string;
-  readonly tail: string;
-  readonly orderBy: string;
-  /** The values of WHERE and HAVING, in their order. */
-  readonly values: readonly Stored[];
-  readonly limit: number | null;
-  readonly offset: number;
-  readonly isAggregate: boolean;
-  /** `SELECT COUNT()`: only the number is asked for. */
-  readonly isCount: boolean;
-  /** `FOR VIEW`: whoever asks looks at the records. */
-  readonly isView: boolean;
-}
 
 interface Context {
   readonly catalog: Catalog;

@@ -1,6 +1,28 @@
 import type { Field } from "../metadata/field.ts";
 import type { SObject } from "../metadata/sobject.ts";
-import type { Plan } from "./compile.ts";
+import type { Stored } from "../store/database.ts";
+
+/** A query ready to run: SQL by its parts, and how its rows become records. */
+export interface Plan {
+  readonly soql: string;
+  readonly object: SObject;
+  readonly alias: string;
+  readonly columns: readonly string[];
+  readonly outputs: readonly Output[];
+  readonly from: string;
+  readonly where: string;
+  readonly tail: string;
+  readonly orderBy: string;
+  /** The values of WHERE and HAVING, in their order. */
+  readonly values: readonly Stored[];
+  readonly limit: number | null;
+  readonly offset: number;
+  readonly isAggregate: boolean;
+  /** `SELECT COUNT()`: only the number is asked for. */
+  readonly isCount: boolean;
+  /** `FOR VIEW`: whoever asks looks at the records. */
+  readonly isView: boolean;
+}
 
 /** How one thing in a SELECT list becomes a part of the answered record; `at` counts the columns of the row. */
 export type Output = ValueOutput | ParentOutput | ChildrenOutput;

@@ -2,8 +2,9 @@ import type { Clock } from "../clock.ts";
 import type { Catalog } from "../metadata/catalog.ts";
 import { Refusal } from "../refusal.ts";
 import type { Database, Stored } from "../store/database.ts";
-import { compile, type Plan } from "./compile.ts";
+import { compile } from "./compile.ts";
 import { Cursors } from "./cursors.ts";
+import type { Plan } from "./plan.ts";
 import { type Answer, Renderer, type Style } from "./render.ts";
 
 interface Needs {

@@ -1,7 +1,7 @@
 import type { Catalog } from "../metadata/catalog.ts";
 import type { Field } from "../metadata/field.ts";
 import type { Stored } from "../store/database.ts";
-import type { Output } from "./outputs.ts";
+import type { Output } from "./plan.ts";
 
 /** A record as a protocol answers it: plain values, parents and child lists. */
 export type Answer = { [name: string]: unknown };

@@ -11,11 +11,10 @@ import type { Field } from "../metadata/field.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import { Refusal } from "../refusal.ts";
 import { quoted } from "../store/database.ts";
-import type { Plan } from "./compile.ts";
 import { noSuchColumn, noSuchObject, queryRefusal } from "./errors.ts";
 import { callColumn } from "./functions.ts";
-import type { Output, ParentOutput } from "./outputs.ts";
 import { arrayOf } from "./parse.ts";
+import type { Output, ParentOutput, Plan } from "./plan.ts";
 import { noSuchRelationship, type Scope } from "./scope.ts";
 
 interface Needs {
