@@ -1,78 +1,7 @@
-import type { KeyObject } from "node:crypto";
-import type { Identity } from "./access/bootstrap.ts";
-import type { Calls } from "./access/calls.ts";
-import type { Session, Sessions } from "./access/sessions.ts";
 import type { Bulk } from "./bulk/bulk.ts";
-import type { Clock } from "./clock.ts";
-import type { Catalog } from "./metadata/catalog.ts";
-import type { Release } from "./rest/root.ts";
-import type { Dml } from "./saving/dml.ts";
-import type { Saving } from "./saving/saving.ts";
-import type { Faults } from "./simulation/faults.ts";
-import { type Latency, savingMilliseconds } from "./simulation/latency.ts";
-import type { Committing, Transactions } from "./simulation/transactions.ts";
-import type { Queries } from "./soql/query.ts";
-import type { Database } from "./store/database.ts";
-import type { Records } from "./store/records.ts";
-
-/** All parts but the Bulk API, which is built on them. */
-export interface PartsBeforeBulk {
-  readonly clock: Clock;
-  readonly database: Database;
-  readonly catalog: Catalog;
-  readonly records: Records;
-  readonly queries: Queries;
-  readonly dml: Dml;
-  readonly transactions: Transactions;
-  /** Where saves go: the transactions, or the one that an all-or-none composite has open. */
-  readonly committing: Committing;
-  readonly identity: Identity;
-  readonly sessions: Sessions;
-  /** Verifies the assertions of the connected app; null: their signatures are not looked at. */
-  readonly assertionKey: KeyObject | null;
-  readonly calls: Calls;
-  readonly release: Release;
-  readonly faults: Faults;
-  readonly latency: Latency;
-}
+import type { PartsBeforeBulk } from "./parts-before-bulk.ts";
 
 /** The parts of a running org, from which each protocol takes what it needs. */
 export interface Parts extends PartsBeforeBulk {
   readonly bulk: Bulk;
-}
-
-/**
- * Saves in a transaction of the session's user; `request` and `object` are what an ordered delay may match, `records` how
- * many it saves.
- */
-export function inTransaction<T>(
-  parts: PartsBeforeBulk,
-  {
-    session,
-    ids = [],
-    idsByKey = () => [],
-    request,
-    object,
-    records = 1,
-    isJob = false,
-  }: {
-    session: Session;
-    ids?: readonly string[];
-    idsByKey?: () => readonly string[];
-    request: string;
-    object?: string;
-    records?: number;
-    isJob?: boolean;
-  },
-  work: (saving: Saving) => T,
-): Promise<T> {
-  const held = parts.faults.on("heldCommit", { request, ...(object === undefined ? {} : { object }) });
-  return parts.committing.save({
-    userId: session.userId,
-    ids,
-    idsByKey,
-    holdMs: held?.milliseconds ?? savingMilliseconds(parts.latency, records, isJob),
-    beforeRecord: (target, id, values) => parts.faults.beforeRecord(target, id, values),
-    work,
-  });
 }

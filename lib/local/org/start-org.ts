@@ -18,7 +18,7 @@ import { withRecordTypeIds } from "./metadata/record-types.ts";
 import { SALES_OBJECTS } from "./metadata/standard-sales.ts";
 import { SERVICE_OBJECTS } from "./metadata/standard-service.ts";
 import type { Parts } from "./parts.ts";
-import { currentRelease } from "./rest/root.ts";
+import { currentRelease } from "./release.ts";
 import { Dml } from "./saving/dml.ts";
 import { answerControl } from "./simulation/controls.ts";
 import { Faults } from "./simulation/faults.ts";

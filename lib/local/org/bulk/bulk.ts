@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import type { PartsBeforeBulk } from "../parts.ts";
+import type { PartsBeforeBulk } from "../parts-before-bulk.ts";
 import { IngestJobs } from "./ingest-jobs.ts";
 import { QueryJobs } from "./query-jobs.ts";
 import { WorkQueue } from "./work-queue.ts";

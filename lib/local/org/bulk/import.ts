@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { parse } from "csv-parse";
 import type { Field } from "../metadata/field.ts";
 import type { SObject } from "../metadata/sobject.ts";
-import { inTransaction, type PartsBeforeBulk } from "../parts.ts";
+import { inTransaction, type PartsBeforeBulk } from "../parts-before-bulk.ts";
 import { Refusal } from "../refusal.ts";
 import { type Draft, DraftReader } from "../saving/draft.ts";
 import type { Outcome } from "../saving/outcome.ts";

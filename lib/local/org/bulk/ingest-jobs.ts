@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import type { PartsBeforeBulk } from "../parts.ts";
+import type { PartsBeforeBulk } from "../parts-before-bulk.ts";
 import { Refusal } from "../refusal.ts";
 import { textOf } from "../text-of.ts";
 import { importRecords, linesOf } from "./import.ts";

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { Readable } from "node:stream";
-import type { PartsBeforeBulk } from "../parts.ts";
+import type { PartsBeforeBulk } from "../parts-before-bulk.ts";
 import { Refusal } from "../refusal.ts";
 import { textOf } from "../text-of.ts";
 import { bulkPlan, exportFiles, exportRecords, headerOf, removeExport } from "./export.ts";

@@ -1,6 +1,6 @@
 import type { Field } from "../metadata/field.ts";
 import type { SObject } from "../metadata/sobject.ts";
-import { inTransaction } from "../parts.ts";
+import { inTransaction } from "../parts-before-bulk.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Draft } from "../saving/draft.ts";
 import type { Outcome } from "../saving/outcome.ts";

@@ -1,4 +1,4 @@
-import { inTransaction } from "../parts.ts";
+import { inTransaction } from "../parts-before-bulk.ts";
 import { Refusal } from "../refusal.ts";
 import { readBack } from "../soql/render.ts";
 import { textOf } from "../text-of.ts";

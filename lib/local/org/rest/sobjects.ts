@@ -1,7 +1,7 @@
 import { describe, describeBriefly } from "../metadata/describe.ts";
 import type { Field } from "../metadata/field.ts";
 import type { SObject } from "../metadata/sobject.ts";
-import { inTransaction } from "../parts.ts";
+import { inTransaction } from "../parts-before-bulk.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import { fromText } from "../saving/convert.ts";
 import type { Draft } from "../saving/draft.ts";

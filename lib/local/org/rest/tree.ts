@@ -1,5 +1,5 @@
 import type { SObject } from "../metadata/sobject.ts";
-import { inTransaction } from "../parts.ts";
+import { inTransaction } from "../parts-before-bulk.ts";
 import { Refusal } from "../refusal.ts";
 import { type RecordError, refused } from "../saving/outcome.ts";
 import type { Saving } from "../saving/saving.ts";

@@ -1,4 +1,4 @@
-import { inTransaction } from "../parts.ts";
+import { inTransaction } from "../parts-before-bulk.ts";
 import type { Conversion } from "../saving/converter.ts";
 import { refused } from "../saving/outcome.ts";
 import { normalizeId } from "../store/ids.ts";

@@ -1,4 +1,4 @@
-import { inTransaction } from "../parts.ts";
+import { inTransaction } from "../parts-before-bulk.ts";
 import type { Draft } from "../saving/draft.ts";
 import type { Merged } from "../saving/merger.ts";
 import { refused } from "../saving/outcome.ts";

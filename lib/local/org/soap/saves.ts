@@ -1,5 +1,5 @@
 import type { Field } from "../metadata/field.ts";
-import { inTransaction } from "../parts.ts";
+import { inTransaction } from "../parts-before-bulk.ts";
 import { Refusal } from "../refusal.ts";
 import type { Draft } from "../saving/draft.ts";
 import type { Outcome, RecordError } from "../saving/outcome.ts";
