@@ -5,20 +5,10 @@ import { type BuildResult, build as esbuild, type Metafile } from "esbuild";
 import { ROUTES } from "../http/routes.ts";
 import { type Access, WORKERS } from "../model/resources.ts";
 import { buildConsole, inKibibytes, MOST_SCRIPT_BYTES } from "./build-console.ts";
+import type { Bundle } from "./bundle.ts";
 import { digestOfSources, freshBundles, stampBundles } from "./freshness.ts";
 import { httpByRequire } from "./http-by-require.ts";
 import { replaceFolders } from "./replace-folders.ts";
-
-/** One function as it is deployed: `<out>/<name>/index.mjs`, with what went into it. */
-export interface Bundle {
-  readonly name: string;
-  /** The entry file, relative to the project. */
-  readonly entry: string;
-  /** The size of index.mjs. */
-  readonly bytes: number;
-  /** The npm packages whose code is inside, sorted. */
-  readonly packages: readonly string[];
-}
 
 interface BuildOptions {
   /** Where the entry files are; every file below it that exports `handler` is a function. */

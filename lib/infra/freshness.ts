@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { Bundle } from "./build.ts";
+import type { Bundle } from "./bundle.ts";
 
 /** What a build was made of, and what came of it. */
 interface Stamp {

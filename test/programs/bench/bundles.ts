@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build as esbuild } from "esbuild";
 import { ROUTES } from "../../../lib/http/routes.ts";
-import { BUNDLES, type Bundle, build } from "../../../lib/infra/build.ts";
+import { BUNDLES, build } from "../../../lib/infra/build.ts";
+import type { Bundle } from "../../../lib/infra/bundle.ts";
 
 /**
  * Size and import time of every bundle: what a cold start costs beside Lambda's own. `npm run bench:bundles [-- --check]`
