@@ -1,4 +1,5 @@
-import type { JsonSchema, OpenApi, Operation } from "./document.ts";
+import type { OpenApi, Operation } from "./document.ts";
+import type { JsonSchema } from "./json-schema.ts";
 
 /**
  * What a client of the released API would trip over in the next one, in sentences: operations, parameters and answers

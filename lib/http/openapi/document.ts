@@ -2,9 +2,8 @@ import * as z from "zod/mini";
 import { configDocument } from "../contract.ts";
 import type { Described } from "../endpoint.ts";
 import { ROUTES, type Route, type RouteName } from "../routes.ts";
+import type { JsonSchema } from "./json-schema.ts";
 import { isNamable, isVersioned, Refusal, refusalsOf, responses } from "./refusals.ts";
-
-export type JsonSchema = { readonly [key: string]: unknown };
 
 /** One operation of the document. */
 export interface Operation {

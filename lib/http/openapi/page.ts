@@ -1,4 +1,5 @@
-import type { JsonSchema, OpenApi, Operation } from "./document.ts";
+import type { OpenApi, Operation } from "./document.ts";
+import type { JsonSchema } from "./json-schema.ts";
 
 /** The document as a page that reads without scripts: one section per part of the API, one entry per operation. */
 export function pageOf(document: OpenApi): string {

@@ -1,6 +1,6 @@
 import { STATUS_OF } from "../../model/failure.ts";
 import type { Route } from "../routes.ts";
-import type { JsonSchema } from "./document.ts";
+import type { JsonSchema } from "./json-schema.ts";
 
 /** The envelope of every refusal. */
 export const Refusal: JsonSchema = {

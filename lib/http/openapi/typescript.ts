@@ -1,4 +1,5 @@
-import type { JsonSchema, OpenApi } from "./document.ts";
+import type { OpenApi } from "./document.ts";
+import type { JsonSchema } from "./json-schema.ts";
 
 /** The document's schemas as TypeScript, for clients: one type per schema. */
 export function typesOf({ components }: OpenApi): string {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import type { JsonSchema, OpenApi, Operation } from "../../../lib/http/openapi/document.ts";
+import type { OpenApi, Operation } from "../../../lib/http/openapi/document.ts";
+import type { JsonSchema } from "../../../lib/http/openapi/json-schema.ts";
 import type { RouteName } from "../../../lib/http/routes.ts";
 import type { Request } from "../clients/call.ts";
 
