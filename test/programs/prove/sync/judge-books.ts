@@ -1,5 +1,5 @@
 import type { Evidence, Logged } from "./evidence.ts";
-import type { Complain } from "./judge.ts";
+import type { Complain } from "./thing.ts";
 
 /** Whether the trigger log holds each change of the application once, nothing else, and nothing that is open. */
 export function judgeCapture({ application, log, totals }: Evidence, complain: Complain): void {

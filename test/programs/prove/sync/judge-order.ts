@@ -1,5 +1,5 @@
 import type { Deed, Evidence, Save } from "./evidence.ts";
-import type { Complain, Thing } from "./judge.ts";
+import type { Complain, Thing } from "./thing.ts";
 
 /** Whether the last value of each field is one that should be the last, and whether older values ever came after newer. */
 export function judgeOrder(thing: Thing, evidence: Evidence, complain: Complain): void {

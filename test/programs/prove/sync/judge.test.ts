@@ -253,7 +253,7 @@ test("the story of a finding tells what both sides, Bridge and the log know of t
 });
 
 test("the judge and whoever reads its evidence know nothing of the engine", () => {
-  const files = ["judge", "judge-order", "judge-books", "story", "evidence", "read-evidence", "passage"].map(
+  const files = ["judge", "judge-order", "judge-books", "story", "thing", "evidence", "read-evidence", "passage"].map(
     (name) => `test/programs/prove/sync/${name}.ts`,
   );
   const imports = readImports().filter(({ from }) => files.includes(from));

@@ -1,7 +1,8 @@
-import type { Deed, Evidence, Held, Save, Seen } from "./evidence.ts";
+import type { Evidence, Held, Seen } from "./evidence.ts";
 import { judgeCalls, judgeCapture, judgeTold } from "./judge-books.ts";
 import { judgeOrder } from "./judge-order.ts";
 import { storyOf } from "./story.ts";
+import type { Complain, Thing } from "./thing.ts";
 
 /** Something that must not be. */
 export interface Finding {
@@ -10,21 +11,6 @@ export interface Finding {
   readonly tag: string;
   readonly what: string;
   readonly story: readonly string[];
-}
-
-export type Complain = (name: string, about: { readonly table: string; readonly tag: string }, what: string) => void;
-
-/** What the judge knows of one thing on both sides. */
-export interface Thing {
-  readonly table: string;
-  readonly tag: string;
-  readonly rows: readonly Held[];
-  readonly records: readonly Held[];
-  readonly deletedRecords: readonly Held[];
-  readonly application: readonly Deed[];
-  readonly colleagues: readonly Deed[];
-  readonly seen: readonly Seen[];
-  readonly saves: readonly Save[];
 }
 
 /** Compares both sides and all books. Nothing of the engine is asked or believed; no finding means that all is explained. */

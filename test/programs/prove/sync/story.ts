@@ -1,5 +1,5 @@
 import type { Evidence, Values } from "./evidence.ts";
-import type { Thing } from "./judge.ts";
+import type { Thing } from "./thing.ts";
 
 /** What happened to one thing, a line each, in the order of time. */
 export function storyOf(thing: Thing, { log, conflicts }: Evidence): string[] {
