@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import type { LambdaFunction } from "./functions.ts";
+import type { LambdaFunction } from "./template/functions.ts";
 
 /** How often each function was called on the way to here, by its short name. */
 export type Chain = ReadonlyMap<string, number>;

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { LambdaFunction } from "./functions.ts";
+import type { LambdaFunction } from "./template/functions.ts";
 
 /** One call of a function. */
 export interface Invocation {

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { finished } from "node:stream/promises";
 import type { Cancel, Clock } from "../../clock.ts";
 import { BEGINNING, type Chain, traceHeader } from "./chain.ts";
-import type { LambdaFunction } from "./functions.ts";
 import { type Failed, failureOf, type Invocation, type Outcome, type Runner } from "./invocation.ts";
 import type { Log, LogLine } from "./log.ts";
+import type { LambdaFunction } from "./template/functions.ts";
 
 /** Calls functions within their time and keeps count of what runs. */
 export interface Invoker {

@@ -3,22 +3,22 @@ import { text } from "node:stream/consumers";
 import { type Clock, systemClock } from "../../clock.ts";
 import { type Caller, startGuard } from "../iam/guard.ts";
 import type { Cloud } from "../start-cloud.ts";
-import { type Assembly, readAssembly } from "./assembly.ts";
-import { startPolling } from "./event-source.ts";
-import { createFunctionUrl } from "./function-url.ts";
-import { functionNamed, type LambdaFunction, readFunctions, resourcesOfType } from "./functions.ts";
-import { createGateway } from "./gateway.ts";
-import { runInProcess } from "./in-process.ts";
+import { startPolling } from "./events/event-source.ts";
+import { readEventSources } from "./events/read-event-sources.ts";
+import { createFunctionUrl } from "./gateway/function-url.ts";
+import { createGateway } from "./gateway/gateway.ts";
+import { readRestApi } from "./gateway/rest-routes.ts";
+import { listen, stopListening } from "./gateway/servers.ts";
 import { type Outcome, type Runner, received, travelled } from "./invocation.ts";
 import { createInvoker } from "./invoker.ts";
-import { runIsolated } from "./isolated.ts";
 import { type Log, logToStderr } from "./log.ts";
-import { provision } from "./provision.ts";
-import { readEventSources } from "./read-event-sources.ts";
-import { checkEventSources, readPolicies } from "./read-policies.ts";
-import { createResolver, type Resolve } from "./resolve.ts";
-import { readRestApi } from "./rest-routes.ts";
-import { listen, stopListening } from "./servers.ts";
+import { runInProcess } from "./runtime/in-process.ts";
+import { runIsolated } from "./runtime/isolated.ts";
+import { type Assembly, readAssembly } from "./template/assembly.ts";
+import { functionNamed, type LambdaFunction, readFunctions, resourcesOfType } from "./template/functions.ts";
+import { provision } from "./template/provision.ts";
+import { checkEventSources, readPolicies } from "./template/read-policies.ts";
+import { createResolver, type Resolve } from "./template/resolve.ts";
 
 /** How to host the functions of a cloud assembly. */
 export interface HostSettings {

@@ -5,8 +5,8 @@ import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-s
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import { now } from "../../../../lib/adapters/time.ts";
 import { createTestClock } from "../../../../lib/local/clock.ts";
-import type { LambdaFunction } from "../../../../lib/local/cloud/lambda/functions.ts";
-import { createGateway } from "../../../../lib/local/cloud/lambda/gateway.ts";
+import { createGateway } from "../../../../lib/local/cloud/lambda/gateway/gateway.ts";
+import type { LambdaFunction } from "../../../../lib/local/cloud/lambda/template/functions.ts";
 import { QUEUES, TABLES } from "../../../../lib/model/resources.ts";
 import { temporaryFolder } from "../../../support/run/temporary-folder.ts";
 import { startTestCloud, TEST_START, type TestCloud } from "../../../support/worlds/cloud.ts";

@@ -1,5 +1,5 @@
-import type { LambdaFunction } from "../../../../lib/local/cloud/lambda/functions.ts";
 import type { Runner } from "../../../../lib/local/cloud/lambda/invocation.ts";
+import type { LambdaFunction } from "../../../../lib/local/cloud/lambda/template/functions.ts";
 
 /** What the calls of one function came to. */
 export interface Calls {

@@ -1,7 +1,7 @@
-import type { Assembly } from "./assembly.ts";
+import type { Assembly } from "../template/assembly.ts";
+import { functionNamed, type LambdaFunction, resourcesOfType } from "../template/functions.ts";
+import type { Resolve } from "../template/resolve.ts";
 import type { EventSource } from "./event-source.ts";
-import { functionNamed, type LambdaFunction, resourcesOfType } from "./functions.ts";
-import type { Resolve } from "./resolve.ts";
 
 interface MappingProperties {
   readonly EventSourceArn: string;

@@ -1,9 +1,9 @@
 import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
+import { type Failed, failureOf, type Outcome } from "../invocation.ts";
 import { contextOf } from "./context.ts";
 import { callHandler, type Handler, loadHandler } from "./handler.ts";
-import { type Failed, failureOf, type Outcome } from "./invocation.ts";
 import { provideRuntime } from "./response-stream.ts";
 import { withTrace } from "./trace-store.ts";
 

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LambdaWorld, startLambdaWorld } from "./lambda-world.ts";
+import { type LambdaWorld, startLambdaWorld } from "../lambda-world.ts";
 
-const SDK = join(import.meta.dirname, "../../../../node_modules/@aws-sdk");
+const SDK = join(import.meta.dirname, "../../../../../node_modules/@aws-sdk");
 
 /** A function that sends whatever command it is asked for, with the names its variables give. */
 const ASK = `

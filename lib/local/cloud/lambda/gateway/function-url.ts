@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { Clock } from "../../clock.ts";
-import type { LambdaFunction } from "./functions.ts";
+import type { Clock } from "../../../clock.ts";
+import { MAXIMUM_PAYLOAD_BYTES } from "../invocation.ts";
+import type { Invoker } from "../invoker.ts";
+import type { Log } from "../log.ts";
+import type { LambdaFunction } from "../template/functions.ts";
 import { readRequest, TooLarge } from "./http-request.ts";
-import { MAXIMUM_PAYLOAD_BYTES } from "./invocation.ts";
-import type { Invoker } from "./invoker.ts";
-import type { Log } from "./log.ts";
 import { answerOf, type HttpAnswer, streamedAnswer } from "./proxy-answer.ts";
 import { urlEvent } from "./url-event.ts";
 import { writeAnswer } from "./write-answer.ts";

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { createTestClock } from "../../../../lib/local/clock.ts";
-import { type Message, splitBySize } from "../../../../lib/local/cloud/lambda/batch.ts";
-import { startPolling } from "../../../../lib/local/cloud/lambda/event-source.ts";
-import type { LambdaFunction } from "../../../../lib/local/cloud/lambda/functions.ts";
-import { openSqs } from "../../../../lib/local/cloud/sqs/sqs.ts";
-import { temporaryFolder } from "../../../support/run/temporary-folder.ts";
-import { TEST_START } from "../../../support/worlds/cloud.ts";
+import { createTestClock } from "../../../../../lib/local/clock.ts";
+import { type Message, splitBySize } from "../../../../../lib/local/cloud/lambda/events/batch.ts";
+import { startPolling } from "../../../../../lib/local/cloud/lambda/events/event-source.ts";
+import type { LambdaFunction } from "../../../../../lib/local/cloud/lambda/template/functions.ts";
+import { openSqs } from "../../../../../lib/local/cloud/sqs/sqs.ts";
+import { temporaryFolder } from "../../../../support/run/temporary-folder.ts";
+import { TEST_START } from "../../../../support/worlds/cloud.ts";
 
 test("messages that are too much for one event come in several", () => {
   const message = (MessageId: string, bytes: number): Message => ({

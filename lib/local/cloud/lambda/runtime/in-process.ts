@@ -1,10 +1,10 @@
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../../clock.ts";
+import { countRequests } from "../count-requests.ts";
+import { failureOf, type Invocation, type Outcome, type Runner } from "../invocation.ts";
+import type { LambdaFunction } from "../template/functions.ts";
 import { contextOf } from "./context.ts";
-import { countRequests } from "./count-requests.ts";
 import { FOR_LAMBDA_ALONE } from "./for-lambda-alone.ts";
-import type { LambdaFunction } from "./functions.ts";
 import { callHandler, type Handler, loadHandler } from "./handler.ts";
-import { failureOf, type Invocation, type Outcome, type Runner } from "./invocation.ts";
 import { provideRuntime } from "./response-stream.ts";
 import { withTrace } from "./trace-store.ts";
 

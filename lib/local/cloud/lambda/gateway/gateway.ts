@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Clock } from "../../clock.ts";
-import type { LambdaFunction } from "./functions.ts";
+import type { Clock } from "../../../clock.ts";
+import { MAXIMUM_PAYLOAD_BYTES, type Outcome } from "../invocation.ts";
+import type { Invoker } from "../invoker.ts";
+import type { Log } from "../log.ts";
+import type { LambdaFunction } from "../template/functions.ts";
 import { type HttpRequest, headerOf, readRequest, TooLarge } from "./http-request.ts";
-import { MAXIMUM_PAYLOAD_BYTES, type Outcome } from "./invocation.ts";
-import type { Invoker } from "./invoker.ts";
-import type { Log } from "./log.ts";
 import { createMatcher, type RouteMatch } from "./match-route.ts";
 import { answerOf, type HttpAnswer, streamedAnswer } from "./proxy-answer.ts";
 import { isBinaryType, newRequestId, proxyEvent } from "./proxy-event.ts";

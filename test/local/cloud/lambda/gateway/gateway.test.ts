@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type Json, type LambdaWorld, startLambdaWorld } from "./lambda-world.ts";
+import { type Json, type LambdaWorld, startLambdaWorld } from "../lambda-world.ts";
 
 let world: LambdaWorld;
 

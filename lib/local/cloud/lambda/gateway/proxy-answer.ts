@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import * as z from "zod/mini";
-import { type Answered, received } from "./invocation.ts";
+import { type Answered, received } from "../invocation.ts";
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 

@@ -1,4 +1,4 @@
-import type { Cloud } from "../start-cloud.ts";
+import type { Cloud } from "../../start-cloud.ts";
 import type { Assembly } from "./assembly.ts";
 import { resourcesOfType } from "./functions.ts";
 import type { Resolve } from "./resolve.ts";

@@ -1,7 +1,7 @@
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { QUEUES, WORKERS } from "../../../../lib/model/resources.ts";
-import { type Json, type LambdaWorld, startLambdaWorld } from "./lambda-world.ts";
+import { QUEUES, WORKERS } from "../../../../../lib/model/resources.ts";
+import { type Json, type LambdaWorld, startLambdaWorld } from "../lambda-world.ts";
 
 let world: LambdaWorld;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Stack } from "../../../../lib/local/cloud/lambda/assembly.ts";
-import { createResolver } from "../../../../lib/local/cloud/lambda/resolve.ts";
+import type { Stack } from "../../../../../lib/local/cloud/lambda/template/assembly.ts";
+import { createResolver } from "../../../../../lib/local/cloud/lambda/template/resolve.ts";
 
 const STORE: Stack = {
   name: "Store",

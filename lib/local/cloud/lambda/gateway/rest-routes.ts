@@ -1,6 +1,6 @@
-import type { Assembly } from "./assembly.ts";
-import { resourcesOfType } from "./functions.ts";
-import type { Resolve } from "./resolve.ts";
+import type { Assembly } from "../template/assembly.ts";
+import { resourcesOfType } from "../template/functions.ts";
+import type { Resolve } from "../template/resolve.ts";
 
 /** One method of the REST API and what stands behind it. */
 export interface RestMethod {

@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { ResponseStream } from "../../../../lib/local/cloud/lambda/response-stream.ts";
+import { ResponseStream } from "../../../../../lib/local/cloud/lambda/runtime/response-stream.ts";
 
 const made = (): ResponseStream => new ResponseStream(() => undefined);
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { failureOf, MAXIMUM_PAYLOAD_BYTES, type Outcome } from "../invocation.ts";
 import type { LambdaContext } from "./context.ts";
-import { failureOf, MAXIMUM_PAYLOAD_BYTES, type Outcome } from "./invocation.ts";
 import { isStreaming, ResponseStream } from "./response-stream.ts";
 
 /** A function's own code. */

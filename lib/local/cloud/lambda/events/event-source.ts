@@ -1,11 +1,11 @@
-import type { Clock } from "../../clock.ts";
-import type { Sqs } from "../sqs/sqs.ts";
+import type { Clock } from "../../../clock.ts";
+import type { Sqs } from "../../sqs/sqs.ts";
+import { chainOf, isStopped, MOST_CALLS } from "../chain.ts";
+import { travelled } from "../invocation.ts";
+import type { Invoker } from "../invoker.ts";
+import type { Log, LogLine } from "../log.ts";
+import type { LambdaFunction } from "../template/functions.ts";
 import { batchEvent, failedMessages, type Message, splitBySize } from "./batch.ts";
-import { chainOf, isStopped, MOST_CALLS } from "./chain.ts";
-import type { LambdaFunction } from "./functions.ts";
-import { travelled } from "./invocation.ts";
-import type { Invoker } from "./invoker.ts";
-import type { Log, LogLine } from "./log.ts";
 
 /** A queue that feeds a function, as the template maps it. */
 export interface EventSource {

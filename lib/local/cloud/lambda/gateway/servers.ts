@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { originOf } from "../../origin.ts";
+import { originOf } from "../../../origin.ts";
 
 /** Starts listening (port 0 takes a free one) and gives the address: `http://127.0.0.1:54321`. */
 export async function listen(server: Server, port: number, address: string): Promise<string> {

@@ -1,5 +1,5 @@
-import type { LambdaFunction } from "./functions.ts";
-import type { Runner } from "./invocation.ts";
+import type { Runner } from "../invocation.ts";
+import type { LambdaFunction } from "../template/functions.ts";
 import { type Environment, startEnvironment } from "./isolated-environment.ts";
 
 interface IsolatedSettings {

@@ -1,7 +1,7 @@
-import type { Caller } from "../iam/guard.ts";
-import { allows, readPolicy } from "../iam/policy.ts";
+import type { Caller } from "../../iam/guard.ts";
+import { allows, readPolicy } from "../../iam/policy.ts";
+import type { EventSource } from "../events/event-source.ts";
 import type { Assembly } from "./assembly.ts";
-import type { EventSource } from "./event-source.ts";
 import { type LambdaFunction, resourcesOfType } from "./functions.ts";
 import type { Resolve } from "./resolve.ts";
 

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import type { Failed, Invocation, Outcome } from "../invocation.ts";
+import type { LambdaFunction } from "../template/functions.ts";
 import { FOR_LAMBDA_ALONE } from "./for-lambda-alone.ts";
-import type { LambdaFunction } from "./functions.ts";
-import type { Failed, Invocation, Outcome } from "./invocation.ts";
 import { type RuntimeApi, serveRuntimeApi } from "./runtime-api.ts";
 
 /** One process that runs one function, one event at a time. */

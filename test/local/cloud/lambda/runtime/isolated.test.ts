@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { type LambdaWorld, startLambdaWorld } from "./lambda-world.ts";
+import { type LambdaWorld, startLambdaWorld } from "../lambda-world.ts";
 
 const API = `
 let calls = 0;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import type { Sqs } from "../sqs/sqs.ts";
-import { MAXIMUM_PAYLOAD_BYTES } from "./invocation.ts";
+import type { Sqs } from "../../sqs/sqs.ts";
+import { MAXIMUM_PAYLOAD_BYTES } from "../invocation.ts";
 
 /** A message as the embedded SQS hands it out. */
 export type Message = NonNullable<Awaited<ReturnType<Sqs["actions"]["ReceiveMessage"]>>["Messages"]>[number];

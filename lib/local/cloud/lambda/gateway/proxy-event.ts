@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { traceRoot } from "./chain.ts";
+import { traceRoot } from "../chain.ts";
 import { grouped, type HttpRequest, headerOf } from "./http-request.ts";
 import type { RouteMatch } from "./match-route.ts";
 import type { RestApi } from "./rest-routes.ts";

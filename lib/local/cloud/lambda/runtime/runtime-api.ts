@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import * as z from "zod/mini";
-import type { LambdaFunction } from "./functions.ts";
-import type { Failed, Invocation, Outcome } from "./invocation.ts";
+import type { Failed, Invocation, Outcome } from "../invocation.ts";
+import type { LambdaFunction } from "../template/functions.ts";
 
 /** The Lambda Runtime API of one environment (version 2018-06-01): it asks for events and posts what came of them. */
 export interface RuntimeApi {
