@@ -20,6 +20,9 @@ import { provision } from "./template/provision.ts";
 import { checkEventSources, readPolicies } from "./template/read-policies.ts";
 import { createResolver, type Resolve } from "./template/resolve.ts";
 
+/** How long `close` waits for functions at work. */
+const DRAIN_SECONDS = 10;
+
 /** How to host the functions of a cloud assembly. */
 export interface HostSettings {
   readonly cloud: Cloud;
@@ -28,7 +31,6 @@ export interface HostSettings {
   /** Where to listen; 127.0.0.1 and a free port unless told otherwise. */
   readonly port?: number;
   readonly address?: string;
-  readonly metricsPort?: number;
   /** A process per function instead of this one, each allowed what the policy of its role allows and no more. */
   readonly isolate?: boolean;
   /** Counts the API's requests in memory, as only functions of one process can: without `isolate` alone. */
@@ -42,8 +44,6 @@ export interface HostSettings {
   readonly log?: Log;
   /** Stands between the host and the functions, to measure their calls. */
   readonly around?: (runner: Runner) => Runner;
-  /** How long `close` waits for functions at work. */
-  readonly drainSeconds?: number;
 }
 
 /** The running functions. */
@@ -90,7 +90,7 @@ export async function startHost(settings: HostSettings): Promise<Host> {
   try {
     if (callers) checkEventSources(sources, callers);
     baseUrl = await listen(gateway, settings.port ?? 0, address);
-    metricsUrl = urlServer ? `${await listen(urlServer, settings.metricsPort ?? 0, address)}/` : null;
+    metricsUrl = urlServer ? `${await listen(urlServer, 0, address)}/` : null;
   } catch (error) {
     await Promise.all(servers.map(stopListening));
     await end();
@@ -119,7 +119,7 @@ export async function startHost(settings: HostSettings): Promise<Host> {
     async close() {
       const drained = Promise.all([...pollers.map((poller) => poller.stop()), ...servers.map(stopListening)]);
       await withinSeconds(
-        settings.drainSeconds ?? 10,
+        DRAIN_SECONDS,
         clock,
         drained.then(() => invoker.idle()),
       );
