@@ -4,7 +4,6 @@ import { BaseSequencer } from "vitest/node";
 /** What takes half a minute and more, longest first, alternately at work and waiting for real seconds. */
 const LONGEST = [
   "sync/bulk-push",
-  "journeys/power-cut",
   "journeys/heroku-connect",
   "journeys/one-row-each-way",
   "webhooks/hosted-real-time",

@@ -14,7 +14,7 @@ import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connecte
 import { createTestDatabase, type TestDatabase } from "../support/worlds/postgres.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
-/** `BRIDGE_GENERATED=100000 vitest run test/http/generated.test.ts` for the long form. */
+/** `BRIDGE_GENERATED=100000 vitest run --mode long test/http/generated` for the long form. */
 const REQUESTS = Number(process.env["BRIDGE_GENERATED"] ?? 1500);
 
 vi.setConfig({ testTimeout: 120_000 + REQUESTS * 60, hookTimeout: 120_000 });
