@@ -1,4 +1,3 @@
-import type { DescribedField } from "./describe.ts";
 import { Failure } from "./failure.ts";
 
 /**
@@ -25,7 +24,11 @@ export function parseFilter(text: string): Filter {
 }
 
 /** What a filter must know of a field. */
-type Filterable = Pick<DescribedField, "name" | "type" | "filterable">;
+interface Filterable {
+  readonly name: string;
+  readonly type: string;
+  readonly filterable: boolean;
+}
 
 /**
  * The condition as SOQL has it, checked against what the org says about the object's fields, by their lower-case names:
