@@ -32,8 +32,8 @@ import { postgresMonitoring } from "../lib/adapters/postgres/monitoring.ts";
 import { rowDesks as rowDesksIn } from "../lib/adapters/postgres/row-desk.ts";
 import { guardConnections } from "../lib/adapters/reach.ts";
 import { sessionsOf } from "../lib/adapters/salesforce/sessions.ts";
-import { orgCatalog, usageReader } from "../lib/adapters/salesforce-describe/catalog.ts";
-import { describedOrg } from "../lib/adapters/salesforce-describe/org.ts";
+import { ttlCache } from "../lib/adapters/salesforce/ttl-cache.ts";
+import { connectedOrg, usageReader } from "../lib/adapters/salesforce-describe/org.ts";
 import { orgReach as orgReachIn } from "../lib/adapters/salesforce-describe/reach.ts";
 import { kmsDataKeys } from "../lib/adapters/secrets/data-keys.ts";
 import { envelopeVault } from "../lib/adapters/secrets/vault.ts";
@@ -46,7 +46,7 @@ import { urlGuard as urlGuardBy } from "../lib/adapters/webhook-client/guard.ts"
 import { webhookSender } from "../lib/adapters/webhook-client/post.ts";
 import { resolveByDns } from "../lib/adapters/webhook-client/resolve.ts";
 import type { AuditLog, AuditTrail } from "../lib/audit/ports.ts";
-import type { Org } from "../lib/config/org.ts";
+import type { Org } from "../lib/config/org-ports.ts";
 import type { Baselines, ImportPlans, Mappings, ProvisioningQueue } from "../lib/config/ports.ts";
 import type { EngineReports, OrgReach } from "../lib/health/ports.ts";
 import type { Counters } from "../lib/metrics/ports.ts";
@@ -56,7 +56,6 @@ import { queueVariable, tableVariable } from "../lib/model/resources.ts";
 import { SLOW_ATTEMPTS } from "../lib/model/webhook.ts";
 import type { CycleQueue } from "../lib/monitoring/poll-now.ts";
 import type { Monitoring } from "../lib/monitoring/ports.ts";
-import type { OrgCatalog } from "../lib/settings/catalog.ts";
 import type { LoadQueue } from "../lib/settings/change-rows.ts";
 import type { ConnectionSettings, HostGuard } from "../lib/settings/ports.ts";
 import type { RowDesks } from "../lib/settings/row-ports.ts";
@@ -134,10 +133,11 @@ export const counters = (): Counters => once("counters", () => countersIn(databa
 
 export const connections = (): ConnectionStore => once("connections", () => connectionsIn(database(), vault()));
 
-/** Whoever asks the org writes `counters`, for its calls are counted. */
-export const org = (): Org => once("org", () => describedOrg({ ...askingOrgs(), now }));
+/** For imports, by descriptions of the last minute. Whoever asks the org writes `counters`, for its calls are counted. */
+export const org = (): Org => once("org", () => connectedOrg(askingOrgs(), ttlCache(60_000, now)));
 
-export const catalog = (): OrgCatalog => once("catalog", () => orgCatalog(askingOrgs()));
+/** For pickers, asked anew each time: an admin's new field shows at once. */
+export const catalog = (): Org => once("catalog", () => connectedOrg(askingOrgs()));
 
 /** Reads an org's own count of its API calls. */
 export const usage = (): ((workspaceId: string) => Promise<CallUsage>) =>
@@ -146,7 +146,8 @@ export const usage = (): ((workspaceId: string) => Promise<CallUsage>) =>
 /** Sessions with the customers' orgs, and where the calls are counted that the API itself makes. */
 const askingOrgs = () => ({
   sessionsOf: (workspaceId: string) => sessionsOf({ connections: connections(), now }, workspaceId),
-  countCalls: (workspaceId: string, calls: number) => counters().addCalls({ workspaceId, apiCalls: { REST: calls } }),
+  countCalls: (workspaceId: string, apiCalls: Readonly<Record<string, number>>) =>
+    counters().addCalls({ workspaceId, apiCalls }),
 });
 
 export const baselines = (): Baselines => once("baselines", () => baselinesIn(database()));

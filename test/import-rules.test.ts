@@ -67,6 +67,12 @@ test.each([
   expect(importers.filter(({ from }) => !from.startsWith(adapter))).toEqual([]);
 });
 
+test("jsforce speaks SOAP and nothing else, so that one file imports it", () => {
+  const importers = deployed().filter(({ to }) => to === "jsforce");
+
+  expect([...new Set(importers.map(({ from }) => from))]).toEqual(["lib/adapters/salesforce/write-records.ts"]);
+});
+
 test("of what is deployed, only two files make requests of their own: the guarded fetch, and the webhook client's POST", () => {
   const callers = [...new Set(deployed().map(({ from }) => from))].filter((file) =>
     /(?<![\w.])fetch\(|globalThis\.fetch|\b(XMLHttpRequest|EventSource|WebSocket)\b/.test(readFileSync(file, "utf8")),

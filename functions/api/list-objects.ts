@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
+import { type ListedObject, listedObject } from "../../lib/config/org-ports.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
-import { objectView } from "../../lib/settings/catalog.ts";
 import { catalog } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
 
@@ -8,9 +8,11 @@ import { onLambda } from "../on-lambda.ts";
 export const listObjects = endpoint({
   route: "list-objects",
   summary: "The org's objects that the connection's user sees, by name. Costs one of its API calls.",
-  output: z.array(objectView),
+  output: z.array(listedObject),
   services: () => ({ catalog: catalog() }),
-  run: ({ workspace, services }) => services.catalog.objects(workspace),
+  run: async ({ workspace, services }) => (await services.catalog.objects(workspace)).toSorted(byName),
 });
+
+const byName = (one: ListedObject, other: ListedObject): number => (one.name < other.name ? -1 : 1);
 
 export const handler = onLambda(listObjects);

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { flag } from "../../lib/http/input.ts";
 import { Failure } from "../../lib/model/failure.ts";
-import { objectWithFields } from "../../lib/settings/catalog.ts";
+import { objectWithFields, readCatalog } from "../../lib/settings/catalog.ts";
 import { catalog } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
 
@@ -17,7 +17,7 @@ export const readObject = endpoint({
   output: objectWithFields,
   services: () => ({ catalog: catalog() }),
   run: async ({ input, path, workspace, services }) => {
-    const object = await services.catalog.object(workspace, path.object_name, input.parents);
+    const object = await readCatalog(services.catalog, workspace, path.object_name, input.parents);
     if (object === null) throw new Failure("NOT_FOUND", "the connected org's user sees no object of this name");
     return object;
   },

@@ -1,8 +1,8 @@
 import type { SealedWorkspace } from "../access/ports.ts";
+import { parentsOf } from "../model/describe.ts";
 import type { Mapping } from "../model/mapping.ts";
-import { parentPathOf } from "../model/parent-key.ts";
 import type { Entry } from "./document.ts";
-import type { Org, OrgObject } from "./org.ts";
+import type { Org, OrgObject } from "./org-ports.ts";
 import { mappingOf, needsDescribe } from "./plan-import.ts";
 
 /**
@@ -17,23 +17,16 @@ export async function describeEntries(
 ): Promise<ReadonlyMap<string, OrgObject>> {
   const asking = entries.filter((entry) => needsDescribe(entry, existing));
   if (asking.length === 0) return new Map();
-  const names = await org.objectNames(workspace);
+  const names = new Map((await org.objects(workspace)).map(({ name }) => [name.toLowerCase(), name]));
   const wanted = asking.flatMap(({ objectName }) => names.get(objectName.toLowerCase()) ?? []);
   const objects = byLowerCase(await org.describe(workspace, wanted));
-  const parents = asking.flatMap((entry) =>
-    parentsOf(entry.fields ?? mappingOf(entry, existing)?.fields ?? [], objects.get(entry.objectName.toLowerCase())),
-  );
+  const parents = asking.flatMap((entry) => {
+    const object = objects.get(entry.objectName.toLowerCase());
+    return object ? parentsOf(entry.fields ?? mappingOf(entry, existing)?.fields ?? [], object) : [];
+  });
   const more = [...new Set(parents)].filter((name) => !objects.has(name.toLowerCase()));
   if (more.length === 0) return objects;
   return new Map([...objects, ...byLowerCase(await org.describe(workspace, more))]);
-}
-
-function parentsOf(fields: readonly string[], object: OrgObject | undefined): readonly string[] {
-  if (!object) return [];
-  const own = new Set(object.fields.map(({ name }) => name.toLowerCase()));
-  return fields
-    .filter((name) => !own.has(name.toLowerCase()))
-    .flatMap((name) => parentPathOf(name, object.fields)?.lookup.referenceTo ?? []);
 }
 
 const byLowerCase = (objects: ReadonlyMap<string, OrgObject>) =>

@@ -5,7 +5,7 @@ import type { Mapping } from "../model/mapping.ts";
 import { changedSettings } from "./changed-mapping.ts";
 import { describeEntries } from "./describe-entries.ts";
 import { type Entry, parseDocument } from "./document.ts";
-import type { Org } from "./org.ts";
+import type { Org } from "./org-ports.ts";
 import { type Planned, planImport } from "./plan-import.ts";
 import type { ImportPlan, MappingChange, Mappings } from "./ports.ts";
 import { type RollForwardNeeds, rollForward } from "./roll-forward.ts";

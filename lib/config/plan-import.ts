@@ -4,7 +4,7 @@ import { newId } from "../model/id.ts";
 import type { Mapping } from "../model/mapping.ts";
 import { changedMapping, contradictsItself, newMapping } from "./changed-mapping.ts";
 import type { Entry } from "./document.ts";
-import type { OrgObject } from "./org.ts";
+import type { OrgObject } from "./org-ports.ts";
 import type { MappingChange } from "./ports.ts";
 import { spellNames } from "./spell-names.ts";
 

@@ -4,7 +4,7 @@ import type { CaptureMode, ConflictPolicy, Mapping, SyncDirection } from "../mod
 import { type ChangeNeeds, changeMapping } from "./change-mapping.ts";
 import { describeEntries } from "./describe-entries.ts";
 import type { Entry } from "./document.ts";
-import type { Org } from "./org.ts";
+import type { Org } from "./org-ports.ts";
 import { planImport } from "./plan-import.ts";
 import type { MappingChange } from "./ports.ts";
 import { requireVersion, versionOf } from "./version.ts";

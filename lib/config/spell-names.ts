@@ -1,8 +1,9 @@
+import { whyUnmappable } from "../model/describe.ts";
 import type { FailureDetail } from "../model/failure.ts";
 import type { Mapping } from "../model/mapping.ts";
-import { parentFieldName, parentPathOf } from "../model/parent-key.ts";
+import { parentFieldName, parentOf, parentPathOf } from "../model/parent-key.ts";
 import type { Entry } from "./document.ts";
-import type { OrgField, OrgObject } from "./org.ts";
+import type { OrgField, OrgObject } from "./org-ports.ts";
 
 type Field = Pick<OrgField, "name" | "type" | "externalId" | "idLookup">;
 
@@ -14,14 +15,6 @@ interface Spelled {
   };
   readonly problems: readonly FailureDetail[];
 }
-
-/** Types that no column holds: compounds have parts that can be mapped, files have no place in a row. */
-const UNMAPPABLE: Readonly<Record<string, string>> = {
-  address: "is a compound field: map its parts",
-  location: "is a compound field: map its parts",
-  complexvalue: "has no value that a column could hold",
-  base64: "holds a file, which a column cannot",
-};
 
 /**
  * An entry's names as the org spells them, or what the org says against them. Without a description (`object` is null)
@@ -66,8 +59,8 @@ export function spellNames(
 /** A parent's external id as a field of the child; undefined: the name goes nowhere, or to nothing that names a parent. */
 function parentField(name: string, object: OrgObject, described: ReadonlyMap<string, OrgObject>): Field | undefined {
   const path = parentPathOf(name, object.fields);
-  const [target, ...others] = path?.lookup.referenceTo ?? [];
-  if (!path || target === undefined || others.length > 0) return undefined;
+  const target = path && parentOf(path.lookup);
+  if (!path || target === null) return undefined;
   const wanted = path.field.toLowerCase();
   const key = described.get(target.toLowerCase())?.fields.find((field) => field.name.toLowerCase() === wanted);
   if (!key?.externalId) return undefined;
@@ -80,8 +73,8 @@ function fieldProblems({ path }: Entry, name: string, field: Field | undefined):
   const missing = name.includes(".")
     ? "names no parent by an external id that the connected org's user can see"
     : "is no field of this object that the connected org's user can see";
-  const message = field ? UNMAPPABLE[field.type] : missing;
-  return message === undefined ? [] : [{ path: `${path}.config.fields.${name}`, message }];
+  const message = field ? whyUnmappable(field.type) : missing;
+  return message === null ? [] : [{ path: `${path}.config.fields.${name}`, message }];
 }
 
 function upsertProblems(

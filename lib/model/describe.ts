@@ -1,7 +1,7 @@
 import { Failure } from "./failure.ts";
 import { parseFilter, renderFilter } from "./filter.ts";
 import type { Mapping } from "./mapping.ts";
-import { type ParentKey, type ParentPath, parentFieldName, parentPathOf } from "./parent-key.ts";
+import { type ParentKey, type ParentPath, parentFieldName, parentOf, parentPathOf } from "./parent-key.ts";
 import type { Column, FieldType, TableShape } from "./shape.ts";
 
 /** What Salesforce's describe says about a field, as far as a mapping asks. */
@@ -64,10 +64,10 @@ export function shapeOf(
   };
 }
 
-/** Objects by whose external ids the mapping's rows name their parents; all that a lookup points to. */
-export function parentsOf(mapping: Mapping, object: DescribedObject): string[] {
+/** Objects by whose external ids rows with these fields name their parents; all that a lookup points to. */
+export function parentsOf(fields: readonly string[], object: DescribedObject): string[] {
   const own = new Set(object.fields.map(({ name }) => name.toLowerCase()));
-  const paths = mapping.fields.filter((name) => !own.has(name.toLowerCase())).map((name) => pathIn(object, name));
+  const paths = fields.filter((name) => !own.has(name.toLowerCase())).map((name) => pathIn(object, name));
   return [...new Set(paths.flatMap((path) => path?.lookup.referenceTo ?? []))];
 }
 
@@ -133,12 +133,12 @@ function parentColumn(
   { lookup, relationship, field }: ParentPath<DescribedField>,
   parents: readonly DescribedObject[],
 ): Column {
-  const [target, ...others] = lookup.referenceTo;
-  const parent = others.length > 0 ? undefined : parents.find((one) => one.name === target);
+  const target = parentOf(lookup);
+  const parent = parents.find((one) => one.name === target);
   const key = parent?.fields.find((one) => one.name.toLowerCase() === field.toLowerCase());
   if (!parent || !key || !isParentKey(key) || !isMappable(key.type)) {
     const trouble =
-      others.length > 0 ? `${lookup.name} points to several objects` : `${target} has no external id ${field}`;
+      target === null ? `${lookup.name} points to several objects` : `${target} has no external id ${field}`;
     throw new Failure(
       "VALIDATION_ERROR",
       `${object.name}.${name} names no parent: ${trouble}; remove it from the mapping`,
@@ -152,7 +152,7 @@ function parentColumn(
 }
 
 /** Whether a parent can be named by this field of its own. */
-const isParentKey = ({ externalId, type }: Pick<DescribedField, "externalId" | "type">): boolean =>
+export const isParentKey = ({ externalId, type }: Pick<DescribedField, "externalId" | "type">): boolean =>
   externalId && type !== "id";
 
 const byColumn = (one: Column, other: Column) => (one.column < other.column ? -1 : 1);
@@ -181,4 +181,17 @@ const MAPPABLE: Readonly<Record<FieldType, true>> = {
   anyType: true,
 };
 
-const isMappable = (type: string): type is FieldType => Object.hasOwn(MAPPABLE, type);
+/** Whether a column can hold a field of this type. */
+export const isMappable = (type: string): type is FieldType => Object.hasOwn(MAPPABLE, type);
+
+/** Compounds have parts that can be mapped, files have no place in a row. */
+const UNMAPPABLE: Readonly<Record<string, string>> = {
+  address: "is a compound field: map its parts",
+  location: "is a compound field: map its parts",
+  complexvalue: "has no value that a column could hold",
+  base64: "holds a file, which a column cannot",
+};
+
+/** Why no column can hold a field of this type; null: one can. */
+export const whyUnmappable = (type: string): string | null =>
+  isMappable(type) ? null : (UNMAPPABLE[type] ?? `is of type ${type}, which no column can hold`);

@@ -49,6 +49,12 @@ export function parentPathOf<Field extends Lookup>(name: string, fields: readonl
 export const parentFieldName = ({ relationship, field }: Pick<ParentKey, "relationship" | "field">): string =>
   `${relationship}__${field}`;
 
+/** The object that a lookup names its parents of; null: it points to none, or to several, which no key tells apart. */
+export function parentOf({ referenceTo }: Pick<Lookup, "referenceTo">): string | null {
+  const [target, ...others] = referenceTo;
+  return target === undefined || others.length > 0 ? null : target;
+}
+
 const spellingsOf = (relationship: string) =>
   relationship.endsWith("__r") ? [relationship] : [`${relationship}__r`, relationship];
 

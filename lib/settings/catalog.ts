@@ -1,15 +1,9 @@
 import * as z from "zod/mini";
 import type { SealedWorkspace } from "../access/ports.ts";
-
-/** An object of the org, for pickers. */
-export const objectView = z.object({
-  name: z.string(),
-  label: z.string(),
-  queryable: z.boolean(),
-  createable: z.boolean(),
-  updateable: z.boolean(),
-  custom: z.boolean(),
-});
+import { listedObject, type Org, type OrgField, type OrgObject } from "../config/org-ports.ts";
+import { columnType } from "../model/column-type.ts";
+import { isMappable, isParentKey } from "../model/describe.ts";
+import { parentFieldName, parentOf } from "../model/parent-key.ts";
 
 /** A field of an object, for pickers. */
 const fieldView = z.object({
@@ -38,14 +32,71 @@ const fieldView = z.object({
   parent_keys: z.array(z.object({ name: z.string(), object: z.string(), label: z.string() })),
 });
 
-export const objectWithFields = z.extend(objectView, { fields: z.array(fieldView) });
+export const objectWithFields = z.extend(listedObject, { fields: z.array(fieldView) });
 
-export type ObjectView = z.infer<typeof objectView>;
-export type ObjectWithFields = z.infer<typeof objectWithFields>;
+type ObjectWithFields = z.infer<typeof objectWithFields>;
 
-/** The connected org's objects as it describes them, by label and name. Rejects with a `Failure` that says the remedy. */
-export interface OrgCatalog {
-  objects(workspace: SealedWorkspace): Promise<readonly ObjectView[]>;
-  /** Null: the connection's user sees no such object. With `parents` the objects are asked, too, that its lookups point to. */
-  object(workspace: SealedWorkspace, name: string, parents: boolean): Promise<ObjectWithFields | null>;
+/** Parents that one request asks about. */
+const MOST_PARENTS = 25;
+
+/**
+ * One object for pickers, with `parents` the keys of the objects, too, that its lookups point to. Null: the connection's
+ * user sees no such object.
+ */
+export async function readCatalog(
+  org: Org,
+  workspace: SealedWorkspace,
+  name: string,
+  parents: boolean,
+): Promise<ObjectWithFields | null> {
+  const [object] = (await org.describe(workspace, [name])).values();
+  if (!object) return null;
+  const wanted = parents ? parentsWanted(object) : [];
+  const found = wanted.length > 0 ? await org.describe(workspace, wanted) : new Map<string, OrgObject>();
+  return viewOf(object, parents ? new Map([...found, [object.name, object]]) : found);
+}
+
+/** Objects that lookups point to, other than the object itself. */
+function parentsWanted({ name, fields }: OrgObject): readonly string[] {
+  const targets = fields.flatMap((field) => (field.relationshipName === null ? [] : (parentOf(field) ?? [])));
+  return [...new Set(targets)].filter((target) => target !== name).slice(0, MOST_PARENTS);
+}
+
+function viewOf({ fields, ...object }: OrgObject, parents: ReadonlyMap<string, OrgObject>): ObjectWithFields {
+  return { ...object, fields: fields.map((field) => viewField(field, parents)) };
+}
+
+function viewField(field: OrgField, parents: ReadonlyMap<string, OrgObject>): ObjectWithFields["fields"][number] {
+  const { name, label, type, length, precision, scale, createable, updateable, unique, calculated, filterable } = field;
+  return {
+    name,
+    label,
+    type,
+    length,
+    precision,
+    scale,
+    required: createable && !field.nillable && !field.defaultedOnCreate,
+    createable,
+    updateable,
+    external_id: field.externalId || type === "id",
+    unique,
+    calculated,
+    mappable: isMappable(type),
+    pg_type: isMappable(type) ? columnType(field) : null,
+    filterable,
+    reference_to: [...field.referenceTo],
+    parent_keys: parentKeys(field, parents),
+  };
+}
+
+/** External ids of the one object that a lookup points to, as fields that a mapping may have. */
+function parentKeys(field: OrgField, parents: ReadonlyMap<string, OrgObject>) {
+  const { relationshipName: relationship } = field;
+  const parent = parents.get(parentOf(field) ?? "");
+  if (relationship === null || !parent) return [];
+  return parent.fields.filter(isParentKey).map(({ name, label }) => ({
+    name: parentFieldName({ relationship, field: name }),
+    object: parent.name,
+    label: `${parent.label}: ${label}`,
+  }));
 }

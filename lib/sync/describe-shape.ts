@@ -11,7 +11,7 @@ export async function describeShape(
 ): Promise<TableShape> {
   const object = await salesforce.describe(mapping.sfObject);
   const parents: DescribedObject[] = [];
-  for (const name of parentsOf(mapping, object)) {
+  for (const name of parentsOf(mapping.fields, object)) {
     parents.push(name === object.name ? object : await salesforce.describe(name));
   }
   return shapeOf(mapping, object, schema, parents);

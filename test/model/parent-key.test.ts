@@ -87,7 +87,7 @@ test.each([
 test("the parents that have to be described are those whose keys are mapped", () => {
   const asked = mapping("Name", "AccountId", "Project__r.Key__c") as unknown as Mapping;
 
-  expect(parentsOf(asked, ORDER)).toEqual(["Project__c"]);
+  expect(parentsOf(asked.fields, ORDER)).toEqual(["Project__c"]);
 });
 
 test("a parent's key is read along the relationship, from JSON and from CSV", () => {

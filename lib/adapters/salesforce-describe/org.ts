@@ -1,86 +1,86 @@
-import type { Org, OrgObject } from "../../config/org.ts";
+import * as z from "zod/mini";
+import type { Org, OrgObject } from "../../config/org-ports.ts";
 import { Failure } from "../../model/failure.ts";
 import { SalesforceRefusal } from "../../model/refusal.ts";
+import type { CallUsage } from "../../settings/test-salesforce.ts";
 import type { Sessions } from "../../sync/sessions.ts";
-import { readDescription, readGlobal } from "./answers.ts";
-import { ask } from "./ask.ts";
-
-/** What was described may be this old: an admin's new field can be imported after it. */
-const FRESH_MILLISECONDS = 60_000;
+import { CallMeter } from "../salesforce/call-meter.ts";
+import { type Client, call } from "../salesforce/client.ts";
+import { describeObject, listObjects } from "../salesforce/describe-objects.ts";
+import { asJson, READ_MILLISECONDS } from "../salesforce/exchange.ts";
+import type { Cache } from "../salesforce/ttl-cache.ts";
+import { understand } from "../salesforce/understand.ts";
 
 /** Descriptions that are asked for at once: an org bears 25 long requests. */
 const AT_ONCE = 5;
 
 interface Needs {
   readonly sessionsOf: (workspaceId: string) => Sessions;
-  /** Told of calls that the org counted, all of its REST API. */
-  readonly countCalls: (workspaceId: string, calls: number) => Promise<void>;
-  readonly now: () => Date;
+  /** Adds to the workspace's count of API calls, by label. */
+  readonly countCalls: (workspaceId: string, calls: Readonly<Record<string, number>>) => Promise<void>;
 }
 
-interface Known<Thing> {
-  readonly thing: Promise<Thing>;
-  readonly until: number;
-}
-
-/**
- * The org by plain fetch: one describeGlobal, one describe per object, remembered for a minute. Its refusals become
- * failures that say what an operator can do.
- */
-export function describedOrg({ sessionsOf, countCalls, now }: Needs): Org {
-  const known = new Map<string, Known<unknown>>();
-  const remembered = <Thing>(name: string, read: () => Promise<Thing>): Promise<Thing> => {
-    const before = known.get(name);
-    if (before && before.until > now().getTime()) return before.thing as Promise<Thing>;
-    // A description can be half a megabyte: none is kept longer than it is of use.
-    for (const [old, { until }] of known) if (until <= now().getTime()) known.delete(old);
-    const thing = read().catch((error: unknown) => {
-      known.delete(name);
-      throw asFailure(error);
-    });
-    known.set(name, { thing, until: now().getTime() + FRESH_MILLISECONDS });
-    return thing;
-  };
-
+/** The org as it is now, or as `cached` has it. Its refusals become failures that say what an operator can do. */
+export function connectedOrg(needs: Needs, cached: Cache = (_, read) => read()): Org {
+  const ask = <Answered>(workspaceId: string, work: (client: Client) => Promise<Answered>) =>
+    counted(needs, workspaceId, work).catch(throwFailure);
   return {
-    objectNames: ({ id }) =>
-      remembered(id, async () => {
-        const names = readGlobal(await ask(sessionsOf(id), "/sobjects"));
-        await countCalls(id, 1);
-        return names;
+    objects: ({ id }) => ask(id, (client) => cached(id, () => listObjects(client))),
+    describe: ({ id }, names) =>
+      ask(id, async (client) => {
+        const found = new Map<string, OrgObject>();
+        for (let at = 0; at < names.length; at += AT_ONCE) {
+          const some = names.slice(at, at + AT_ONCE);
+          const described = await Promise.all(
+            some.map((name) => cached(`${id} ${name}`, () => describeObject(client, name).catch(nullIfUnknown))),
+          );
+          for (const object of described) if (object) found.set(object.name, object);
+        }
+        return found;
       }),
-
-    describe: async ({ id }, names) => {
-      const objects = new Map<string, OrgObject>();
-      let calls = 0;
-      for (let at = 0; at < names.length; at += AT_ONCE) {
-        const some = names.slice(at, at + AT_ONCE);
-        const described = await Promise.all(
-          some.map((name) =>
-            remembered(`${id} ${name}`, async () => {
-              const answer = await ask(sessionsOf(id), `/sobjects/${encodeURIComponent(name)}/describe`);
-              calls += 1;
-              return readDescription(answer);
-            }),
-          ),
-        );
-        for (const object of described) objects.set(object.name, object);
-      }
-      if (calls > 0) await countCalls(id, calls);
-      return objects;
-    },
   };
 }
 
-/** A refusal of the org as a failure that says what an operator can do; anything else as it was. */
-export function asFailure(error: unknown): unknown {
-  if (!(error instanceof SalesforceRefusal)) return error;
+/** Reads the org's count of its API calls; the question costs one. Rejects with `SalesforceRefusal`. */
+export function usageReader(needs: Needs): (workspaceId: string) => Promise<CallUsage> {
+  return (workspaceId) =>
+    counted(needs, workspaceId, async (client) => {
+      const request = { method: "GET", path: "/limits", deadline: READ_MILLISECONDS, reads: asJson } as const;
+      const { answer, at } = await call(client, request);
+      const { Max, Remaining } = understand(limits, answer, "the limits").DailyApiRequests;
+      return { used: Max - Remaining, limit: Max, at, connection: await client.sessions.current() };
+    });
+}
+
+const limits = z.object({ DailyApiRequests: z.object({ Max: z.number(), Remaining: z.number() }) });
+
+async function counted<Answered>(
+  { sessionsOf, countCalls }: Needs,
+  workspaceId: string,
+  work: (client: Client) => Promise<Answered>,
+): Promise<Answered> {
+  const meter = new CallMeter();
+  try {
+    return await work({ sessions: sessionsOf(workspaceId), meter });
+  } finally {
+    await countCalls(workspaceId, meter.calls());
+  }
+}
+
+function nullIfUnknown(error: unknown): null {
+  if (error instanceof SalesforceRefusal && error.refusal.code === "NOT_FOUND") return null;
+  throw error;
+}
+
+function throwFailure(error: unknown): never {
+  if (!(error instanceof SalesforceRefusal)) throw error;
   const { kind, code, message } = error.refusal;
   if (code === "NOT_CONNECTED") {
-    return new Failure("CONFLICT", "this workspace is not connected to Salesforce yet: connect an org first");
+    throw new Failure("CONFLICT", "this workspace is not connected to Salesforce yet: connect an org first");
   }
-  if (kind === "session" || kind === "disabled")
-    return new Failure("CONFLICT", `Salesforce refuses the workspace's connection: ${message}`);
-  if (kind === "limit") return new Failure("CONFLICT", `the org has used up its calls of the day: ${message}`);
-  return new Failure("INTERNAL_ERROR", `Salesforce could not be asked about the objects (${code}): try again`);
+  if (kind === "session" || kind === "disabled") {
+    throw new Failure("CONFLICT", `Salesforce refuses the workspace's connection: ${message}`);
+  }
+  if (kind === "limit") throw new Failure("CONFLICT", `the org has used up its calls of the day: ${message}`);
+  throw new Failure("INTERNAL_ERROR", `Salesforce could not be asked about the objects (${code}): try again`);
 }

@@ -1,58 +1,46 @@
-import * as z from "zod/mini";
 import type { CsvLine } from "../../model/csv-line.ts";
 import type { Operation, OutgoingRecord } from "../../model/record.ts";
 import { SalesforceRefusal } from "../../model/refusal.ts";
 import { CLEARS, FIRST_JOB_RECORDS, headerOf } from "../../model/ways.ts";
 import type { BulkSave, BulkSaves, SavedKind } from "../../sync/ports.ts";
-import { piecesOf, type Stream } from "./bulk-queries.ts";
-import type { Call } from "./connect-org.ts";
-import { understand } from "./understand.ts";
+import { lookAtJob, openJob, piecesOf, streamCsv } from "./bulk-jobs.ts";
+import { type Client, call } from "./client.ts";
+import { asText, READ_MILLISECONDS } from "./exchange.ts";
 
-/** Sends a PUT of text as its lines are made; `lines` is asked again when a session has ended. */
-export type Upload = (path: string, lines: () => Iterable<string>) => Promise<void>;
-
-const JSON_HEADERS = { "content-type": "application/json" };
+/** An upload that is not through by then is given up. */
+const UPLOAD_MILLISECONDS = 110_000;
 
 /**
  * Jobs of the Bulk API 2.0 that save records (Salesforce, Bulk API 2.0 ingest), read and written at constant memory.
  * jsforce's own client is not used: it takes the columns from the first record, guesses the delimiter of the results, and
  * deletes a job that it has waited for too long.
  */
-export function bulkSaves(call: Call, stream: Stream, upload: Upload): BulkSaves {
-  const setState = (jobId: string, state: string) =>
-    call((connection) =>
-      connection.request({
-        method: "PATCH",
-        url: pathOf(jobId),
-        headers: JSON_HEADERS,
-        body: JSON.stringify({ state }),
-      }),
-    );
+export function bulkSaves(client: Client): BulkSaves {
+  const setState = async (jobId: string, state: string): Promise<void> => {
+    const to = { method: "PATCH", path: pathOf(jobId), json: { state } } as const;
+    await call(client, { ...to, deadline: READ_MILLISECONDS, reads: asText });
+  };
   return {
     openBulkSave: async (operation, object, externalIdField) => {
-      const asked = {
-        object,
-        operation: NAMES[operation],
-        contentType: "CSV",
-        lineEnding: "LF",
-        columnDelimiter: "COMMA",
-      };
       const key = operation === "upsert" && externalIdField !== null ? { externalIdFieldName: externalIdField } : {};
-      const body = JSON.stringify({ ...asked, ...key });
-      const { answer } = await call((connection) =>
-        connection.request({ method: "POST", url: "/jobs/ingest", headers: JSON_HEADERS, body }),
-      );
-      return understand(job, answer, "making a job of the Bulk API").id;
+      const form = { contentType: "CSV", lineEnding: "LF", columnDelimiter: "COMMA" };
+      return (await openJob(client, "ingest", { object, operation: NAMES[operation], ...form, ...key })).jobId;
     },
-    uploadBulkSave: (jobId, records) => upload(`${pathOf(jobId)}/batches`, () => linesOf(records)),
-    startBulkSave: async (jobId) => {
-      await setState(jobId, "UploadComplete");
+    uploadBulkSave: async (jobId, records) => {
+      // Made anew for each session, for a stream is sent once.
+      await call(client, () => ({
+        method: "PUT",
+        path: `${pathOf(jobId)}/batches`,
+        headers: { "content-type": "text/csv; charset=UTF-8" },
+        body: ReadableStream.from(packetsOf(linesOf(records))),
+        deadline: UPLOAD_MILLISECONDS,
+        reads: asText,
+      }));
     },
-    abortBulkSave: async (jobId) => {
-      await setState(jobId, "Aborted");
-    },
-    lookAtBulkSave: (jobId) => look(call, jobId),
-    bulkSaved: async (jobId, kind) => batchesOf(await stream(`${pathOf(jobId)}/${FILES[kind]}`)),
+    startBulkSave: (jobId) => setState(jobId, "UploadComplete"),
+    abortBulkSave: (jobId) => setState(jobId, "Aborted"),
+    lookAtBulkSave: (jobId) => look(client, jobId),
+    bulkSaved: async (jobId, kind) => batchesOf((await streamCsv(client, `${pathOf(jobId)}/${FILES[kind]}`)).answer),
   };
 }
 
@@ -72,14 +60,6 @@ const FILES: Readonly<Record<SavedKind, string>> = {
   unprocessed: "unprocessedrecords",
 };
 
-const job = z.object({
-  id: z.string(),
-  state: z.string(),
-  errorMessage: z.optional(z.nullable(z.string())),
-  numberRecordsProcessed: z.optional(z.number()),
-  numberRecordsFailed: z.optional(z.number()),
-});
-
 const STATES: Readonly<Record<string, BulkSave["state"]>> = {
   Open: "open",
   JobComplete: "complete",
@@ -87,17 +67,11 @@ const STATES: Readonly<Record<string, BulkSave["state"]>> = {
   Aborted: "aborted",
 };
 
-async function look(call: Call, jobId: string): Promise<BulkSave> {
+async function look(client: Client, jobId: string): Promise<BulkSave> {
   try {
-    const { answer, at } = await call((connection) => connection.request({ method: "GET", url: pathOf(jobId) }));
-    const {
-      state,
-      errorMessage,
-      numberRecordsProcessed = 0,
-      numberRecordsFailed = 0,
-    } = understand(job, answer, "a look at a job of the Bulk API");
-    const counts = { processed: numberRecordsProcessed, failed: numberRecordsFailed };
-    return { state: STATES[state] ?? "working", ...counts, message: errorMessage ?? "", at };
+    const job = await lookAtJob(client, pathOf(jobId));
+    const { state, numberRecordsProcessed: processed = 0, numberRecordsFailed: failed = 0, errorMessage, at } = job;
+    return { state: STATES[state] ?? "working", processed, failed, message: errorMessage ?? "", at };
   } catch (error) {
     if (!(error instanceof SalesforceRefusal) || error.refusal.code !== "NOT_FOUND") throw error;
     // Salesforce forgets a job after seven days.
@@ -122,12 +96,27 @@ function cellOf({ id, values, parents = [] }: OutgoingRecord, name: string): str
 
 const lineOf = (cells: readonly string[]) => `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")}\n`;
 
+const PACKET_CHARACTERS = 65_536;
+
+/** Lines by the packet instead of each in a write of its own, so that the upload is never whole in memory. */
+function* packetsOf(lines: Iterable<string>): Generator<Uint8Array> {
+  const encoder = new TextEncoder();
+  let packet = "";
+  for (const line of lines) {
+    packet += line;
+    if (packet.length < PACKET_CHARACTERS) continue;
+    yield encoder.encode(packet);
+    packet = "";
+  }
+  if (packet !== "") yield encoder.encode(packet);
+}
+
 /** Records settled together, at least, as long as there are as many: those of a small job at once. */
 const BATCH_RECORDS = FIRST_JOB_RECORDS;
 
-async function* batchesOf(response: Response): AsyncGenerator<CsvLine[]> {
+async function* batchesOf(results: ReadableStream<Uint8Array> | null): AsyncGenerator<CsvLine[]> {
   let batch: CsvLine[] = [];
-  for await (const { lines } of piecesOf(response)) {
+  for await (const { lines } of piecesOf(results)) {
     for (const line of lines) batch.push(line);
     if (batch.length < BATCH_RECORDS) continue;
     yield batch;

@@ -1,20 +1,24 @@
 import type { RefusalKind, SalesforceRefusal } from "../../model/refusal.ts";
 
 /** Where a request is booked in `bridge_sf_api_calls_total{api}`. */
-export type ApiLabel = "REST" | "SOAP" | "BULK" | "COMPOSITE";
+type ApiLabel = "REST" | "SOAP" | "BULK" | "COMPOSITE";
 
 /** Counts the requests that an org counts, and hears from its answers how many it has counted in all. */
 export class CallMeter {
   readonly #calls = new Map<ApiLabel, number>();
   #usage: { readonly used: number; readonly limit: number } | null = null;
 
-  count(label: ApiLabel): void {
+  /** Counts a request; `refusal` is how it was refused, null: it was not. */
+  count(url: string, refusal: SalesforceRefusal | null): void {
+    const label = labelOf(url);
+    if (label === null || (refusal && !wasCounted(refusal))) return;
     this.#calls.set(label, (this.#calls.get(label) ?? 0) + 1);
   }
 
   /** Learns the org's own count from an answer: of REST from its header, of SOAP from its body. */
-  hear(limitInfo: string | null, body: string): void {
-    const told = /api-usage=(\d+)\/(\d+)/.exec(limitInfo ?? "") ?? SOAP_USAGE.exec(body.slice(0, SOAP_HEADER_LENGTH));
+  hear(url: string, limitInfo: string | null, body: string): void {
+    const soapHeader = labelOf(url) === "SOAP" ? body.slice(0, SOAP_HEADER_LENGTH) : "";
+    const told = /api-usage=(\d+)\/(\d+)/.exec(limitInfo ?? "") ?? SOAP_USAGE.exec(soapHeader);
     if (told) this.#usage = { used: Number(told[1]), limit: Number(told[2]) };
   }
 
@@ -31,7 +35,7 @@ const SOAP_HEADER_LENGTH = 2_000;
 const SOAP_USAGE = /<(?:\w+:)?current>(\d+)<\/(?:\w+:)?current>\s*<(?:\w+:)?limit>(\d+)<\/(?:\w+:)?limit>/;
 
 /** The label of a request, null for those that cost nothing (login, token, the list of versions). */
-export function labelOf(url: string): ApiLabel | null {
+function labelOf(url: string): ApiLabel | null {
   const { pathname } = new URL(url);
   if (/^\/+services\/Soap\//i.test(pathname)) return "SOAP";
   const resource = /^\/+services\/data\/v[\d.]+\/+(\w+)/.exec(pathname)?.[1];
@@ -41,7 +45,7 @@ export function labelOf(url: string): ApiLabel | null {
 }
 
 /** Salesforce counts the calls that it lets in: none without a session, beyond the day's limit, or while the API is off. */
-export function wasCounted({ refusal: { kind, code } }: SalesforceRefusal): boolean {
+function wasCounted({ refusal: { kind, code } }: SalesforceRefusal): boolean {
   return code !== "UNREACHABLE" && code !== "NOT_SALESFORCE" && !UNCOUNTED.has(kind);
 }
 

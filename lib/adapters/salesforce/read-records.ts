@@ -1,12 +1,10 @@
-import type { Connection } from "jsforce/lib/connection.js";
 import * as z from "zod/mini";
 import { type RequestRefusal, refusalOf, SalesforceRefusal } from "../../model/refusal.ts";
 import type { DeletedRecords, QueryPage, Salesforce } from "../../sync/ports.ts";
-import type { Call } from "./connect-org.ts";
-import { describedObjectOf } from "./described-object.ts";
-import { parseExactly } from "./exact-json.ts";
+import { type Client, call } from "./client.ts";
+import { describeObject } from "./describe-objects.ts";
+import { asDigits, READ_MILLISECONDS } from "./exchange.ts";
 import { understand } from "./understand.ts";
-import { jsonOrRefusal } from "./web-page.ts";
 
 type Reads = Pick<Salesforce, "query" | "queryTogether" | "count" | "deleted" | "describe">;
 
@@ -14,11 +12,17 @@ type Reads = Pick<Salesforce, "query" | "queryTogether" | "count" | "deleted" | 
 const MAX_PATH = 8_000;
 
 /** The calls that read. Every number arrives as the digits that Salesforce wrote. */
-export function readingCalls(call: Call): Reads {
+export function readingCalls(client: Client): Reads {
+  const get = (path: string) => call(client, { method: "GET", path, deadline: READ_MILLISECONDS, reads: asDigits });
+
   const queryTogether: Reads["queryTogether"] = async (soqls) => {
-    const { answer, at } = await call((connection) =>
-      post(connection, "/composite", { allOrNone: false, compositeRequest: soqls.map(asPart(connection)) }),
-    );
+    const { answer, at } = await call(client, ({ apiVersion }) => ({
+      method: "POST",
+      path: "/composite",
+      json: { allOrNone: false, compositeRequest: soqls.map(asPart(apiVersion)) },
+      deadline: READ_MILLISECONDS,
+      reads: asDigits,
+    }));
     return understand(composite, answer, "a composite").compositeResponse.map((part) => pageOrRefusal(part, at));
   };
 
@@ -27,7 +31,7 @@ export function readingCalls(call: Call): Reads {
     query: async (soql) => {
       const path = queryPath(soql);
       if (path.length <= MAX_PATH) {
-        const { answer, at } = await call((connection) => get(connection, path));
+        const { answer, at } = await get(path);
         return pageOf(answer, at);
       }
       // A wide object's query does not fit into a URL, but into the body of a composite.
@@ -37,45 +41,27 @@ export function readingCalls(call: Call): Reads {
       return only;
     },
     count: async (soql) => {
-      const { answer, at } = await call((connection) => get(connection, queryPath(soql)));
+      const { answer, at } = await get(queryPath(soql));
       return { records: Number(understand(total, answer, "a count").totalSize), readAt: at };
     },
     deleted: async (object, from, until) => {
       const window = `start=${encodeURIComponent(instant(from))}&end=${encodeURIComponent(instant(until))}`;
-      const { answer, at } = await call((connection) => get(connection, `/sobjects/${object}/deleted/?${window}`));
+      const { answer, at } = await get(`/sobjects/${object}/deleted/?${window}`);
       return deletedOf(answer, at);
     },
-    describe: async (object) => {
-      const { answer } = await call((connection) => get(connection, `/sobjects/${object}/describe`));
-      return describedObjectOf(answer);
-    },
+    describe: (object) => describeObject(client, object),
   };
 }
-
-const RAW = { responseType: "text/plain" };
 
 const queryPath = (soql: string) => `/queryAll?q=${encodeURIComponent(soql)}`;
 
 const instant = (at: Date) => `${at.toISOString().slice(0, 19)}+00:00`;
 
-const asPart = (connection: Connection) => (soql: string, index: number) => ({
+const asPart = (apiVersion: string) => (soql: string, index: number) => ({
   method: "GET",
-  url: `/services/data/v${connection.version}${queryPath(soql)}`,
+  url: `/services/data/v${apiVersion}${queryPath(soql)}`,
   referenceId: `q${index}`,
 });
-
-async function get(connection: Connection, url: string): Promise<unknown> {
-  return contentOf(connection, url, await connection.request({ method: "GET", url }, RAW));
-}
-
-async function post(connection: Connection, url: string, body: unknown): Promise<unknown> {
-  const headers = { "content-type": "application/json" };
-  const answer = await connection.request({ method: "POST", url, headers, body: JSON.stringify(body) }, RAW);
-  return contentOf(connection, url, answer);
-}
-
-const contentOf = ({ instanceUrl }: Connection, url: string, answer: unknown): unknown =>
-  jsonOrRefusal(`${instanceUrl}${url}`, z.string().parse(answer), parseExactly);
 
 const record = z.record(z.string(), z.unknown());
 const page = z.object({ records: z.array(record), done: z.boolean() });

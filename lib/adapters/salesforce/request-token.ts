@@ -2,22 +2,17 @@ import { createSign } from "node:crypto";
 import * as z from "zod/mini";
 import { SalesforceRefusal } from "../../model/refusal.ts";
 import type { SalesforceConnection, SalesforceCredentials } from "../../model/workspace.ts";
-import { guardedFetch } from "./guarded-fetch.ts";
-import { lost } from "./lost-request.ts";
-import { refusalIn } from "./refusal-in.ts";
+import type { Session } from "../../settings/ports.ts";
+import { asJson, exchange, READ_MILLISECONDS } from "./exchange.ts";
+import { understand } from "./understand.ts";
 
-/** What the token endpoint gave. */
-export interface Granted {
-  readonly accessToken: string;
-  readonly instanceUrl: string;
-  /** Null unless the org rotates refresh tokens: then the old one has ended. */
-  readonly refreshToken: string | null;
+/** What the token endpoint gave; a refresh token when the org rotates them: then the old one has ended. */
+interface Granted extends Session {
   readonly userId: string | null;
   readonly organizationId: string | null;
 }
 
 const JWT_MINUTES = 3;
-const DEADLINE_MILLISECONDS = 15_000;
 
 /**
  * A new session from the org's token endpoint (Salesforce, OAuth 2.0 flows). Tokens go to the host that the connection
@@ -32,11 +27,10 @@ export async function requestToken({ loginUrl, credentials }: SalesforceConnecti
 }
 
 /** A session for a grant, in the form of the org's token endpoint; its refusals as they came. */
-export async function requestGrant(loginUrl: string, grant: Readonly<Record<string, string>>): Promise<Granted> {
-  const answer = await post(`${loginUrl.replace(/\/+$/, "")}/services/oauth2/token`, grant);
-  const read = granted.safeParse(jsonOf(answer));
-  if (!read.success) throw notSalesforce(loginUrl);
-  const { access_token, instance_url, refresh_token, id } = read.data;
+export async function requestGrant(url: string, grant: Readonly<Record<string, string>>): Promise<Granted> {
+  const asked = { method: "POST", path: "/services/oauth2/token", body: new URLSearchParams(grant) } as const;
+  const { answer } = await exchange({ url }, { ...asked, deadline: READ_MILLISECONDS, reads: asJson });
+  const { access_token, instance_url, refresh_token, id } = understand(granted, answer, askedOf(url));
   const [organizationId, userId] = (id ?? "").split("/").slice(-2);
   return {
     accessToken: access_token,
@@ -47,36 +41,8 @@ export async function requestGrant(loginUrl: string, grant: Readonly<Record<stri
   };
 }
 
-/** By plain fetch, without jsforce: the API's functions ask for sessions too. */
-async function post(url: string, form: Readonly<Record<string, string>>): Promise<string> {
-  const request = guardedFetch(url, {
-    method: "POST",
-    body: new URLSearchParams(form),
-    signal: AbortSignal.timeout(DEADLINE_MILLISECONDS),
-  });
-  const { status, body } = await request
-    .then(async (response) => ({ status: response.status, body: await response.text() }))
-    .catch((error: unknown) => {
-      throw lost(error);
-    });
-  if (status >= 300) throw refusalIn(status, body);
-  return body;
-}
-
-/** Undefined: it is no JSON, a site's own page mostly. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Somebody answered at this URL, in words that are none of an org's; it may be a page about an outage. */
-export function notSalesforce(url: string): SalesforceRefusal {
-  const message = `${new URL(url).host} does not answer like a Salesforce org`;
-  return new SalesforceRefusal({ kind: "transient", code: "NOT_SALESFORCE", message, mayHaveRun: false });
-}
+/** What `understand` says was answered otherwise; somebody may have typed another host than an org's. */
+export const askedOf = (url: string): string => `a login at ${new URL(url).host}`;
 
 const granted = z.object({
   access_token: z.string(),
@@ -128,10 +94,15 @@ function assertionOf({ clientId, username, privateKey }: JwtBearer, loginUrl: st
   return `${signed}.${createSign("RSA-SHA256").update(signed).sign(privateKey, "base64url")}`;
 }
 
-/** `invalid_grant` and its like need a person; an outage of the login host passes. */
+/**
+ * `invalid_grant` and its like need a person; an outage of the login host passes. What the session was wanted for has not
+ * been sent.
+ */
 function asSessionRefusal(error: SalesforceRefusal): SalesforceRefusal {
   const { kind, code, message } = error.refusal;
-  if (kind === "transient" || code === "REDIRECTED" || code === "rate_limit_exceeded") return error;
+  if (kind === "transient" || code === "REDIRECTED" || code === "rate_limit_exceeded") {
+    return new SalesforceRefusal({ ...error.refusal, mayHaveRun: false }, error);
+  }
   const remedy = "connect the workspace to Salesforce again";
   return new SalesforceRefusal({ kind: "session", code, message: `${message}; ${remedy}`, mayHaveRun: false }, error);
 }

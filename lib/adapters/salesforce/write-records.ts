@@ -1,21 +1,33 @@
+import { PassThrough } from "node:stream";
 import { SoapApi } from "jsforce/lib/api/soap.js";
-import type { Connection } from "jsforce/lib/connection.js";
+import { Connection } from "jsforce/lib/connection.js";
+import { StreamPromise } from "jsforce/lib/util/promise.js";
 import * as z from "zod/mini";
 import { barredFromSoap, JWT_REMEDY } from "../../model/api-version.ts";
 import type { Operation, OutgoingRecord, RecordResult } from "../../model/record.ts";
 import { SalesforceRefusal } from "../../model/refusal.ts";
-import type { Call } from "./connect-org.ts";
+import type { SalesforceConnection } from "../../model/workspace.ts";
+import type { CallMeter } from "./call-meter.ts";
+import { type Client, underSession } from "./client.ts";
+import { asText, exchange } from "./exchange.ts";
 import { understand } from "./understand.ts";
+
+/** Milliseconds until a save is given up. Salesforce itself ends a save's transaction after ten minutes. */
+const SAVE_MILLISECONDS = 110_000;
 
 /** Saves up to 200 records by SOAP, each on its own; results in their order. */
 export async function write(
-  call: Call,
+  { sessions, meter }: Client,
   operation: Operation,
   object: string,
   records: readonly OutgoingRecord[],
   externalIdField: string | null,
 ): Promise<{ readonly answeredAt: Date; readonly results: readonly RecordResult[] }> {
-  const { answer, at } = await call((connection) => invoke(connection, operation, object, records, externalIdField));
+  const { answer, at } = await underSession(sessions, async (session) => {
+    refuseBarred(session);
+    const { soap, answered } = soapUnder(session, meter);
+    return { answer: await invoke(soap, operation, object, records, externalIdField), at: answered.at };
+  });
   const results = understand(z.array(result), answer, `${operation} by SOAP`).map(asResult);
   if (results.length !== records.length) {
     const message = `${operation} of ${records.length} ${object} records was answered with ${results.length} results`;
@@ -24,20 +36,49 @@ export async function write(
   return { answeredAt: at, results };
 }
 
+/** jsforce would throw an error that is no refusal, and all that is saved would be in doubt. */
+function refuseBarred(session: SalesforceConnection): void {
+  const barred = barredFromSoap(session);
+  if (barred === null) return;
+  const message = `${barred}: ${JWT_REMEDY}`;
+  throw new SalesforceRefusal({ kind: "session", code: "JWT_REFUSED", message, mayHaveRun: false });
+}
+
+/** jsforce's client of SOAP over the one exchange, and when that was answered by the org's time. */
+function soapUnder({ instanceUrl, apiVersion, accessToken }: SalesforceConnection, meter: CallMeter) {
+  const callOptions = { client: "bridge" };
+  const connection = new Connection({ instanceUrl, version: apiVersion, accessToken: accessToken ?? "", callOptions });
+  const answered = { at: new Date(Number.NaN) };
+  const post = async (url: string, envelope: string) => {
+    const { answer, at, headers } = await exchange(
+      { url, meter },
+      {
+        method: "POST",
+        path: "",
+        headers: { "content-type": "text/xml", soapaction: '""' },
+        body: envelope.replaceAll("\r", "&#13;"), // an XML parser reads a bare carriage return as a line feed
+        deadline: SAVE_MILLISECONDS, // and no signal: a save that we break off is in doubt
+        reads: asText,
+      },
+    );
+    answered.at = at;
+    meter.hear(url, null, answer);
+    return { statusCode: 200, headers: Object.fromEntries(headers), body: answer };
+  };
+  // Its own transport never settles after a reset in mid answer. Private, so the version of jsforce is pinned and a test
+  // breaks when it moves.
+  connection._transport.httpRequest = ({ url, body }) =>
+    StreamPromise.create(() => ({ stream: new PassThrough(), promise: post(url, String(body)) }));
+  return { soap: new SoapApi(connection), answered };
+}
+
 async function invoke(
-  connection: Connection,
+  soap: InstanceType<typeof SoapApi>,
   operation: Operation,
   object: string,
   records: readonly OutgoingRecord[],
   externalIdField: string | null,
 ): Promise<unknown> {
-  const barred = barredFromSoap({ accessToken: connection.accessToken ?? null, apiVersion: connection.version });
-  if (barred !== null) {
-    // jsforce would throw an error that is no refusal, and all that is saved would be in doubt.
-    const message = `${barred}: ${JWT_REMEDY}`;
-    throw new SalesforceRefusal({ kind: "session", code: "JWT_REFUSED", message, mayHaveRun: false });
-  }
-  const soap = new SoapApi(connection);
   const ids = () => records.map(({ id }) => id ?? "");
   const rows = () => records.map((record) => soapRecord(object, record));
   switch (operation) {

@@ -6,15 +6,13 @@ import type { SealedWorkspace } from "../../../lib/access/ports.ts";
 import { connectOrg } from "../../../lib/adapters/salesforce/connect-org.ts";
 import { guardedFetch } from "../../../lib/adapters/salesforce/guarded-fetch.ts";
 import { sessionsOf } from "../../../lib/adapters/salesforce/sessions.ts";
-import { orgCatalog, usageReader } from "../../../lib/adapters/salesforce-describe/catalog.ts";
-import { describedOrg } from "../../../lib/adapters/salesforce-describe/org.ts";
+import { connectedOrg, usageReader } from "../../../lib/adapters/salesforce-describe/org.ts";
 import { orgReach } from "../../../lib/adapters/salesforce-describe/reach.ts";
 import { orgLogin } from "../../../lib/adapters/salesforce-login/log-in.ts";
-import type { Org } from "../../../lib/config/org.ts";
+import type { Org } from "../../../lib/config/org-ports.ts";
 import type { OrgReach } from "../../../lib/health/ports.ts";
 import { SalesforceRefusal } from "../../../lib/model/refusal.ts";
 import type { SalesforceConnection } from "../../../lib/model/workspace.ts";
-import type { OrgCatalog } from "../../../lib/settings/catalog.ts";
 import type { OrgLogin } from "../../../lib/settings/ports.ts";
 import type { Salesforce } from "../../../lib/sync/ports.ts";
 import type { KeptConnection, Sessions } from "../../../lib/sync/sessions.ts";
@@ -107,14 +105,12 @@ const ofALogin: Calls<OrgLogin> = {
   versions: () => orgLogin.versions(urlOf(org)),
 };
 
-const needs = { sessionsOf: () => sessions(), countCalls: async () => undefined, now: () => new Date() };
+const needs = { sessionsOf: () => sessions(), countCalls: async () => undefined };
 const workspace = { id: "ws" } as SealedWorkspace;
 
-const ofTheSettings: Calls<OrgCatalog & Pick<Org, "objectNames" | "describe"> & { readonly usage: unknown }> = {
-  objects: () => orgCatalog(needs).objects(workspace),
-  object: () => orgCatalog(needs).object(workspace, "Account", true),
-  objectNames: () => describedOrg(needs).objectNames(workspace),
-  describe: () => describedOrg(needs).describe(workspace, ["Account"]),
+const ofTheSettings: Calls<Org & { readonly usage: unknown }> = {
+  objects: () => connectedOrg(needs).objects(workspace),
+  describe: () => connectedOrg(needs).describe(workspace, ["Account"]),
   usage: () => usageReader(needs)("ws"),
 };
 

@@ -1,0 +1,51 @@
+import * as z from "zod/mini";
+import type { BulkPart } from "../../sync/ports.ts";
+import { type Client, call } from "./client.ts";
+import { csvLines } from "./csv-lines.ts";
+import { asJson, asStream, READ_MILLISECONDS } from "./exchange.ts";
+import { lost } from "./lost-request.ts";
+import { understand } from "./understand.ts";
+
+/** Milliseconds within which an answer's beginning, and each next piece of it, must come. */
+const SILENCE_MILLISECONDS = 60_000;
+
+const job = z.object({
+  id: z.string(),
+  state: z.string(),
+  errorMessage: z.optional(z.nullable(z.string())),
+  numberRecordsProcessed: z.optional(z.number()),
+  numberRecordsFailed: z.optional(z.number()),
+});
+
+/** Opens a job of the Bulk API 2.0: `jobs` is `query` or `ingest`. */
+export async function openJob(client: Client, jobs: string, settings: object) {
+  const to = { method: "POST", path: `/jobs/${jobs}`, json: settings } as const;
+  const { answer, at } = await call(client, { ...to, deadline: READ_MILLISECONDS, reads: asJson });
+  return { jobId: understand(job, answer, "making a job of the Bulk API").id, at };
+}
+
+/** A job as it stands, at the org's time. */
+export async function lookAtJob(client: Client, path: string) {
+  const { answer, at } = await call(client, { method: "GET", path, deadline: READ_MILLISECONDS, reads: asJson });
+  return { ...understand(job, answer, "a look at a job of the Bulk API"), at };
+}
+
+/** A file of results, read while it arrives. */
+export const streamCsv = (client: Client, path: string) =>
+  call(client, {
+    method: "GET",
+    path,
+    headers: { accept: "text/csv" },
+    deadline: SILENCE_MILLISECONDS,
+    reads: asStream,
+  });
+
+/** A file of CSV as it arrives, by its first line's names; every part of a query's results repeats that line. */
+export async function* piecesOf(body: ReadableStream<Uint8Array> | null): BulkPart["pieces"] {
+  if (body === null) return;
+  try {
+    yield* csvLines(body.pipeThrough(new TextDecoderStream()));
+  } catch (error) {
+    throw lost(error);
+  }
+}

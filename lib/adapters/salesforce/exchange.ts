@@ -1,0 +1,122 @@
+import type { CallMeter } from "./call-meter.ts";
+import { parseExactly } from "./exact-json.ts";
+import { guardedFetch } from "./guarded-fetch.ts";
+import { lost } from "./lost-request.ts";
+import { refusalIn } from "./refusal-in.ts";
+import { jsonOrRefusal, refusalOfPage } from "./web-page.ts";
+
+/** Where a request goes. */
+interface Target {
+  /** The URL that the request's path follows. */
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Counts the request where the org counts it. */
+  readonly meter?: CallMeter;
+  /** Breaks the request off. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Request<Content> {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH";
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is. */
+  readonly body?: string | URLSearchParams | ReadableStream<Uint8Array>;
+  /** Milliseconds until the whole answer must be there; of a stream its beginning and each next piece. */
+  readonly deadline: number;
+  readonly reads: Reader<Content>;
+}
+
+export interface Answer<Content> {
+  readonly answer: Content;
+  /** The org's time, by the answer's `Date`. */
+  readonly at: Date;
+  readonly headers: Headers;
+}
+
+/** What a good answer holds: `asJson`, `asDigits`, `asText` or `asStream`. */
+type Reader<Content> = (response: Response, url: string, alarm: NodeJS.Timeout) => Promise<Content>;
+
+/** The deadline of most reads. */
+export const READ_MILLISECONDS = 15_000;
+
+/**
+ * The one HTTP exchange with an org: guarded, never redirected, never repeated, counted once. Anything but a good answer
+ * rejects with `SalesforceRefusal`.
+ */
+export async function exchange<Content>(
+  { url: base, headers, meter, signal }: Target,
+  request: Request<Content>,
+): Promise<Answer<Content>> {
+  const url = `${base.replace(/\/+$/, "")}${request.path}`;
+  const silence = new AbortController();
+  const timeout = () => silence.abort(new DOMException("no answer in time", "TimeoutError"));
+  const alarm = setTimeout(timeout, request.deadline).unref();
+  try {
+    const response = await guardedFetch(url, {
+      method: request.method,
+      headers: { ...headers, ...(request.json !== undefined && JSON_SENT), ...request.headers },
+      body: (request.json === undefined ? request.body : JSON.stringify(request.json)) ?? null,
+      duplex: "half",
+      signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
+    });
+    const refused = response.ok ? "" : await response.text();
+    meter?.hear(url, response.headers.get("sforce-limit-info"), refused);
+    if (!response.ok) throw refusalIn(response.status, refused);
+    const at = new Date(response.headers.get("date") ?? Number.NaN);
+    if (Number.isNaN(at.getTime())) throw new Error("the answer has no Date");
+    const answer = await request.reads(response, url, alarm);
+    meter?.count(url, null);
+    return { answer, at, headers: response.headers };
+  } catch (error) {
+    clearTimeout(alarm);
+    silence.abort();
+    const refusal = lost(error);
+    meter?.count(url, refusal);
+    throw refusal;
+  }
+}
+
+const JSON_SENT = { "content-type": "application/json" };
+
+export const asJson: Reader<unknown> = async (response, url, alarm) =>
+  jsonOrRefusal(url, await wholeOf(response, alarm));
+
+/** JSON with every number as the digits that Salesforce wrote. */
+export const asDigits: Reader<unknown> = async (response, url, alarm) =>
+  jsonOrRefusal(url, await wholeOf(response, alarm), parseExactly);
+
+export const asText: Reader<string> = async (response, url, alarm) => {
+  const text = await wholeOf(response, alarm);
+  const page = refusalOfPage(url, text);
+  if (page) throw page;
+  return text;
+};
+
+/** The body while it arrives. By its type alone it is known that it is no page for people: nothing is read ahead. */
+export const asStream: Reader<ReadableStream<Uint8Array> | null> = async (response, url, alarm) => {
+  if (/^text\/html\b/i.test(response.headers.get("content-type") ?? "")) {
+    const text = await response.text();
+    throw refusalOfPage(url, text) ?? refusalIn(response.status, text);
+  }
+  return response.body?.pipeThrough(attended(alarm)) ?? null;
+};
+
+async function wholeOf(response: Response, alarm: NodeJS.Timeout): Promise<string> {
+  const text = await response.text();
+  clearTimeout(alarm);
+  return text;
+}
+
+/** Puts the alarm off with every piece that comes. */
+function attended(alarm: NodeJS.Timeout): TransformStream<Uint8Array, Uint8Array> {
+  return new TransformStream({
+    transform(piece, onward) {
+      alarm.refresh();
+      onward.enqueue(piece);
+    },
+    flush: () => clearTimeout(alarm),
+  });
+}
