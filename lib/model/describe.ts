@@ -1,8 +1,9 @@
 import { Failure } from "./failure.ts";
+import { type FieldType, isMappable } from "./field-type.ts";
 import { parseFilter, renderFilter } from "./filter.ts";
 import type { Mapping } from "./mapping.ts";
 import { type ParentKey, type ParentPath, parentFieldName, parentOf, parentPathOf } from "./parent-key.ts";
-import type { Column, FieldType, TableShape } from "./shape.ts";
+import type { Column, TableShape } from "./shape.ts";
 
 /** What Salesforce's describe says about a field, as far as a mapping asks. */
 export interface DescribedField {
@@ -156,33 +157,6 @@ export const isParentKey = ({ externalId, type }: Pick<DescribedField, "external
   externalId && type !== "id";
 
 const byColumn = (one: Column, other: Column) => (one.column < other.column ? -1 : 1);
-
-const MAPPABLE: Readonly<Record<FieldType, true>> = {
-  id: true,
-  string: true,
-  boolean: true,
-  int: true,
-  long: true,
-  double: true,
-  currency: true,
-  percent: true,
-  date: true,
-  datetime: true,
-  time: true,
-  email: true,
-  phone: true,
-  url: true,
-  textarea: true,
-  picklist: true,
-  multipicklist: true,
-  combobox: true,
-  reference: true,
-  encryptedstring: true,
-  anyType: true,
-};
-
-/** Whether a column can hold a field of this type. */
-export const isMappable = (type: string): type is FieldType => Object.hasOwn(MAPPABLE, type);
 
 /** Compounds have parts that can be mapped, files have no place in a row. */
 const UNMAPPABLE: Readonly<Record<string, string>> = {

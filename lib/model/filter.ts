@@ -1,4 +1,5 @@
 import { Failure } from "./failure.ts";
+import { traitsOf, type ValueKind } from "./field-type.ts";
 
 /**
  * A mapping's filter: the part of SOQL's conditions that compares a field of the object with values, joined by AND, OR,
@@ -50,21 +51,20 @@ export function renderFilter(filter: Filter, fields: ReadonlyMap<string, Filtera
   return `${field.name} ${filter.operator} ${values}`;
 }
 
-/** How the values of a field's type are written in SOQL; a type that is not here is compared with texts. */
-const WRITTEN_AS: Readonly<Record<string, ValueKind>> = {
-  int: "a number",
-  long: "a number",
-  double: "a number",
-  currency: "a number",
-  percent: "a number",
+/** How the values of a field are written in SOQL. */
+const WRITTEN_AS: Readonly<Record<ValueKind, Literal>> = {
+  text: "a text in single quotes",
+  choices: "a text in single quotes",
+  number: "a number",
   boolean: "TRUE or FALSE",
   date: "a date",
-  datetime: "a time with its zone",
+  time: "a text in single quotes",
+  instant: "a time with its zone",
 };
 
-type ValueKind = "a text in single quotes" | "a number" | "TRUE or FALSE" | "a date" | "a time with its zone";
+type Literal = "a text in single quotes" | "a number" | "TRUE or FALSE" | "a date" | "a time with its zone";
 
-const EXAMPLES: Readonly<Record<ValueKind, string>> = {
+const EXAMPLES: Readonly<Record<Literal, string>> = {
   "a text in single quotes": "'Sales'",
   "a number": "100",
   "TRUE or FALSE": "TRUE",
@@ -74,12 +74,12 @@ const EXAMPLES: Readonly<Record<ValueKind, string>> = {
 
 /** Salesforce would refuse the query of every cycle: a text for a number, LIKE for a date, INCLUDES for a text. */
 function refuseMismatch({ name, type }: Filterable, operator: string, values: readonly string[]): void {
-  const wanted = WRITTEN_AS[type] ?? "a text in single quotes";
-  const isPicklist = type === "multipicklist";
-  if (operator === "LIKE" && (wanted !== "a text in single quotes" || isPicklist)) {
+  const { kind } = traitsOf(type);
+  const wanted = WRITTEN_AS[kind];
+  if (operator === "LIKE" && (wanted !== "a text in single quotes" || kind === "choices")) {
     throw refused(`${name} is of type ${type}, which LIKE does not compare; use = or IN`);
   }
-  if ((operator === "INCLUDES" || operator === "EXCLUDES") && !isPicklist) {
+  if ((operator === "INCLUDES" || operator === "EXCLUDES") && kind !== "choices") {
     throw refused(`${name} is of type ${type}, which ${operator} does not compare; use IN or NOT IN`);
   }
   const wrong = values.find((value) => value !== "NULL" && !isWrittenAs(value, wanted));
@@ -87,7 +87,7 @@ function refuseMismatch({ name, type }: Filterable, operator: string, values: re
   throw refused(`${name} is of type ${type} and is compared with ${wanted}, as ${EXAMPLES[wanted]}, not with ${wrong}`);
 }
 
-function isWrittenAs(value: string, kind: ValueKind): boolean {
+function isWrittenAs(value: string, kind: Literal): boolean {
   if (value.startsWith("'")) return kind === "a text in single quotes";
   if (/^(?:TRUE|FALSE)$/.test(value)) return kind === "TRUE or FALSE";
   if (/^\d{4}-\d\d-\d\dT/.test(value)) return kind === "a time with its zone";

@@ -1,4 +1,5 @@
 import { type CsvLine, valueIn as valueInLine, valuesIn } from "./csv-line.ts";
+import { traitsOf, type ValueKind } from "./field-type.ts";
 import type { Image } from "./record.ts";
 import type { Column, ColumnValues, TableShape } from "./shape.ts";
 
@@ -99,5 +100,19 @@ export function valueIn({ field, parent }: Column, record: Readonly<Record<strin
 export function columnText(column: Column, value: unknown): string | null {
   if (value === null || value === undefined || value === "") return null;
   const text = typeof value === "string" ? value : typeof value === "object" ? JSON.stringify(value) : String(value);
-  return column.type === "time" ? text.replace(/Z$/, "") : text;
+  return REWRITE[traitsOf(column.type).kind]?.(text) ?? text;
 }
+
+/** What PostgreSQL reads instead of Salesforce's text of a value; null: the same. */
+const REWRITE: Readonly<Record<ValueKind, ((text: string) => string) | null>> = {
+  text: null,
+  choices: null,
+  number: null,
+  boolean: null,
+  date: null,
+  time: (text) => text.replace(/Z$/, ""),
+  instant: null,
+};
+
+/** Whether PostgreSQL reads a column's values as Salesforce writes them. */
+export const isReadAsItCame = (column: Column): boolean => REWRITE[traitsOf(column.type).kind] === null;

@@ -1,3 +1,4 @@
+import { traitsOf, type ValueKind } from "./field-type.ts";
 import type { Column } from "./shape.ts";
 
 /** A column's text in the form that Salesforce reads, null clearing the field; or why it cannot travel. */
@@ -6,21 +7,19 @@ export type OutgoingValue = { readonly text: string | null } | { readonly reason
 /** Turns PostgreSQL's text form of a value into that of Salesforce's SOAP and Bulk APIs (XML Schema types, UTC). */
 export function outgoingValue(column: Column, text: string | null): OutgoingValue {
   // Salesforce keeps no NULL in a checkbox and no empty text in a field.
-  if (text === null) return { text: column.type === "boolean" ? "false" : null };
-  if (text === "") return { text: null };
-  return (CONVERT[column.type] ?? asText)(text);
+  const { kind } = traitsOf(column.type);
+  if (text === null) return { text: kind === "boolean" ? "false" : null };
+  return text === "" ? { text: null } : CONVERT[kind](text);
 }
 
-const CONVERT: Partial<Record<Column["type"], (text: string) => OutgoingValue>> = {
+const CONVERT: Readonly<Record<ValueKind, (text: string) => OutgoingValue>> = {
+  text: asText,
+  choices: asText,
+  number: asNumber,
   boolean: (text) => ({ text: text.startsWith("t") ? "true" : "false" }),
-  int: asNumber,
-  long: asNumber,
-  double: asNumber,
-  currency: asNumber,
-  percent: asNumber,
   date: (text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? { text } : beyond(text)),
   time: asTime,
-  datetime: asInstant,
+  instant: asInstant,
 };
 
 function asText(text: string): OutgoingValue {

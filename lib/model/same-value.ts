@@ -1,9 +1,10 @@
+import { traitsOf, type ValueKind } from "./field-type.ts";
 import type { Column } from "./shape.ts";
 
 /** Whether two texts are one value of the column, as Salesforce keeps it: rounded, trimmed, to the second. */
 export function isSameValue(column: Column, one: string | null, other: string | null): boolean {
   if (!one || !other) return !one && !other;
-  const normal = NORMAL[column.type] ?? trimmed;
+  const normal = NORMAL[traitsOf(column.type).kind];
   return normal(one, column) === normal(other, column);
 }
 
@@ -11,14 +12,13 @@ type Normal = (text: string, column: Column) => string;
 
 const trimmed: Normal = (text) => text.replaceAll("\r\n", "\n").trimEnd();
 
-const NORMAL: Partial<Record<Column["type"], Normal>> = {
+const NORMAL: Readonly<Record<ValueKind, Normal>> = {
+  text: trimmed,
+  choices: trimmed,
+  number: rounded,
   boolean: (text) => (text.startsWith("t") ? "true" : "false"),
-  int: rounded,
-  long: rounded,
-  double: rounded,
-  currency: rounded,
-  percent: rounded,
-  datetime: (text) => text.slice(0, 19).replace(" ", "T"),
+  date: trimmed,
+  instant: (text) => text.slice(0, 19).replace(" ", "T"),
   time: (text) => text.slice(0, 8),
 };
 

@@ -1,29 +1,6 @@
+import type { FieldType } from "./field-type.ts";
 import type { CaptureMode, ConflictPolicy, SyncDirection } from "./mapping.ts";
 import type { ParentKey } from "./parent-key.ts";
-
-/** Field types of Salesforce's describe that a column can hold. */
-export type FieldType =
-  | "id"
-  | "string"
-  | "boolean"
-  | "int"
-  | "long"
-  | "double"
-  | "currency"
-  | "percent"
-  | "date"
-  | "datetime"
-  | "time"
-  | "email"
-  | "phone"
-  | "url"
-  | "textarea"
-  | "picklist"
-  | "multipicklist"
-  | "combobox"
-  | "reference"
-  | "encryptedstring"
-  | "anyType";
 
 /** One mapped field and its column, as provisioned. */
 export interface Column {

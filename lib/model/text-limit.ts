@@ -1,19 +1,10 @@
+import { traitsOf } from "./field-type.ts";
 import type { Column } from "./shape.ts";
-
-/** Types whose texts Salesforce refuses as a whole where they are too long; of others each part or the meaning counts. */
-const LIMITED: ReadonlySet<Column["type"]> = new Set([
-  "string",
-  "textarea",
-  "email",
-  "phone",
-  "url",
-  "encryptedstring",
-]);
 
 /** Characters that a field takes, as describe told (markup of rich text counts); null: nobody knows, or it is no such text. */
 export function textLimit({ type, length, outgrown }: Column): number | null {
   const limit = outgrown?.length ?? length;
-  return LIMITED.has(type) && limit > 0 ? limit : null;
+  return traitsOf(type).limitsText && limit > 0 ? limit : null;
 }
 
 /**

@@ -2,7 +2,8 @@ import * as z from "zod/mini";
 import type { SealedWorkspace } from "../access/ports.ts";
 import { listedObject, type Org, type OrgField, type OrgObject } from "../config/org-ports.ts";
 import { columnType } from "../model/column-type.ts";
-import { isMappable, isParentKey } from "../model/describe.ts";
+import { isParentKey } from "../model/describe.ts";
+import { isMappable } from "../model/field-type.ts";
 import { parentFieldName, parentOf } from "../model/parent-key.ts";
 
 /** A field of an object, for pickers. */

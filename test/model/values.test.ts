@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
+import type { FieldType } from "../../lib/model/field-type.ts";
 import { columnText, imageOf } from "../../lib/model/incoming.ts";
 import { outgoingValue } from "../../lib/model/outgoing.ts";
 import { outgoingFields } from "../../lib/model/outgoing-fields.ts";
 import { isSameValue } from "../../lib/model/same-value.ts";
-import type { ColumnValues, FieldType } from "../../lib/model/shape.ts";
+import type { ColumnValues } from "../../lib/model/shape.ts";
 import { column, contactShape } from "../support/worlds/shapes.ts";
 
 const sent = (type: FieldType, text: string | null) => outgoingValue(column("F", { type }), text);

@@ -1,4 +1,5 @@
 import type { CsvLine } from "../../model/csv-line.ts";
+import { isReadAsItCame } from "../../model/incoming.ts";
 import type { Image } from "../../model/record.ts";
 import type { Column } from "../../model/shape.ts";
 import type { Workbench } from "./fence.ts";
@@ -25,7 +26,7 @@ export function copyableLines({ shape, layout }: MappedTable, images: readonly I
   const written = columns.filter((column) => column !== undefined);
   if (new Set(written).size !== names.length || !shape.columns.every(({ column }) => written.includes(column)))
     return null;
-  if (shape.columns.some(({ type }) => type === "time")) return null;
+  if (!shape.columns.every(isReadAsItCame)) return null;
   if (written.some((column) => layout.generated.includes(column) || isZoneless(layout, column))) return null;
   const lines: CsvLine[] = [];
   for (const { line } of images) {

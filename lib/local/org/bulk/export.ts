@@ -2,6 +2,7 @@ import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Field } from "../metadata/field.ts";
+import { traitsOf } from "../metadata/field-type.ts";
 import { Refusal } from "../refusal.ts";
 import type { Output, Plan } from "../soql/plan.ts";
 import type { Queries } from "../soql/query.ts";
@@ -143,11 +144,12 @@ function lineSql(plan: Plan, job: QueryJob): string {
   return `concat('"', concat_ws('"${delimiterOf(job)}"', ${values.join(", ")}), '"', ${end})`;
 }
 
-const WITHOUT_QUOTES = new Set(["id", "reference", "date", "datetime", "time", "int", "double", "currency", "percent"]);
+/** Kinds whose values never hold a quote. */
+const WITHOUT_QUOTES: readonly string[] = ["id", "moment", "number"];
 
 function csvSql(field: Field, sql: string): string {
   if (field.type === "boolean") return `iif(${sql} = 1, 'true', 'false')`;
-  if (WITHOUT_QUOTES.has(field.type)) return `ifnull(${sql}, '')`;
+  if (WITHOUT_QUOTES.includes(traitsOf(field.type).kind)) return `ifnull(${sql}, '')`;
   // Copying a text to double its quotes costs more than looking for one, and most texts have none.
   return `ifnull(iif(instr(${sql}, '"'), replace(${sql}, '"', '""'), ${sql}), '')`;
 }

@@ -1,28 +1,8 @@
 import type { Catalog, ChildRelationship } from "./catalog.ts";
-import type { Field, FieldType, PicklistValue } from "./field.ts";
+import type { Field, PicklistValue } from "./field.ts";
 import { isNumeric } from "./field.ts";
+import { traitsOf } from "./field-type.ts";
 import type { RecordType, SObject } from "./sobject.ts";
-
-const SOAP_TYPE: Partial<Record<FieldType, string>> = {
-  id: "tns:ID",
-  reference: "tns:ID",
-  boolean: "xsd:boolean",
-  int: "xsd:int",
-  double: "xsd:double",
-  currency: "xsd:double",
-  percent: "xsd:double",
-  date: "xsd:date",
-  datetime: "xsd:dateTime",
-  time: "xsd:time",
-  base64: "xsd:base64Binary",
-  address: "urn:address",
-  anyType: "xsd:anyType",
-};
-
-/** The XML type under which SOAP carries a field. */
-function soapTypeOf(field: Field): string {
-  return SOAP_TYPE[field.type] ?? "xsd:string";
-}
 
 /** One entry of describeGlobal, with every key (reference 2.2). */
 export function describeBriefly(object: SObject, version: string) {
@@ -112,7 +92,8 @@ function describeRecordType(type: RecordType, sobjectUrl: string) {
 }
 
 function describeField(field: Field) {
-  const isText = soapTypeOf(field) === "xsd:string";
+  const { soap: soapType } = traitsOf(field.type);
+  const isText = soapType === "xsd:string";
   // A lookup may take its records along, too, as Account does with contacts; that is the relationship's property.
   const isMasterDetail = field.cascadeDelete && !field.nillable;
   return {
@@ -167,7 +148,7 @@ function describeField(field: Field) {
     restrictedPicklist: field.restrictedPicklist,
     scale: field.scale,
     searchPrefilterable: field.type === "reference",
-    soapType: soapTypeOf(field),
+    soapType,
     sortable: field.sortable,
     type: field.type,
     unique: field.unique,

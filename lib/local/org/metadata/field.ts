@@ -1,27 +1,4 @@
-/** Field types as describe names them (reference 2.3). */
-export type FieldType =
-  | "id"
-  | "string"
-  | "boolean"
-  | "int"
-  | "double"
-  | "currency"
-  | "percent"
-  | "date"
-  | "datetime"
-  | "time"
-  | "email"
-  | "phone"
-  | "url"
-  | "textarea"
-  | "picklist"
-  | "multipicklist"
-  | "combobox"
-  | "reference"
-  | "base64"
-  | "address"
-  | "encryptedstring"
-  | "anyType";
+import { type FieldType, traitsOf } from "./field-type.ts";
 
 /** One value of a picklist; an inactive one stays readable but can no longer be saved. */
 export interface PicklistValue {
@@ -83,33 +60,12 @@ export interface Field {
 /** What a field's author may say; all else follows from the type. */
 export type FieldOptions = Partial<Omit<Field, "name" | "type" | "custom">>;
 
-const TEXT_LENGTH: Partial<Record<FieldType, number>> = {
-  id: 18,
-  reference: 18,
-  string: 255,
-  email: 80,
-  phone: 40,
-  url: 255,
-  textarea: 255,
-  picklist: 255,
-  multipicklist: 4099,
-  combobox: 255,
-  encryptedstring: 175,
-  anyType: 255,
-};
-
-const NUMBER: Partial<Record<FieldType, readonly [number, number]>> = {
-  double: [18, 0],
-  currency: [18, 2],
-  percent: [18, 2],
-};
-
 /** A field with the properties that Salesforce gives to its type, unless the options say otherwise. */
 export function makeField(name: string, type: FieldType, options: FieldOptions = {}): Field {
   const custom = /__c$/i.test(name);
-  const [precision, scale] = NUMBER[type] ?? [0, 0];
+  const { precision, scale, isGroupable, ...traits } = traitsOf(type);
   const computed = Boolean(options.formula ?? options.rollup ?? options.autoNumberFormat) || type === "address";
-  const length = options.length ?? TEXT_LENGTH[type] ?? 0;
+  const length = options.length ?? traits.length;
   const isLong = (type === "textarea" && length > 255) || type === "base64";
   const isPlain = !isLong && type !== "address" && type !== "encryptedstring";
   const isBoolean = type === "boolean";
@@ -131,7 +87,7 @@ export function makeField(name: string, type: FieldType, options: FieldOptions =
     nameField: false,
     filterable: isPlain,
     sortable: isPlain && type !== "multipicklist",
-    groupable: isPlain && !["double", "currency", "percent", "datetime", "multipicklist", "time"].includes(type),
+    groupable: isPlain && isGroupable,
     restrictedPicklist: false,
     picklist: [],
     referenceTo: [],
@@ -165,7 +121,7 @@ export function isStored(field: Field): boolean {
 
 /** True for the types whose values are JSON numbers. */
 export function isNumeric(field: Field): boolean {
-  return ["int", "double", "currency", "percent"].includes(field.type);
+  return traitsOf(field.type).kind === "number";
 }
 
 /** The values of a picklist from plain strings; the one marked with `*` is the default. */

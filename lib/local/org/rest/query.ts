@@ -1,4 +1,5 @@
 import { isNumeric } from "../metadata/field.ts";
+import { traitsOf } from "../metadata/field-type.ts";
 import { Refusal } from "../refusal.ts";
 import type { Output } from "../soql/plan.ts";
 import type { Page } from "../soql/query.ts";
@@ -81,23 +82,11 @@ function describeColumns(call: RestCall, soql: string): RestReply {
   });
 }
 
-const APEX_TYPE: Readonly<Record<string, string>> = {
-  id: "Id",
-  reference: "Id",
-  boolean: "Boolean",
-  int: "Integer",
-  double: "Double",
-  currency: "Double",
-  percent: "Double",
-  date: "Date",
-  datetime: "Datetime",
-};
-
 function columnOf(output: Output): unknown {
   const field = output.kind === "value" ? output.field : null;
   return {
     aggregate: output.kind === "children",
-    apexType: field ? (APEX_TYPE[field.type] ?? "String") : "complexvalue",
+    apexType: field ? traitsOf(field.type).apex : "complexvalue",
     booleanType: field?.type === "boolean",
     columnName: output.name,
     custom: field?.custom ?? false,
@@ -111,7 +100,7 @@ function columnOf(output: Output): unknown {
           ? output.plan.outputs.map(columnOf)
           : [],
     numberType: field ? isNumeric(field) : false,
-    textType: field ? APEX_TYPE[field.type] === undefined || APEX_TYPE[field.type] === "Id" : false,
+    textType: field ? ["String", "Id"].includes(traitsOf(field.type).apex) : false,
     updatable: field?.updateable ?? false,
   };
 }

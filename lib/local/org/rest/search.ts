@@ -1,5 +1,6 @@
 import type { Field } from "../metadata/field.ts";
 import { isStored } from "../metadata/field.ts";
+import { traitsOf } from "../metadata/field-type.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import { Refusal } from "../refusal.ts";
 import { quoted, type Stored } from "../store/database.ts";
@@ -64,8 +65,7 @@ function found(call: RestCall, { object, rest }: Target, pattern: string, scope:
 }
 
 function isSearched(field: Field, scope: string): boolean {
-  if (!isStored(field) || !["string", "email", "phone", "textarea", "picklist", "url"].includes(field.type))
-    return false;
+  if (!isStored(field) || !traitsOf(field.type).isSearched) return false;
   if (scope === "NAME") return field.nameField;
   return SEARCHED[scope]?.includes(field.type) ?? true;
 }

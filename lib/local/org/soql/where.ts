@@ -1,5 +1,6 @@
 import type { FunctionExp, Query } from "@jetstreamapp/soql-parser-js";
 import { type Field, isNumeric } from "../metadata/field.ts";
+import { traitsOf } from "../metadata/field-type.ts";
 import { Refusal } from "../refusal.ts";
 import type { Stored } from "../store/database.ts";
 import { normalizeId } from "../store/ids.ts";
@@ -205,9 +206,7 @@ export function folded(value: Stored): Stored {
 
 function wrongType(field: Field): Refusal {
   const name = { datetime: "dateTime", reference: "ID", id: "ID" }[field.type as string] ?? field.type;
-  const quotes = ["string", "picklist", "email", "phone", "url", "textarea", "id", "reference"].includes(field.type)
-    ? "should be"
-    : "should not be";
+  const quotes = traitsOf(field.type).isQuoted ? "should be" : "should not be";
   return new Refusal(
     "INVALID_FIELD",
     `value of filter criterion for field '${field.name}' must be of type ${name} and ${quotes} enclosed in quotes`,

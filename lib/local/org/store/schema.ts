@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Catalog } from "../metadata/catalog.ts";
 import { type Field, isNumeric, isStored } from "../metadata/field.ts";
+import { traitsOf } from "../metadata/field-type.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import { type Database, quoted } from "./database.ts";
 
@@ -64,8 +65,8 @@ function columnOf(field: Field): string {
 
 /** Salesforce compares text without regard to case, except ids and fields that say otherwise (reference 12). */
 export function ignoresCase(field: Field): boolean {
-  const sortsByBytes = ["id", "reference", "date", "datetime", "time", "base64"].includes(field.type);
-  return !(sortsByBytes || field.caseSensitive || isNumeric(field) || field.type === "boolean");
+  const { kind } = traitsOf(field.type);
+  return (kind === "text" || kind === "compound") && !field.caseSensitive;
 }
 
 /** The keyset index, and one for each field by which records are found: keys, and lookups but those to users. */
