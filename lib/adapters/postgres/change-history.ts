@@ -3,7 +3,7 @@ import type { Span } from "../../model/span.ts";
 import { type CapturedChange, capturedChange, type Throughput } from "../../settings/row-ports.ts";
 import { readCycles } from "./cycle-counts.ts";
 import { iso } from "./fence.ts";
-import type { Ask } from "./row-desk.ts";
+import type { Ask } from "./session.ts";
 import { cut, type Metadata } from "./sql.ts";
 
 /** Changes that are looked at for a throughput, the latest ones. */

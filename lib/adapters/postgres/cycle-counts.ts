@@ -1,6 +1,6 @@
 import { CYCLES_KEPT_MINUTES, cyclesFrom, type Span } from "../../model/span.ts";
 import type { CycleStep, Throughput } from "../../settings/row-ports.ts";
-import type { Ask } from "./row-desk.ts";
+import type { Ask } from "./session.ts";
 import type { Metadata } from "./sql.ts";
 
 const COUNTS = ["well", "failed", "stopped", "pulled", "accepted", "refused"] as const;

@@ -1,7 +1,7 @@
 import { IN_DOUBT } from "../../model/in-doubt.ts";
 import type { FailedChanges, FoundFailed } from "../../settings/row-ports.ts";
 import { hasFailed } from "./ended.ts";
-import type { Ask } from "./row-desk.ts";
+import type { Ask } from "./session.ts";
 import { cut, literal, type Metadata } from "./sql.ts";
 
 /** Failed changes that are looked at for their kinds, the latest ones. */

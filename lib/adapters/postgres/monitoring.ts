@@ -13,7 +13,7 @@ import {
   logTotal,
   withInstants,
 } from "./log-query.ts";
-import type { Row } from "./session.ts";
+import type { Ask, Row } from "./session.ts";
 import { type Metadata, metadata } from "./sql.ts";
 
 /** Customers' databases as the monitoring endpoints ask them; `now` ages the connections that are kept. */
@@ -77,8 +77,6 @@ interface AskedPage {
   readonly limit: number;
   readonly offset: number;
 }
-
-type Ask = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
 /** From this offset on a page is worth a second statement, which tells from which end of the log it is nearer. */
 const DEEP = 5000;

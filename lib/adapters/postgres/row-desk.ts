@@ -17,7 +17,7 @@ import { iso } from "./fence.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "./kept-sessions.ts";
 import { unlessUnprovisioned } from "./lease.ts";
 import { createOperations } from "./operate.ts";
-import type { Row } from "./session.ts";
+import type { Ask, Row } from "./session.ts";
 import { cut, isOfTable, type Metadata, metadata, qualified } from "./sql.ts";
 
 /** Customers' databases as the settings area asks them about rows; `now` ages the connections that are kept. */
@@ -25,9 +25,6 @@ export function rowDesks(now: () => Date): RowDesks {
   const sessions: KeptSessions = keepSessions(now);
   return { open: async (connection) => rowDesk(sessions.take(connection), connection) };
 }
-
-/** Asks one statement; a schema without our tables answers no rows. */
-export type Ask = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
 function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
   const tables = metadata(connection.schema);

@@ -15,6 +15,9 @@ const GRACE_MILLISECONDS = 1_000;
 
 export type Row = Record<string, unknown>;
 
+/** Asks one statement; a schema without our tables answers no rows. */
+export type Ask = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+
 /** One connection; statements run one after the other. Every wait ends within the deadline of 15 s. */
 export interface Session {
   /** One statement by itself, one round trip. */
