@@ -6,7 +6,7 @@
 
 /** What is read of a zod schema. */
 interface Schema {
-  readonly _zod: { readonly def: { readonly type: string }; readonly output: unknown };
+  readonly _zod: { readonly def: { readonly type: string }; readonly input: unknown; readonly output: unknown };
 }
 
 /** A value of the schema as the program holds it. */
@@ -33,7 +33,7 @@ type CamelCasedName<Name> = Name extends `_${infer Rest}`
     : Name;
 
 /** The value in snake_case: the schema's names and no others, in its order. */
-export function toSnakeCase<Of extends Schema>(schema: Of, value: CamelCased<Of>): Of["_zod"]["output"] {
+export function toSnakeCase<Of extends Schema>(schema: Of, value: CamelCased<Of>): Of["_zod"]["input"] {
   return converterOf(schema, "snake_case")(value);
 }
 
@@ -60,7 +60,7 @@ type Definition =
   | { readonly type: "object"; readonly shape: Readonly<Record<string, Schema>> }
   | { readonly type: "array"; readonly element: Schema }
   | { readonly type: "nullable" | "default"; readonly innerType: Schema }
-  | { readonly type: "number" }
+  | { readonly type: "number" | "pipe" }
   | { readonly type: "string"; readonly format?: string };
 
 function makeConverter(definition: Definition, to: Spelling): Converter {
@@ -80,6 +80,9 @@ function makeConverter(definition: Definition, to: Spelling): Converter {
       return Number;
     case "string":
       if (definition.format === "datetime") return to === "camelCase" ? toDate : toText;
+      break;
+    case "pipe": // a text that the schema itself has read as a time
+      if (to === "snake_case") return (value) => (value instanceof Date ? toText(value) : value);
   }
   return (value) => value;
 }

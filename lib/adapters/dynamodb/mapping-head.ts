@@ -2,9 +2,11 @@ import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { ImportPlan, MappingChange } from "../../config/ports.ts";
 import type { Mapping } from "../../model/mapping.ts";
+import { toCamelCase, toSnakeCase } from "../../model/snake-case.ts";
 import { readChunks } from "./chunks.ts";
 import type { Database } from "./client.ts";
 import { readMapping, writeMapping } from "./mapping-item.ts";
+import { storedTime } from "./stored-time.ts";
 import type { Write } from "./transact.ts";
 
 /** Sort key of a workspace's head item, which orders all changes of its mappings. It sorts before the mappings'. */
@@ -105,36 +107,30 @@ const planPlace = (workspaceId: string, planId: string) =>
 
 export { planPlace };
 
-/** A plan as the document that is kept in chunks. */
-export function writePlan({ id, workspaceId, actor, at, changes }: ImportPlan): unknown {
-  const written = changes.map(({ before, after }) => ({
-    before: before && writeMapping(before),
-    after: writeMapping(after),
-  }));
-  return { id, workspace_id: workspaceId, actor, at: at.toISOString(), changes: written };
-}
-
 const planDocument = z.object({
   id: z.string(),
   workspace_id: z.string(),
   actor: z.string(),
-  at: z.string(),
+  at: storedTime,
   changes: z.array(z.object({ before: z.unknown(), after: z.unknown() })),
 });
+
+/** A plan as the document that is kept in chunks. */
+export function writePlan(plan: ImportPlan): unknown {
+  const changes = plan.changes.map(({ before, after }) => ({
+    before: before && writeMapping(before),
+    after: writeMapping(after),
+  }));
+  return toSnakeCase(planDocument, { ...plan, changes });
+}
 
 /** The open plan of a head; null when none is open, or when it was kept for so long that its chunks are gone. */
 export async function readPlan(database: Database, workspaceId: string, head: Head): Promise<ImportPlan | null> {
   if (head.plan === null) return null;
   const document = await readChunks(database, planPlace(workspaceId, head.plan.id), head.plan.chunks);
   if (document === null) return null;
-  const plan = planDocument.parse(document);
-  return {
-    id: plan.id,
-    workspaceId: plan.workspace_id,
-    actor: plan.actor,
-    at: new Date(plan.at),
-    changes: plan.changes.map(readChange),
-  };
+  const plan = toCamelCase(planDocument, planDocument.parse(document));
+  return { ...plan, changes: plan.changes.map(readChange) };
 }
 
 function readChange({ before, after }: { readonly before: unknown; readonly after: unknown }): MappingChange {

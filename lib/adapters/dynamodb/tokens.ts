@@ -3,9 +3,12 @@ import * as z from "zod/mini";
 import type { TokenRecord, Tokens } from "../../access/ports.ts";
 import type { AuditEntry } from "../../model/audit.ts";
 import { TABLES } from "../../model/resources.ts";
+import { toCamelCase, toSnakeCase } from "../../model/snake-case.ts";
 import { SCOPES } from "../../model/token.ts";
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
+import { present } from "./difference.ts";
+import { optionalTime, storedTime } from "./stored-time.ts";
 import { ConditionFailed, type Write } from "./transact.ts";
 
 /** A token that has expired or was revoked is still listed for this many days, then DynamoDB deletes it. */
@@ -95,41 +98,15 @@ const item = z.object({
   name: z.string(),
   owner: z.string(),
   scopes: z.array(z.enum(SCOPES)),
-  created_at: z.string(),
-  valid_until: z.optional(z.string()),
-  revoked_at: z.optional(z.string()),
-  last_used_at: z.optional(z.string()),
+  created_at: storedTime,
+  valid_until: optionalTime,
+  revoked_at: optionalTime,
+  last_used_at: optionalTime,
 });
 
-function readToken(stored: Record<string, unknown>): TokenRecord {
-  const token = item.parse(stored);
-  return {
-    id: token.id,
-    workspaceId: token.workspace_id,
-    name: token.name,
-    owner: token.owner,
-    scopes: token.scopes,
-    createdAt: new Date(token.created_at),
-    validUntil: dateOrNull(token.valid_until),
-    revokedAt: dateOrNull(token.revoked_at),
-    lastUsedAt: dateOrNull(token.last_used_at),
-  };
-}
-
-const dateOrNull = (text: string | undefined): Date | null => (text === undefined ? null : new Date(text));
+const readToken = (stored: Record<string, unknown>): TokenRecord => toCamelCase(item, item.parse(stored));
 
 function writeToken(hash: string, token: TokenRecord): Record<string, unknown> {
-  return {
-    pk: hash,
-    id: token.id,
-    workspace_id: token.workspaceId,
-    name: token.name,
-    owner: token.owner,
-    scopes: token.scopes,
-    created_at: token.createdAt.toISOString(),
-    valid_until: token.validUntil?.toISOString(),
-    revoked_at: token.revokedAt?.toISOString(),
-    last_used_at: token.lastUsedAt?.toISOString(),
-    expires_at: token.validUntil === null ? undefined : expiryAfter(token.validUntil),
-  };
+  const expiresAt = token.validUntil && expiryAfter(token.validUntil);
+  return present({ pk: hash, ...toSnakeCase(item, token), expires_at: expiresAt });
 }

@@ -1,10 +1,33 @@
 import * as z from "zod/mini";
 import { EVENT_TYPES } from "../../model/event.ts";
+import { toCamelCase, toSnakeCase } from "../../model/snake-case.ts";
 import type { Webhook } from "../../model/webhook.ts";
 import { type Attributes, present } from "./difference.ts";
+import { optionalTime, storedTime } from "./stored-time.ts";
 
 /** Sort keys of webhooks begin with this; nothing else in a workspace's partition does. */
 export const WEBHOOK_PREFIX = "whk_";
+
+const settable = z.object({
+  url: z.string(),
+  events: z.array(z.enum(EVENT_TYPES)),
+  description: z.string(),
+  active: z.boolean(),
+  secret: z.string(),
+  previous_secrets: z.array(z.object({ secret: z.string(), until: storedTime })),
+  updated_at: storedTime,
+  version: z.number(),
+});
+
+const health = z.object({ failing_since: optionalTime, slow_until: optionalTime });
+
+const webhookShape = z.object({
+  pk: z.string(),
+  sk: z.string(),
+  created_at: storedTime,
+  ...settable.shape,
+  ...health.shape,
+});
 
 /** A webhook as it is created. */
 export function webhookItem(webhook: Webhook): Record<string, unknown> {
@@ -18,61 +41,15 @@ export function webhookItem(webhook: Webhook): Record<string, unknown> {
 }
 
 /** What people change. */
-export function settableAttributes(webhook: Webhook): Attributes {
-  const { current, previous } = webhook.secrets;
-  return {
-    url: webhook.url,
-    events: webhook.events,
-    description: webhook.description,
-    active: webhook.active,
-    secret: current,
-    previous_secrets: previous.map(({ secret, until }) => ({ secret, until: until.toISOString() })),
-    updated_at: webhook.updatedAt.toISOString(),
-    version: webhook.version,
-  };
-}
+export const settableAttributes = ({ secrets, ...webhook }: Webhook): Attributes =>
+  toSnakeCase(settable, { ...webhook, secret: secrets.current, previousSecrets: secrets.previous });
 
 /** What attempts change. */
-export function healthAttributes({ failingSince, slowUntil }: Pick<Webhook, "failingSince" | "slowUntil">): Attributes {
-  return { failing_since: failingSince?.toISOString() ?? null, slow_until: slowUntil?.toISOString() ?? null };
-}
-
-const time = z.pipe(
-  z.string(),
-  z.transform((value: string) => new Date(value)),
-);
-
-const webhookShape = z.object({
-  pk: z.string(),
-  sk: z.string(),
-  url: z.string(),
-  events: z.array(z.enum(EVENT_TYPES)),
-  description: z.string(),
-  active: z.boolean(),
-  secret: z.string(),
-  previous_secrets: z.array(z.object({ secret: z.string(), until: time })),
-  created_at: time,
-  updated_at: time,
-  failing_since: z.optional(time),
-  slow_until: z.optional(time),
-  version: z.number(),
-});
+export const healthAttributes = (webhook: Pick<Webhook, "failingSince" | "slowUntil">): Attributes =>
+  toSnakeCase(health, webhook);
 
 /** The webhook that an item holds. */
 export function readWebhook(item: Record<string, unknown>): Webhook {
-  const read = webhookShape.parse(item);
-  return {
-    id: read.sk,
-    workspaceId: read.pk,
-    url: read.url,
-    events: read.events,
-    description: read.description,
-    active: read.active,
-    secrets: { current: read.secret, previous: read.previous_secrets },
-    createdAt: read.created_at,
-    updatedAt: read.updated_at,
-    failingSince: read.failing_since ?? null,
-    slowUntil: read.slow_until ?? null,
-    version: read.version,
-  };
+  const { pk, sk, secret, previousSecrets, ...webhook } = toCamelCase(webhookShape, webhookShape.parse(item));
+  return { ...webhook, id: sk, workspaceId: pk, secrets: { current: secret, previous: previousSecrets } };
 }
