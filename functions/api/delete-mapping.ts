@@ -1,22 +1,7 @@
-import { switchMapping } from "../../lib/config/switch-mapping.ts";
-import { versionOf } from "../../lib/config/version.ts";
-import { Tagged } from "../../lib/http/answer.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
-import { mappingView, viewMapping } from "../../lib/settings/mapping-view.ts";
-import { mappingServices } from "../mapping-services.ts";
 import { onLambda } from "../on-lambda.ts";
+import { switchEndpoint } from "../switch-endpoint.ts";
 
 /** Ends a mapping; its table and rows stay. */
-export const deleteMapping = endpoint({
-  route: "delete-mapping",
-  summary: "Ends a mapping. Its table and rows stay, its triggers go; it can be restored.",
-  output: mappingView,
-  services: mappingServices,
-  run: async ({ path, workspace, services, actor, at, ifMatch }) => {
-    const asked = { workspaceId: workspace.id, mappingId: path.mapping_id, actor, at, ifMatch };
-    const mapping = await switchMapping(services, asked, "delete");
-    return new Tagged(viewMapping(mapping), versionOf(mapping));
-  },
-});
-
-export const handler = onLambda(deleteMapping);
+export const handler = onLambda(
+  switchEndpoint("delete", "Ends a mapping. Its table and rows stay, its triggers go; it can be restored."),
+);

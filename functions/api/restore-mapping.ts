@@ -1,22 +1,7 @@
-import { switchMapping } from "../../lib/config/switch-mapping.ts";
-import { versionOf } from "../../lib/config/version.ts";
-import { Tagged } from "../../lib/http/answer.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
-import { mappingView, viewMapping } from "../../lib/settings/mapping-view.ts";
-import { mappingServices } from "../mapping-services.ts";
 import { onLambda } from "../on-lambda.ts";
+import { switchEndpoint } from "../switch-endpoint.ts";
 
 /** Takes a deleted mapping up again, paused. */
-export const restoreMapping = endpoint({
-  route: "restore-mapping",
-  summary: "Takes a deleted mapping up again, paused. Activating it reconciles its rows.",
-  output: mappingView,
-  services: mappingServices,
-  run: async ({ path, workspace, services, actor, at, ifMatch }) => {
-    const asked = { workspaceId: workspace.id, mappingId: path.mapping_id, actor, at, ifMatch };
-    const mapping = await switchMapping(services, asked, "restore");
-    return new Tagged(viewMapping(mapping), versionOf(mapping));
-  },
-});
-
-export const handler = onLambda(restoreMapping);
+export const handler = onLambda(
+  switchEndpoint("restore", "Takes a deleted mapping up again, paused. Activating it reconciles its rows."),
+);
