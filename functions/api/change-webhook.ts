@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
-import { webhook } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
-import { webhookAsJson } from "../../lib/webhooks/as-json.ts";
+import { webhook, webhookAsJson } from "../../lib/webhooks/as-json.ts";
 import { butNotOwn } from "../../lib/webhooks/own-address.ts";
 import { changeWebhook as change, findWebhook } from "../../lib/webhooks/settings.ts";
 import { webhookChange } from "../../lib/webhooks/wish.ts";

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
-import { webhookWithSecret } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
-import { webhookAsJson } from "../../lib/webhooks/as-json.ts";
+import { webhookAsJson, webhookWithSecret } from "../../lib/webhooks/as-json.ts";
 import { butNotOwn } from "../../lib/webhooks/own-address.ts";
 import { createWebhook as create } from "../../lib/webhooks/settings.ts";
 import { newWebhook } from "../../lib/webhooks/wish.ts";

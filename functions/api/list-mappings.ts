@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import { listItem } from "../../lib/config/list-item.ts";
 import { mappingItem } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { oneOf } from "../../lib/http/input.ts";
+import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { mappings } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
 
@@ -16,7 +16,9 @@ export const listMappings = endpoint({
   services: () => ({ mappings: mappings() }),
   run: async ({ input, workspace, services }) => {
     const { mappings } = await services.mappings.list(workspace.id);
-    return mappings.filter(({ active }) => active || input.include === "inactive").map(listItem);
+    return mappings
+      .filter(({ active }) => active || input.include === "inactive")
+      .map((mapping) => toSnakeCase(mappingItem, { ...mapping, fieldCount: mapping.fields.length }));
   },
 });
 

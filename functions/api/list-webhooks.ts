@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
-import { webhook } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
-import { webhookAsJson } from "../../lib/webhooks/as-json.ts";
+import { webhook, webhookAsJson } from "../../lib/webhooks/as-json.ts";
 import { webhooks } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
 

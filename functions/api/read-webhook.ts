@@ -1,6 +1,5 @@
-import { webhook } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
-import { webhookAsJson } from "../../lib/webhooks/as-json.ts";
+import { webhook, webhookAsJson } from "../../lib/webhooks/as-json.ts";
 import { findWebhook } from "../../lib/webhooks/settings.ts";
 import { webhooks } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";

@@ -138,22 +138,6 @@ export const delivery = z.object(deliveryShape);
 /** Spec 2.13. */
 export const retryResult = z.object({ queued: z.boolean(), delivery_id: z.string() });
 
-/** A webhook as its owner sees it. */
-export const webhook = z.object({
-  id: z.string(),
-  url: z.string(),
-  events: z.array(z.enum(EVENT_TYPES)),
-  description: z.string(),
-  active: z.boolean(),
-  failing_since: z.nullable(timestamp()),
-  previous_secret_valid_until: z.nullable(timestamp()),
-  created_at: timestamp(),
-  updated_at: timestamp(),
-});
-
-/** The same with its secret, which is shown this once. */
-export const webhookWithSecret = z.extend(webhook, { secret: z.string() });
-
 /** A delivery with its whole history (spec 6.4.4). */
 export const deliveryHistory = z.object({
   ...deliveryShape,

@@ -1,21 +1,28 @@
+import * as z from "zod/mini";
 import { type Attempt, type Delivery, isSuccess, listedDelivery, reasonOf } from "../model/delivery.ts";
+import { EVENT_TYPES } from "../model/event.ts";
+import { toSnakeCase } from "../model/snake-case.ts";
 import { stillSigning, type Webhook } from "../model/webhook.ts";
 
-/** A webhook as its owner sees it; its secret is shown once, when it is made, and never here. */
-export function webhookAsJson(webhook: Webhook, now: Date) {
-  const [newest] = stillSigning(webhook.secrets, now);
-  return {
-    id: webhook.id,
-    url: webhook.url,
-    events: webhook.events,
-    description: webhook.description,
-    active: webhook.active,
-    failing_since: iso(webhook.failingSince),
-    previous_secret_valid_until: iso(newest?.until ?? null),
-    created_at: webhook.createdAt.toISOString(),
-    updated_at: webhook.updatedAt.toISOString(),
-  };
-}
+/** A webhook as its owner sees it. Its secret is shown once, when it is made. */
+export const webhook = z.object({
+  id: z.string(),
+  url: z.string(),
+  events: z.array(z.enum(EVENT_TYPES)),
+  description: z.string(),
+  active: z.boolean(),
+  failing_since: z.nullable(z.iso.datetime()),
+  previous_secret_valid_until: z.nullable(z.iso.datetime()),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+
+/** The same with its secret, which is shown this once. */
+export const webhookWithSecret = z.extend(webhook, { secret: z.string() });
+
+/** A webhook without its secret, from what is kept. */
+export const webhookAsJson = (kept: Webhook, now: Date): z.infer<typeof webhook> =>
+  toSnakeCase(webhook, { ...kept, previousSecretValidUntil: stillSigning(kept.secrets, now)[0]?.until ?? null });
 
 /** A delivery with its whole history (spec 6.4.4), for the settings area. */
 export function historyAsJson(delivery: Delivery, attempts: readonly Attempt[]) {

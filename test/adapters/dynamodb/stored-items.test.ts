@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
 import type { Database } from "../../../lib/adapters/dynamodb/client.ts";
+import {
+  attemptItem,
+  changingAttributes,
+  fixedAttributes,
+  readAttempt,
+  readDelivery,
+} from "../../../lib/adapters/dynamodb/delivery-item.ts";
+import { present } from "../../../lib/adapters/dynamodb/difference.ts";
 import { readMapping, writeMapping } from "../../../lib/adapters/dynamodb/mapping-item.ts";
 import { tokens } from "../../../lib/adapters/dynamodb/tokens.ts";
 import { readWebhook, webhookItem } from "../../../lib/adapters/dynamodb/webhook-item.ts";
@@ -148,4 +156,111 @@ test("a stored token is read in every member, and what it lacks is null", async 
     lastUsedAt: new Date("2026-03-01T11:05:00.000Z"),
   });
   expect(await stored(unlimited).find("hash")).toMatchObject({ validUntil: null, revokedAt: null, lastUsedAt: null });
+});
+
+const attempt = {
+  number: 2,
+  kind: "manual",
+  started_at: "2026-03-01T11:00:30.000Z",
+  outcome: {
+    ended_at: "2026-03-01T11:00:31.000Z",
+    duration_ms: 1000,
+    code: 500,
+    body: "no_luck",
+    truncated: true,
+    problem: "answered late",
+  },
+};
+
+const listed = {
+  id: "dlv_1",
+  event: "sync.broken",
+  status: "failed",
+  response_code: 500,
+  delivered_at: "2026-03-01T11:00:31.000Z",
+  next_retry_at: "2026-03-01T11:05:31.000Z",
+  created_at: "2026-03-01T11:00:00.000Z",
+  next_attempt_at: "2026-03-01T11:05:31.000Z",
+  automatic_attempts: 1,
+};
+
+const delivery = {
+  pk: "dlv_1",
+  webhook_id: "whk_1",
+  listed_at: "2026-03-01T11:00:00.000Z#dlv_1",
+  workspace_id: "ws_1",
+  event_id: "evt_1",
+  body: '{"data":{"mapping_id":"map_1"}}',
+  expires_at: 1_774_954_800,
+  listed: JSON.stringify(listed),
+  manual_requested: 2,
+  manual_attempts: 1,
+  manual_requested_at: "2026-03-01T11:02:00.000Z",
+  lost_attempts: 1,
+  latest: attempt,
+  stopped: "the webhook was deleted",
+  version: 4,
+  due_shard: "1",
+  due_at: "2026-03-01T11:02:00.000Z",
+};
+
+const readOf = {
+  number: 2,
+  kind: "manual",
+  startedAt: new Date("2026-03-01T11:00:30.000Z"),
+  outcome: {
+    endedAt: new Date("2026-03-01T11:00:31.000Z"),
+    durationMs: 1000,
+    code: 500,
+    body: "no_luck",
+    truncated: true,
+    problem: "answered late",
+  },
+};
+
+test("a stored delivery is read in every member, and written as it was stored", () => {
+  const read = readDelivery(delivery);
+
+  expect(read).toEqual({
+    id: "dlv_1",
+    event: "sync.broken",
+    createdAt: new Date("2026-03-01T11:00:00.000Z"),
+    status: "failed",
+    responseCode: 500,
+    deliveredAt: new Date("2026-03-01T11:00:31.000Z"),
+    nextAttemptAt: new Date("2026-03-01T11:05:31.000Z"),
+    automaticAttempts: 1,
+    workspaceId: "ws_1",
+    webhookId: "whk_1",
+    eventId: "evt_1",
+    body: '{"data":{"mapping_id":"map_1"}}',
+    manualRequested: 2,
+    manualAttempts: 1,
+    manualRequestedAt: new Date("2026-03-01T11:02:00.000Z"),
+    lostAttempts: 1,
+    latest: readOf,
+    stopped: "the webhook was deleted",
+    version: 4,
+  });
+  expect({ ...fixedAttributes(read), ...changingAttributes(read) }).toEqual(delivery);
+});
+
+test("a delivery that was not attempted yet lacks what it has not, and so does an attempt without an answer", () => {
+  const { manual_requested_at: _, latest: __, stopped: ___, ...fresh } = delivery;
+  const lost = { number: 2, kind: "automatic", started_at: attempt.started_at };
+  const { code: ____, problem: _____, ...silent } = attempt.outcome;
+
+  const read = readDelivery({ ...fresh, manual_requested: 1 });
+
+  expect(read).toMatchObject({ manualRequestedAt: null, latest: null, stopped: null });
+  expect(present(changingAttributes(read))).not.toHaveProperty("latest");
+  expect(readAttempt(lost)).toMatchObject({ outcome: null });
+  expect(attemptItem(read, readAttempt(lost))).toEqual({
+    pk: "dlv_1",
+    sk: "000002",
+    ...lost,
+    expires_at: delivery.expires_at,
+  });
+  expect(readAttempt({ ...lost, outcome: silent }).outcome).toMatchObject({ code: null, problem: null });
+  expect(attemptItem(read, readAttempt({ ...lost, outcome: silent }))["outcome"]).toEqual(silent);
 });
