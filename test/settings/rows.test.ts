@@ -152,18 +152,6 @@ test("each minute tells how its cycles ended, and how many rows they wrote for r
   expect(Date.parse(failed?.at ?? "") - Date.parse(well?.at ?? "")).toBeGreaterThanOrEqual(60_000);
 });
 
-test("a schema of the version before goes on: its cycles run, and its throughput says that they are not counted", async () => {
-  const contact = await mapOne(CONTACT);
-  await world.sql("DROP TABLE salesforce._bridge_cycles");
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('A')");
-  await world.cycle(contact);
-
-  const told = dataOf<Told>(await ask(readThroughput, "read-throughput"));
-
-  expect(told).toMatchObject({ cycles_from: null, mappings: [{ accepted: 1, pulled: 0 }] });
-  expect(told.mappings[0]?.steps).toMatchObject([{ accepted: 1, cycles: { well: 0, failed: 0, stopped: 0 } }]);
-});
-
 interface Told {
   readonly mappings: readonly {
     readonly steps: readonly { readonly at: string; readonly pulled: number; readonly cycles: object }[];
