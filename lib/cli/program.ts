@@ -4,14 +4,14 @@ import { contextOf, type Does, type Typed } from "./context.ts";
 import { CommandFailure, EXIT, type ExitKind } from "./failure.ts";
 import type { Machine } from "./operator.ts";
 import type { Terminal } from "./terminal.ts";
-import { addConfigCommands } from "./tree/config.ts";
+import { addConfigCommands } from "./tree/config-tree.ts";
 import { addConnectionCommands } from "./tree/connections.ts";
-import { addLocalCommands } from "./tree/local.ts";
-import { addMappingCommands } from "./tree/mappings.ts";
-import { addMonitoringCommands } from "./tree/monitoring.ts";
-import { addOperatorCommands } from "./tree/operator.ts";
-import { addTokenCommands } from "./tree/tokens.ts";
-import { addWebhookCommands } from "./tree/webhooks.ts";
+import { addLocalCommands } from "./tree/local-tree.ts";
+import { addMappingCommands } from "./tree/mappings-tree.ts";
+import { addMonitoringCommands } from "./tree/monitoring-tree.ts";
+import { addOperatorCommands } from "./tree/operator-tree.ts";
+import { addTokenCommands } from "./tree/tokens-tree.ts";
+import { addWebhookCommands } from "./tree/webhooks-tree.ts";
 
 /** Runs one command line, `["mapping", "list"]`, and gives the exit code. What went wrong has been told by then. */
 export async function runBridge(typed: readonly string[], terminal: Terminal, machine: Machine): Promise<number> {

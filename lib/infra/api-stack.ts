@@ -1,7 +1,7 @@
 import { type App, CfnOutput, Stack } from "aws-cdk-lib";
 import { addDomain } from "./domain.ts";
 import type { EndpointsStack } from "./endpoints-stack.ts";
-import { baseUrlAt } from "./options/domain.ts";
+import { baseUrlAt } from "./options/domain-option.ts";
 import { baseUrlOf, restApi } from "./rest-api.ts";
 import type { Settings } from "./settings.ts";
 import { addShield } from "./shield.ts";

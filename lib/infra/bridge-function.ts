@@ -14,7 +14,7 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
-import { baseUrlAt } from "./options/domain.ts";
+import { baseUrlAt } from "./options/domain-option.ts";
 import type { Network } from "./options/network.ts";
 import { idOf, nameIn, type Settings } from "./settings.ts";
 

@@ -1,11 +1,11 @@
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Node } from "constructs";
 import { type Concurrency, readConcurrency } from "./options/concurrency.ts";
-import { type Domain, readDomain } from "./options/domain.ts";
+import { type Domain, readDomain } from "./options/domain-option.ts";
 import { refuseUnknownOptions } from "./options/names.ts";
 import { type Network, readNetwork } from "./options/network.ts";
 import { isOn, textLike } from "./options/read.ts";
-import { readShield, type Shield } from "./options/shield.ts";
+import { readShield, type Shield } from "./options/shield-option.ts";
 
 /** What an operator chooses with `-c name=value`, or in `context` of cdk.json. */
 export interface Settings {

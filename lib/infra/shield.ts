@@ -3,7 +3,7 @@ import type { RestApi } from "aws-cdk-lib/aws-apigateway";
 import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import type { Construct } from "constructs";
 import { GATEWAY_REFUSALS, inEnvelope } from "./gateway-responses.ts";
-import type { Shield } from "./options/shield.ts";
+import type { Shield } from "./options/shield-option.ts";
 import { nameIn, type Settings } from "./settings.ts";
 
 /** The spec's limit, which the functions count exactly. */

@@ -11,7 +11,7 @@ import { RowState } from "../../parts/row-state.tsx";
 import { Time } from "../../parts/time.tsx";
 import { duration } from "../../parts/words.ts";
 import { go, hrefOf, usePlace } from "../../route.ts";
-import { ActivityFrame, TableFilter } from "./frame.tsx";
+import { ActivityFrame, TableFilter } from "./activity-frame.tsx";
 
 const STATES = ["NEW", "PENDING", "SUCCESS", "FAILED"] as const;
 

@@ -6,7 +6,7 @@ import { Empty } from "../../parts/page.tsx";
 import { PagedCard } from "../../parts/paged-card.tsx";
 import { Time } from "../../parts/time.tsx";
 import { go, hrefOf, usePlace } from "../../route.ts";
-import { ActivityFrame } from "./frame.tsx";
+import { ActivityFrame } from "./activity-frame.tsx";
 
 /** Fields that changed on both sides, and who won. */
 export function Conflicts() {

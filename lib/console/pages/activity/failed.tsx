@@ -14,8 +14,8 @@ import { useSay } from "../../parts/toast.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { count, counted } from "../../parts/words.ts";
 import { go, hrefOf, usePlace } from "../../route.ts";
+import { ActivityFrame, TableFilter } from "./activity-frame.tsx";
 import { explain } from "./explain.ts";
-import { ActivityFrame, TableFilter } from "./frame.tsx";
 
 type Kind = ListFailuresData[number];
 

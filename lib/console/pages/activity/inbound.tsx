@@ -6,7 +6,7 @@ import { Empty } from "../../parts/page.tsx";
 import { PagedCard } from "../../parts/paged-card.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { go, hrefOf, usePlace } from "../../route.ts";
-import { ActivityFrame } from "./frame.tsx";
+import { ActivityFrame } from "./activity-frame.tsx";
 
 /** Records that could not become rows, with what PostgreSQL said against them. */
 export function Inbound() {

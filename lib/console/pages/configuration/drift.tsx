@@ -11,7 +11,7 @@ import { useSay } from "../../parts/toast.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { counted } from "../../parts/words.ts";
 import { hrefOf } from "../../route.ts";
-import { ConfigurationFrame } from "./frame.tsx";
+import { ConfigurationFrame } from "./configuration-frame.tsx";
 
 /** The pinned configuration, and what differs from it now. */
 export function Drift() {

@@ -9,7 +9,7 @@ import { save } from "../../parts/save.ts";
 import { Trouble } from "../../parts/trouble.tsx";
 import { counted } from "../../parts/words.ts";
 import { hrefOf } from "../../route.ts";
-import { ConfigurationFrame } from "./frame.tsx";
+import { ConfigurationFrame } from "./configuration-frame.tsx";
 
 /** The configuration as it is now. */
 export function Exported() {

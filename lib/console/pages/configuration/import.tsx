@@ -11,7 +11,7 @@ import { useSay } from "../../parts/toast.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { counted } from "../../parts/words.ts";
 import { go, hrefOf } from "../../route.ts";
-import { ConfigurationFrame } from "./frame.tsx";
+import { ConfigurationFrame } from "./configuration-frame.tsx";
 
 /** Brings a document in: first its plan, then the act. */
 export function Import() {

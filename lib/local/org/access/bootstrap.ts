@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import { stampOf } from "../clock.ts";
+import { recordId } from "../ids.ts";
 import type { Catalog } from "../metadata/catalog.ts";
 import { isStored } from "../metadata/field.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import type { Database, Row } from "../store/database.ts";
-import { recordId } from "../store/ids.ts";
 import type { Records } from "../store/records.ts";
 import { keptSetting } from "../store/settings.ts";
 

@@ -1,8 +1,8 @@
 import { type Call, emptyReply, jsonReply, type Reply } from "../http/call.ts";
+import { normalizeId } from "../ids.ts";
 import type { Parts } from "../parts.ts";
 import { secure } from "../rest/root.ts";
 import type { Row } from "../store/database.ts";
-import { normalizeId } from "../store/ids.ts";
 import { grantTo, revokeGrant } from "./grants.ts";
 import type { Session } from "./sessions.ts";
 

@@ -1,6 +1,6 @@
+import { normalizeId, recordId } from "../ids.ts";
 import type { Parts } from "../parts.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import { normalizeId, recordId } from "../store/ids.ts";
 import { nextNumber } from "../store/settings.ts";
 import type { IngestJob, QueryJob } from "./job.ts";
 

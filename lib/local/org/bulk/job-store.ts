@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
+import { normalizeId, recordId } from "../ids.ts";
 import { notFound } from "../refusal.ts";
 import type { Database } from "../store/database.ts";
-import { normalizeId, recordId } from "../store/ids.ts";
 import { nextNumber } from "../store/settings.ts";
 import { type IngestJob, isOver, type Job, type QueryJob } from "./job.ts";
 

@@ -1,4 +1,4 @@
-import type { Expression } from "./parse.ts";
+import type { Expression } from "./parse-formula.ts";
 
 /** A formula's value; dates and times are ISO text. */
 export type Value = string | number | boolean | null;

@@ -1,4 +1,4 @@
-import { recordId } from "../store/ids.ts";
+import { recordId } from "../ids.ts";
 import { makeSObject, type RecordType, type SObject } from "./sobject.ts";
 
 const MASTER: Omit<RecordType, "isDefault"> = {

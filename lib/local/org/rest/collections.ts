@@ -1,3 +1,5 @@
+import { jsonObject, objectsIn, ok, param, type RestCall, type RestReply } from "../http/rest-call.ts";
+import { normalizeId } from "../ids.ts";
 import type { Field } from "../metadata/field.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import { inTransaction } from "../parts-before-bulk.ts";
@@ -5,11 +7,9 @@ import { notFound, Refusal } from "../refusal.ts";
 import type { Draft } from "../saving/draft.ts";
 import type { Outcome } from "../saving/outcome.ts";
 import type { Saving } from "../saving/saving.ts";
-import { normalizeId } from "../store/ids.ts";
 import { textOf } from "../text-of.ts";
-import { draftOf, objectAt } from "./draft.ts";
-import { jsonObject, objectsIn, ok, param, type RestCall, type RestReply } from "./rest-call.ts";
-import { restStyle } from "./style.ts";
+import { draftOf, objectAt } from "./rest-draft.ts";
+import { restStyle } from "./rest-style.ts";
 
 const MAX_RECORDS = 200;
 const MAX_CHUNKS = 10;

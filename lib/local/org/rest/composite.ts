@@ -1,9 +1,9 @@
+import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "../http/rest-call.ts";
 import { inTransaction } from "../parts-before-bulk.ts";
 import { Refusal } from "../refusal.ts";
 import { readBack } from "../soql/render.ts";
 import { textOf } from "../text-of.ts";
-import { errorsOf } from "./errors.ts";
-import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "./rest-call.ts";
+import { errorsOf } from "./rest-errors.ts";
 
 const MAX_REQUESTS = 25;
 const MAX_QUERIES_AND_COLLECTIONS = 5;

@@ -1,6 +1,6 @@
+import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "../http/rest-call.ts";
 import { Refusal } from "../refusal.ts";
 import { composite, type RunInner } from "./composite.ts";
-import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "./rest-call.ts";
 
 const MAX_NODES = 500;
 

@@ -1,5 +1,5 @@
+import { ok, type RestCall, type RestReply } from "../http/rest-call.ts";
 import { quoted } from "../store/database.ts";
-import { ok, type RestCall, type RestReply } from "./rest-call.ts";
 
 /** `GET /limits` (reference 5). Only the API calls are really counted. */
 export function limits({ parts: { calls } }: RestCall): RestReply {

@@ -1,7 +1,7 @@
+import { ok, type RestCall, type RestReply } from "../http/rest-call.ts";
 import { nameFieldOf, type SObject } from "../metadata/sobject.ts";
 import type { Parts } from "../parts.ts";
 import { quoted } from "../store/database.ts";
-import { ok, type RestCall, type RestReply } from "./rest-call.ts";
 
 const MAX_RECENT = 200;
 

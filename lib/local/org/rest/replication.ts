@@ -1,9 +1,9 @@
+import { ok, param, type RestCall, type RestReply } from "../http/rest-call.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import type { Parts } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
 import { quoted } from "../store/database.ts";
-import { objectAt } from "./draft.ts";
-import { ok, param, type RestCall, type RestReply } from "./rest-call.ts";
+import { objectAt } from "./rest-draft.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

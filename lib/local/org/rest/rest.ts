@@ -1,11 +1,11 @@
 import type { Session } from "../access/sessions.ts";
 import { type Call, emptyReply, jsonReply, nameOf, type Reply } from "../http/call.ts";
+import type { RestBody, RestCall, RestReply, Route } from "../http/rest-call.ts";
 import type { Parts } from "../parts.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import { isSpoken } from "../release.ts";
-import { errorsOf } from "./errors.ts";
-import type { RestBody, RestCall, RestReply, Route } from "./rest-call.ts";
-import { routes } from "./routes.ts";
+import { errorsOf } from "./rest-errors.ts";
+import { routes } from "./rest-routes.ts";
 
 /** The REST protocol: finds the route, runs it, and puts what came of it into Salesforce's forms. */
 export class Rest {

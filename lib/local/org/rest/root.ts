@@ -1,4 +1,4 @@
-import { ok, type RestCall, type RestReply } from "./rest-call.ts";
+import { ok, type RestCall, type RestReply } from "../http/rest-call.ts";
 
 /** `GET /services/data/vXX.X`: where the parts of the API are. */
 export function resources({ base, parts, session, origin }: RestCall): RestReply {

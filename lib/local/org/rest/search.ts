@@ -1,11 +1,11 @@
+import { ok, type RestCall, type RestReply } from "../http/rest-call.ts";
 import type { Field } from "../metadata/field.ts";
 import { isStored } from "../metadata/field.ts";
 import { traitsOf } from "../metadata/field-type.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import { Refusal } from "../refusal.ts";
 import { quoted, type Stored } from "../store/database.ts";
-import { ok, type RestCall, type RestReply } from "./rest-call.ts";
-import { restStyle } from "./style.ts";
+import { restStyle } from "./rest-style.ts";
 
 const SOSL =
   /^\s*FIND\s*\{([^}]*)\}\s*(?:IN\s+(ALL|NAME|EMAIL|PHONE)\s+FIELDS\s*)?(?:RETURNING\s+([\s\S]+?))?\s*(?:LIMIT\s+(\d+)\s*)?$/i;

@@ -1,3 +1,5 @@
+import { jsonObject, noContent, ok, param, type RestCall, type RestReply } from "../http/rest-call.ts";
+import { normalizeId } from "../ids.ts";
 import { describe, describeBriefly } from "../metadata/describe.ts";
 import type { Field } from "../metadata/field.ts";
 import type { SObject } from "../metadata/sobject.ts";
@@ -6,12 +8,10 @@ import { notFound, Refusal } from "../refusal.ts";
 import { fromText } from "../saving/convert.ts";
 import type { Draft } from "../saving/draft.ts";
 import type { Row } from "../store/database.ts";
-import { normalizeId } from "../store/ids.ts";
 import { metadataChangedAt } from "../store/schema.ts";
-import { draftOf, objectAt } from "./draft.ts";
 import { viewedOf } from "./recent.ts";
-import { jsonObject, noContent, ok, param, type RestCall, type RestReply } from "./rest-call.ts";
-import { restStyle } from "./style.ts";
+import { draftOf, objectAt } from "./rest-draft.ts";
+import { restStyle } from "./rest-style.ts";
 
 /** `GET /sobjects`: describeGlobal (reference 2.2). */
 export function describeGlobal(call: RestCall): RestReply {

@@ -1,11 +1,11 @@
+import { jsonObject, objectsIn, param, type RestCall, type RestReply } from "../http/rest-call.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import { inTransaction } from "../parts-before-bulk.ts";
 import { Refusal } from "../refusal.ts";
 import { type RecordError, refused } from "../saving/outcome.ts";
 import type { Saving } from "../saving/saving.ts";
 import { textOf } from "../text-of.ts";
-import { draftOf, objectAt } from "./draft.ts";
-import { jsonObject, objectsIn, param, type RestCall, type RestReply } from "./rest-call.ts";
+import { draftOf, objectAt } from "./rest-draft.ts";
 
 const MAX_RECORDS = 200;
 const MAX_DEPTH = 5;

@@ -1,5 +1,5 @@
 import { evaluate, type Scope } from "../formula/evaluate.ts";
-import { type Expression, parseFormula } from "../formula/parse.ts";
+import { type Expression, parseFormula } from "../formula/parse-formula.ts";
 import type { Catalog } from "../metadata/catalog.ts";
 import type { Field } from "../metadata/field.ts";
 import type { SObject, ValidationRule } from "../metadata/sobject.ts";

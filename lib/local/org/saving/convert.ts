@@ -1,7 +1,7 @@
+import { normalizeId } from "../ids.ts";
 import { type Field, isNumeric } from "../metadata/field.ts";
 import { Refusal } from "../refusal.ts";
 import type { Stored } from "../store/database.ts";
-import { normalizeId } from "../store/ids.ts";
 import { textOf } from "../text-of.ts";
 
 /** A value from JSON as it is stored. Refuses what the field's type cannot hold (reference 8: JSON_PARSER_ERROR). */

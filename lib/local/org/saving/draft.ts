@@ -1,9 +1,9 @@
+import { normalizeId } from "../ids.ts";
 import type { Catalog } from "../metadata/catalog.ts";
 import type { Field } from "../metadata/field.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import { Refusal } from "../refusal.ts";
 import type { Stored } from "../store/database.ts";
-import { normalizeId } from "../store/ids.ts";
 import { fromJson, fromText } from "./convert.ts";
 
 /** A lookup given by another field of its parent: `"Account": {"Ext__c": "A-1"}` instead of `AccountId`. */

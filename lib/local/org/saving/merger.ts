@@ -1,7 +1,7 @@
+import { normalizeId } from "../ids.ts";
 import type { Catalog, ChildRelationship } from "../metadata/catalog.ts";
 import { Refusal } from "../refusal.ts";
 import { type Database, quoted, type Row } from "../store/database.ts";
-import { normalizeId } from "../store/ids.ts";
 import type { Records } from "../store/records.ts";
 import type { Draft } from "./draft.ts";
 import type { Saver } from "./saver.ts";

@@ -1,8 +1,8 @@
+import { normalizeId } from "../ids.ts";
 import type { Catalog, ChildRelationship } from "../metadata/catalog.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import { Refusal } from "../refusal.ts";
 import { type Database, quoted, type Row } from "../store/database.ts";
-import { normalizeId } from "../store/ids.ts";
 import type { Records } from "../store/records.ts";
 import { refreshRollups } from "./rollup.ts";
 import type { Saver } from "./saver.ts";

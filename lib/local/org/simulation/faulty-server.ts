@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { tokenOf } from "../answer-request.ts";
 import type { Clock } from "../clock.ts";
 import { type Call, jsonReply, nameOf, type Reply } from "../http/call.ts";
-import { tokenOf } from "../http/door.ts";
 import { type Send, sendPlainly } from "../http/server.ts";
 import type { Parts } from "../parts.ts";
 import { Refusal } from "../refusal.ts";

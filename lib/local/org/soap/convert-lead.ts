@@ -1,7 +1,7 @@
+import { normalizeId } from "../ids.ts";
 import { inTransaction } from "../parts-before-bulk.ts";
 import type { Conversion } from "../saving/converter.ts";
 import { refused } from "../saving/outcome.ts";
-import { normalizeId } from "../store/ids.ts";
 import { errorsXml } from "./saves.ts";
 import type { SoapCall } from "./soap-call.ts";
 import { child, children, type Element, tag, textOf } from "./xml.ts";

@@ -3,9 +3,9 @@ import type { Draft } from "../saving/draft.ts";
 import type { Merged } from "../saving/merger.ts";
 import { refused } from "../saving/outcome.ts";
 import type { Saving } from "../saving/saving.ts";
-import { draftOf } from "./draft.ts";
 import { errorsXml } from "./saves.ts";
 import type { SoapCall } from "./soap-call.ts";
+import { draftOf } from "./soap-draft.ts";
 import { child, children, type Element, tag, textOf } from "./xml.ts";
 
 /** `merge(request[])`: each request for itself, its result in the WSDL's order. */

@@ -3,7 +3,7 @@ import { Refusal, unsupportedType } from "../refusal.ts";
 import { deletedIds, updatedIds } from "../rest/replication.ts";
 import type { Page } from "../soql/query.ts";
 import type { SoapCall } from "./soap-call.ts";
-import { recordXml, soapStyle } from "./style.ts";
+import { recordXml, soapStyle } from "./soap-style.ts";
 import { child, tag, textOf } from "./xml.ts";
 
 /** `query(queryString)`. */

@@ -1,12 +1,12 @@
+import { normalizeId } from "../ids.ts";
 import type { Field } from "../metadata/field.ts";
 import { inTransaction } from "../parts-before-bulk.ts";
 import { Refusal } from "../refusal.ts";
 import type { Draft } from "../saving/draft.ts";
 import type { Outcome, RecordError } from "../saving/outcome.ts";
 import type { Saving } from "../saving/saving.ts";
-import { normalizeId } from "../store/ids.ts";
-import { draftOf } from "./draft.ts";
 import { allOrNone, type SoapCall } from "./soap-call.ts";
+import { draftOf } from "./soap-draft.ts";
 import { child, children, tag, textOf } from "./xml.ts";
 
 const MAX_RECORDS = 200;

@@ -3,13 +3,13 @@ import { type Call, nameOf, type Reply } from "../http/call.ts";
 import type { Parts } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
 import { convertLeads } from "./convert-lead.ts";
-import { describeGlobal, describeSObjects, retrieve } from "./describe.ts";
 import { faultReply, soapReply } from "./envelope.ts";
 import { getUserInfo, login } from "./login.ts";
 import { merge } from "./merge.ts";
 import { getDeleted, getUpdated, query, queryAll, queryMore } from "./reads.ts";
 import { create, deleteIds, emptyRecycleBin, undelete, update, upsert } from "./saves.ts";
 import type { Operation, SoapCall } from "./soap-call.ts";
+import { describeGlobal, describeSObjects, retrieve } from "./soap-describe.ts";
 import { describeTabs } from "./tabs.ts";
 import { child, parseEnvelope, tag, textOf } from "./xml.ts";
 

@@ -5,12 +5,12 @@ import type { SObject } from "../metadata/sobject.ts";
 import { Refusal } from "../refusal.ts";
 import type { Stored } from "../store/database.ts";
 import { quoted } from "../store/database.ts";
-import { noSuchObject } from "./errors.ts";
 import { callColumn, isAggregateCall } from "./functions.ts";
-import { arrayOf, conditionTree, parseSoql } from "./parse.ts";
+import { arrayOf, conditionTree, parseSoql } from "./parse-soql.ts";
 import type { Plan } from "./plan.ts";
-import { Aliases, type Column, Scope } from "./scope.ts";
+import { Aliases, type Column, Scope } from "./query-scope.ts";
 import { SelectList } from "./select-list.ts";
+import { noSuchObject } from "./soql-errors.ts";
 import { ConditionSql } from "./where.ts";
 
 interface Context {

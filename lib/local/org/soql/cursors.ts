@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
+import { normalizeId, recordId } from "../ids.ts";
 import { Refusal } from "../refusal.ts";
 import type { Database } from "../store/database.ts";
-import { normalizeId, recordId } from "../store/ids.ts";
 import type { Plan } from "./plan.ts";
 
 const TWO_DAYS_MS = 2 * 24 * 3600 * 1000;

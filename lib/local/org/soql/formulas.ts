@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { evaluate, type Value } from "../formula/evaluate.ts";
-import { pathsOf } from "../formula/parse.ts";
+import { pathsOf } from "../formula/parse-formula.ts";
 import type { Catalog } from "../metadata/catalog.ts";
 import type { Field } from "../metadata/field.ts";
 import type { SObject } from "../metadata/sobject.ts";

@@ -1,7 +1,7 @@
 import type { FunctionExp } from "@jetstreamapp/soql-parser-js";
 import { makeField } from "../metadata/field.ts";
 import { Refusal } from "../refusal.ts";
-import type { Column } from "./scope.ts";
+import type { Column } from "./query-scope.ts";
 
 const NUMBER = makeField("expr", "int");
 

@@ -11,11 +11,11 @@ import type { Field } from "../metadata/field.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import { Refusal } from "../refusal.ts";
 import { quoted } from "../store/database.ts";
-import { noSuchColumn, noSuchObject, queryRefusal } from "./errors.ts";
 import { callColumn } from "./functions.ts";
-import { arrayOf } from "./parse.ts";
+import { arrayOf } from "./parse-soql.ts";
 import type { Output, ParentOutput, Plan } from "./plan.ts";
-import { noSuchRelationship, type Scope } from "./scope.ts";
+import { noSuchRelationship, type Scope } from "./query-scope.ts";
+import { noSuchColumn, noSuchObject, queryRefusal } from "./soql-errors.ts";
 
 interface Needs {
   readonly catalog: Catalog;

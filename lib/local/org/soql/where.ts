@@ -1,13 +1,13 @@
 import type { FunctionExp, Query } from "@jetstreamapp/soql-parser-js";
+import { normalizeId } from "../ids.ts";
 import { type Field, isNumeric } from "../metadata/field.ts";
 import { traitsOf } from "../metadata/field-type.ts";
 import { Refusal } from "../refusal.ts";
 import type { Stored } from "../store/database.ts";
-import { normalizeId } from "../store/ids.ts";
 import { ignoresCase } from "../store/schema.ts";
 import { spanOf, storedDateTime, unquoted } from "./literals.ts";
-import type { Condition, Test } from "./parse.ts";
-import type { Column } from "./scope.ts";
+import type { Condition, Test } from "./parse-soql.ts";
+import type { Column } from "./query-scope.ts";
 
 /** What turning conditions into SQL needs to know of the query around them. */
 export interface Surroundings {

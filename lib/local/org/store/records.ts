@@ -1,7 +1,7 @@
+import { recordId } from "../ids.ts";
 import { isStored } from "../metadata/field.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import { type Database, quoted, type Row, type Stored } from "./database.ts";
-import { recordId } from "./ids.ts";
 import { nextNumber } from "./settings.ts";
 
 /** An object's stored columns, as names and in the SQL that needs them all. */

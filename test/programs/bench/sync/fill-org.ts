@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { recordId } from "../../../../lib/local/org/store/ids.ts";
+import { recordId } from "../../../../lib/local/org/ids.ts";
 import { BENCH_FIELDS, type MoreField } from "./bench-objects.ts";
 
 /** Fills an object of a stopped org with records, all stamped well before now. */

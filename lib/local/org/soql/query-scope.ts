@@ -1,12 +1,12 @@
-import { pathsOf } from "../formula/parse.ts";
+import { pathsOf } from "../formula/parse-formula.ts";
 import type { Catalog } from "../metadata/catalog.ts";
 import type { Field } from "../metadata/field.ts";
 import { makeField } from "../metadata/field.ts";
 import { nameFieldOf, type SObject } from "../metadata/sobject.ts";
 import { formulaOf } from "../saving/check.ts";
 import { quoted } from "../store/database.ts";
-import { noSuchColumn } from "./errors.ts";
 import { formulaFunction } from "./formulas.ts";
+import { noSuchColumn } from "./soql-errors.ts";
 
 /** A field as a query reads it: its metadata and the SQL that gives its value. */
 export interface Column {

@@ -1,13 +1,13 @@
-import { BULK_ROUTES } from "../bulk/routes.ts";
-import { batch } from "./batch.ts";
+import { BULK_ROUTES } from "../bulk/bulk-routes.ts";
+import type { Route } from "../http/rest-call.ts";
+import { batch } from "./batch-requests.ts";
 import { createAll, deleteAll, readAll, updateAll, upsertAll } from "./collections.ts";
 import { composite, type RunInner } from "./composite.ts";
 import { graph } from "./graph.ts";
 import { limits, recordCount } from "./limits.ts";
-import { query, queryAll, queryMore } from "./query.ts";
 import { recent, tabs, theme } from "./recent.ts";
 import { deleted, updated } from "./replication.ts";
-import type { Route } from "./rest-call.ts";
+import { query, queryAll, queryMore } from "./rest-query.ts";
 import { resources } from "./root.ts";
 import { search } from "./search.ts";
 import {

@@ -1,8 +1,8 @@
+import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "../http/rest-call.ts";
 import { Refusal } from "../refusal.ts";
 import { textOf } from "../text-of.ts";
 import type { RunInner } from "./composite.ts";
-import { errorsOf } from "./errors.ts";
-import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "./rest-call.ts";
+import { errorsOf } from "./rest-errors.ts";
 
 const MAX_REQUESTS = 25;
 

@@ -1,11 +1,11 @@
+import { ok, param, type RestCall, type RestReply } from "../http/rest-call.ts";
 import { isNumeric } from "../metadata/field.ts";
 import { traitsOf } from "../metadata/field-type.ts";
 import { Refusal } from "../refusal.ts";
 import type { Output } from "../soql/plan.ts";
 import type { Page } from "../soql/query.ts";
 import { noteViewed } from "./recent.ts";
-import { ok, param, type RestCall, type RestReply } from "./rest-call.ts";
-import { restStyle } from "./style.ts";
+import { restStyle } from "./rest-style.ts";
 
 /** `GET /query?q=`: alive records only (reference 2.4). */
 export const query = (call: RestCall): RestReply => run(call, false);

@@ -2,7 +2,7 @@ import { describe, describeBriefly } from "../metadata/describe.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import { objectNamed } from "./reads.ts";
 import type { SoapCall } from "./soap-call.ts";
-import { recordXml, soapStyle } from "./style.ts";
+import { recordXml, soapStyle } from "./soap-style.ts";
 import { child, children, escaped, tag, textOf } from "./xml.ts";
 
 /** What REST's describe has and the WSDL does not. */

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { FunctionExp, HavingClause, LiteralType, Query, WhereClause } from "@jetstreamapp/soql-parser-js";
 import { Refusal } from "../refusal.ts";
-import { queryRefusal } from "./errors.ts";
+import { queryRefusal } from "./soql-errors.ts";
 
 type Parser = typeof import("@jetstreamapp/soql-parser-js");
 

@@ -1,15 +1,15 @@
-import { authorize, identityOf, revoke, userInfo } from "../access/identity.ts";
-import { token } from "../access/oauth.ts";
-import type { Session } from "../access/sessions.ts";
-import { answerFirstVersion } from "../bulk/first-version.ts";
-import { Housekeeping } from "../housekeeping.ts";
-import type { Parts } from "../parts.ts";
-import { Refusal } from "../refusal.ts";
-import { versions } from "../release.ts";
-import { Rest, refusalReply } from "../rest/rest.ts";
-import { answerMetadata } from "../soap/metadata.ts";
-import { answerSoap } from "../soap/soap.ts";
-import { type Call, jsonReply, type Reply } from "./call.ts";
+import { authorize, identityOf, revoke, userInfo } from "./access/identity.ts";
+import { token } from "./access/oauth.ts";
+import type { Session } from "./access/sessions.ts";
+import { answerFirstVersion } from "./bulk/first-version.ts";
+import { Housekeeping } from "./housekeeping.ts";
+import { type Call, jsonReply, type Reply } from "./http/call.ts";
+import type { Parts } from "./parts.ts";
+import { Refusal } from "./refusal.ts";
+import { versions } from "./release.ts";
+import { Rest, refusalReply } from "./rest/rest.ts";
+import { answerMetadata } from "./soap/metadata.ts";
+import { answerSoap } from "./soap/soap.ts";
 
 const NOT_FOUND = jsonReply(404, [{ errorCode: "NOT_FOUND", message: "The requested resource does not exist" }]);
 
