@@ -38,8 +38,8 @@ import { orgReach as orgReachIn } from "../lib/adapters/salesforce-describe/reac
 import { kmsDataKeys } from "../lib/adapters/secrets/data-keys.ts";
 import { envelopeVault } from "../lib/adapters/secrets/vault.ts";
 import { openQueues, type Queues } from "../lib/adapters/sqs/client.ts";
-import { send } from "../lib/adapters/sqs/send.ts";
-import { deliveryQueues, eventQueue as eventQueueIn } from "../lib/adapters/sqs/wake-ups.ts";
+import { queue as queueOf } from "../lib/adapters/sqs/queue.ts";
+import { deliveryQueues } from "../lib/adapters/sqs/wake-ups.ts";
 import { now } from "../lib/adapters/time.ts";
 import { refuseAddress } from "../lib/adapters/webhook-client/addresses.ts";
 import { urlGuard as urlGuardBy } from "../lib/adapters/webhook-client/guard.ts";
@@ -47,16 +47,15 @@ import { webhookSender } from "../lib/adapters/webhook-client/post.ts";
 import { resolveByDns } from "../lib/adapters/webhook-client/resolve.ts";
 import type { AuditLog, AuditTrail } from "../lib/audit/ports.ts";
 import type { Org } from "../lib/config/org-ports.ts";
-import type { Baselines, ImportPlans, Mappings, ProvisioningQueue } from "../lib/config/ports.ts";
+import type { Baselines, ImportPlans, Mappings } from "../lib/config/ports.ts";
 import type { EngineReports, OrgReach } from "../lib/health/ports.ts";
 import type { Counters } from "../lib/metrics/ports.ts";
 import { type AddressPolicy, DEVELOPMENT, PRODUCTION, refuseOpening } from "../lib/model/address.ts";
 import { Failure } from "../lib/model/failure.ts";
+import type { Queue, QueueMessages } from "../lib/model/messages.ts";
 import { queueVariable, tableVariable } from "../lib/model/resources.ts";
 import { SLOW_ATTEMPTS } from "../lib/model/webhook.ts";
-import type { CycleQueue } from "../lib/monitoring/poll-now.ts";
 import type { Monitoring } from "../lib/monitoring/ports.ts";
-import type { LoadQueue } from "../lib/settings/change-rows.ts";
 import type { ConnectionSettings, HostGuard } from "../lib/settings/ports.ts";
 import type { RowDesks } from "../lib/settings/row-ports.ts";
 import type { CallUsage } from "../lib/settings/test-salesforce.ts";
@@ -64,7 +63,6 @@ import type { ConnectionStore } from "../lib/sync/sessions.ts";
 import { butNotOwn } from "../lib/webhooks/own-address.ts";
 import type {
   Deliveries,
-  EventQueue,
   EventRows,
   Events,
   Overdue,
@@ -102,7 +100,11 @@ export { now };
 
 export const database = (): Database => once("database", () => openDatabase((name) => setting(tableVariable(name))));
 
-export const queues = (): Queues => once("queues", () => openQueues((name) => setting(queueVariable(name))));
+const queues = (): Queues => once("queues", () => openQueues((name) => setting(queueVariable(name))));
+
+/** The queue of this name. */
+export const queue = <Name extends keyof QueueMessages>(name: Name): Queue<QueueMessages[Name]> =>
+  queueOf(queues(), name);
 
 export const vault = (): Vault => once("vault", () => envelopeVault(kmsDataKeys(setting("KEY_ID"), now)));
 
@@ -161,19 +163,6 @@ export const engineReports = (): EngineReports => once("engineReports", () => en
 
 export const orgReach = (): OrgReach => once("orgReach", () => orgReachIn(now));
 
-export const cycleQueue = (): CycleQueue => ({
-  send: (message) => send(queues(), "cycles", [{ message, group: message.workspace_id }]),
-});
-
-export const provisioningQueue = (): ProvisioningQueue => ({
-  send: (messages, delaySeconds) =>
-    send(
-      queues(),
-      "provisioning",
-      messages.map((message) => ({ message, delaySeconds, group: message.workspace_id })),
-    ),
-});
-
 /** Requests a minute and address: the contract's 300, and another figure only outside production. */
 export function requestsPerMinute(): number {
   const asked = Number(process.env["RATE_LIMIT_PER_MINUTE"]);
@@ -187,10 +176,8 @@ export const deliveries = (): Deliveries => once("deliveries", () => deliveriesI
 export const eventRows = (): EventRows & Pick<Overdue, "events" | "postponeEvents"> =>
   once("eventRows", () => eventRowsIn(database(), now));
 
-export const eventQueue = (): EventQueue => once("eventQueue", () => eventQueueIn(queues()));
-
 /** Where events begin. */
-export const events = (): Events => once("events", () => publisher({ rows: eventRows(), queue: eventQueue() }));
+export const events = (): Events => once("events", () => publisher({ rows: eventRows(), queue: queue("events") }));
 
 export const wakeUps = (): WakeUps => once("wakeUps", () => deliveryQueues(queues(), now));
 
@@ -238,7 +225,3 @@ export const connectionSettings = (): ConnectionSettings =>
 export const hostGuard = (): HostGuard => once("hostGuard", () => urlGuardBy(connectionPolicy(), resolveByDns()));
 
 export const rowDesks = (): RowDesks => once("rowDesks", () => rowDesksIn(now));
-
-export const loadQueue = (): LoadQueue => ({
-  send: (message) => send(queues(), "loads", [{ message, group: message.workspace_id }]),
-});

@@ -4,13 +4,12 @@ import { createProvisioner } from "../lib/adapters/postgres/provision.ts";
 import { createCycleStores } from "../lib/adapters/postgres/store.ts";
 import { connectOrg } from "../lib/adapters/salesforce/connect-org.ts";
 import { sessionsOf } from "../lib/adapters/salesforce/sessions.ts";
-import { send } from "../lib/adapters/sqs/send.ts";
 import { Failure } from "../lib/model/failure.ts";
 import { type PostgresConnection, writersOf } from "../lib/model/workspace.ts";
 import type { Clock } from "../lib/sync/clock.ts";
-import type { ConnectedOrg, Connections, Log, MessageNeeds, Queues } from "../lib/sync/service-ports.ts";
+import type { ConnectedOrg, Connections, Log, MessageNeeds } from "../lib/sync/service-ports.ts";
 import type { Sessions } from "../lib/sync/sessions.ts";
-import { connections, counters, database, events, mappings, now, queues, workspaces } from "./composition.ts";
+import { connections, counters, database, events, mappings, now, queue, workspaces } from "./composition.ts";
 
 /** What the workers of the sync room need, beyond what they share with the API. */
 
@@ -74,22 +73,6 @@ export const provisionerOf = async (workspaceId: string) => {
   return { provisioner: createProvisioner(connection, now), schema: connection.schema };
 };
 
-/** The queues that the sync room sends to; a message's group is its workspace, so that a busy one holds up no other. */
-export const outgoing: Queues = {
-  sendCycles: (messages) =>
-    send(
-      queues(),
-      "cycles",
-      messages.map(({ message, delaySeconds }) => ({ message, delaySeconds, group: message.workspace_id })),
-    ),
-  sendLoads: (messages) =>
-    send(
-      queues(),
-      "loads",
-      messages.map(({ message, delaySeconds }) => ({ message, delaySeconds, group: message.workspace_id })),
-    ),
-};
-
 /** Everything that a cycle, or a first load, needs around it. */
 export const cycleServices = (): MessageNeeds => ({
   mappings: {
@@ -100,7 +83,7 @@ export const cycleServices = (): MessageNeeds => ({
   engine: engineMemory(database()),
   counters: counters(),
   announcements: events(),
-  queues: outgoing,
+  queues: { cycles: queue("cycles"), loads: queue("loads") },
   clock,
   random: Math.random,
   log,

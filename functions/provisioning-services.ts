@@ -1,13 +1,12 @@
 import { sweptMinutes } from "../lib/adapters/dynamodb/swept.ts";
 import { type ScheduleSettings, schedulesIn } from "../lib/adapters/scheduler/schedules.ts";
-import { send } from "../lib/adapters/sqs/send.ts";
 import { renewMapping } from "../lib/config/renew-mapping.ts";
 import { rollForward } from "../lib/config/roll-forward.ts";
 import type { ProvisionNeeds } from "../lib/sync/provision-mapping.ts";
 import type { Schedules } from "../lib/sync/schedules.ts";
 import type { SweepNeeds } from "../lib/sync/sweep.ts";
-import { database, events, mappings, queues, setting } from "./composition.ts";
-import { clock, log, outgoing, provisionerOf, workspaceConnections } from "./cycle-services.ts";
+import { database, events, mappings, queue, setting } from "./composition.ts";
+import { clock, log, provisionerOf, workspaceConnections } from "./cycle-services.ts";
 import { mappingServices } from "./mapping-services.ts";
 
 /** What the workers need that carry out changes of configuration. */
@@ -22,14 +21,6 @@ export const schedules = (): Schedules => schedulesIn(scheduleSettings());
 
 export const swept = (): SweepNeeds["swept"] => sweptMinutes(database());
 
-/** Sends what is to be provisioned. */
-export const sendProvisioning: ProvisionNeeds["queues"]["sendProvisioning"] = (messages) =>
-  send(
-    queues(),
-    "provisioning",
-    messages.map(({ message, delaySeconds }) => ({ message, delaySeconds, group: message.workspace_id })),
-  );
-
 /** Everything that provisioning a mapping needs; an import is rolled forward until `deadline` (epoch milliseconds). */
 export const provisioningServices = (deadline: number): ProvisionNeeds => ({
   rollForward: (workspaceId) => rollForward(mappingServices(), workspaceId, () => clock.now() < deadline),
@@ -39,7 +30,7 @@ export const provisioningServices = (deadline: number): ProvisionNeeds => ({
   connections: workspaceConnections,
   provisioner: provisionerOf,
   schedules: schedules(),
-  queues: { ...outgoing, sendProvisioning },
+  queues: { cycles: queue("cycles"), loads: queue("loads"), provisioning: queue("provisioning") },
   clock,
   log,
 });

@@ -5,7 +5,7 @@ import { flag } from "../../lib/http/input.ts";
 import { connectPostgres } from "../../lib/settings/connect-postgres.ts";
 import { postgresBody } from "../../lib/settings/connection-input.ts";
 import { checked } from "../../lib/settings/findings.ts";
-import { connectionSettings, hostGuard, mappings, provisioningQueue } from "../composition.ts";
+import { connectionSettings, hostGuard, mappings, queue } from "../composition.ts";
 import { databases } from "../database-services.ts";
 import { onLambda } from "../on-lambda.ts";
 
@@ -20,7 +20,7 @@ export const setPostgres = endpoint({
     hostGuard: hostGuard(),
     connections: connectionSettings(),
     mappings: mappings(),
-    provisioning: provisioningQueue(),
+    provisioning: queue("provisioning"),
   }),
   run: ({ input, workspace, services, actor, at }) => {
     const { url, schema, take_over: takeOver } = input.body;

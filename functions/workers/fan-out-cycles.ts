@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 import { fanOut } from "../../lib/sync/fan-out.ts";
 import { UNBEGUN } from "../../lib/sync/figures.ts";
-import { clock, outgoing } from "../cycle-services.ts";
+import { queue } from "../composition.ts";
+import { clock } from "../cycle-services.ts";
 import { gatherFigures } from "../emit-figures.ts";
 import { each, onQueue } from "../on-queue.ts";
 
@@ -9,7 +10,7 @@ const tick = z.object({ workspace_id: z.string(), mapping_id: z.string(), schedu
 
 /** Makes each minute's tick the beats of the minute that it stands for: all of a batch at once, or one by one. */
 export const handler = onQueue(tick, async (ticks) => {
-  const needs = { queues: outgoing, clock };
+  const needs = { cycles: queue("cycles"), clock };
   try {
     await fanOut(needs, ticks);
     return [];

@@ -3,10 +3,20 @@ import { countDepths } from "../../lib/metrics/count-depths.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
 import { sweep } from "../../lib/sync/sweep.ts";
 import { resendOverdue } from "../../lib/webhooks/resend-overdue.ts";
-import { counters, eventQueue, mappings, monitoring, now, overdue, wakeUps, workspaces } from "../composition.ts";
-import { clock, log, outgoing } from "../cycle-services.ts";
+import {
+  counters,
+  eventWakeUps,
+  mappings,
+  monitoring,
+  now,
+  overdue,
+  queue,
+  wakeUps,
+  workspaces,
+} from "../composition.ts";
+import { clock, log } from "../cycle-services.ts";
 import { onQueue, type Undone } from "../on-queue.ts";
-import { schedules, sendProvisioning, swept } from "../provisioning-services.ts";
+import { schedules, swept } from "../provisioning-services.ts";
 
 /** What a tick says does not matter: each sweep looks at what is there. */
 const tick = z.unknown();
@@ -20,14 +30,11 @@ const ANSWER_MILLISECONDS = 30_000;
  */
 export const handler = onQueue(tick, async (): Promise<readonly Undone[]> => {
   const endsAt = clock.now() + (WORKERS["sweep-minute"].timeoutSeconds - 10) * 1000;
-  const queues = { sendProvisioning, sendLoads: outgoing.sendLoads };
+  const queues = { provisioning: queue("provisioning"), loads: queue("loads") };
   // None is to go undone because another cannot be done.
   const ends = await Promise.allSettled([
     sweep({ mappings: mappings(), schedules: schedules(), swept: swept(), queues, clock, log }),
-    resendOverdue(
-      { overdue: overdue(), eventQueue: eventQueue(), wakeUps: wakeUps(), now },
-      () => clock.now() > endsAt,
-    ),
+    resendOverdue({ overdue: overdue(), events: eventWakeUps(), wakeUps: wakeUps(), now }, () => clock.now() > endsAt),
     countDepths(
       { workspaces: workspaces(), counters: counters(), monitoring: monitoring(), now, log },
       () => clock.now() > endsAt - ANSWER_MILLISECONDS,

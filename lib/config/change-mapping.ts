@@ -53,11 +53,11 @@ async function commitChange(
   change: MappingChange,
 ): Promise<boolean> {
   const wakeUp = { workspace_id: asked.workspaceId, mapping_id: change.after.id, import_id: null };
-  await needs.provisioning.send([wakeUp], LATER_SECONDS);
+  await needs.provisioning.send([{ message: wakeUp, delaySeconds: LATER_SECONDS }]);
   const recorded = recordChanges([change], asked, needs.eventIdOf);
   if (!(await needs.mappings.change(asked.workspaceId, generation, recorded))) return false;
   if (change.before === null) await needs.counters.begin(change.after);
   await needs.events.wake(recorded.events);
-  await needs.provisioning.send([wakeUp], 0);
+  await needs.provisioning.send([{ message: wakeUp }]);
   return true;
 }

@@ -106,10 +106,8 @@ async function commitPlan(needs: ImportNeeds, asked: Asked, planned: Planned, ge
     at: asked.at,
     changes: planned.changes,
   };
-  await needs.provisioning.send(
-    [{ workspace_id: workspaceId, mapping_id: null, import_id: plan.id }],
-    WORKER_DELAY_SECONDS,
-  );
+  const message = { workspace_id: workspaceId, mapping_id: null, import_id: plan.id };
+  await needs.provisioning.send([{ message, delaySeconds: WORKER_DELAY_SECONDS }]);
   const entry = {
     id: newId("aud"),
     workspaceId,

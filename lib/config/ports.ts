@@ -1,7 +1,6 @@
 import type { AuditEntry } from "../model/audit.ts";
 import type { Event } from "../model/event.ts";
 import type { Mapping, Provisioning } from "../model/mapping.ts";
-import type { ProvisioningMessage } from "../model/messages.ts";
 
 /** The mappings of one workspace as they stood at one moment. */
 export interface Listing {
@@ -85,11 +84,6 @@ export interface ImportPlans {
 /** An import that nobody could carry out for as long as its plan was kept: what was not carried out by then cannot be. */
 export interface LostPlan {
   readonly lostId: string;
-}
-
-/** Wakes the worker that makes tables, triggers and schedules, and that ends what an import left open. */
-export interface ProvisioningQueue {
-  send(messages: readonly ProvisioningMessage[], delaySeconds: number): Promise<void>;
 }
 
 /** A pinned configuration against which drift is measured. */

@@ -1,19 +1,13 @@
 import type { Counters } from "../metrics/ports.ts";
 import type { Event } from "../model/event.ts";
 import { newId } from "../model/id.ts";
-import type { ProvisioningMessage } from "../model/messages.ts";
-import {
-  CHANGES_AT_ONCE,
-  type ImportPlan,
-  type ImportPlans,
-  type MappingChange,
-  type ProvisioningQueue,
-} from "./ports.ts";
+import type { ProvisioningMessage, Queue } from "../model/messages.ts";
+import { CHANGES_AT_ONCE, type ImportPlan, type ImportPlans, type MappingChange } from "./ports.ts";
 import { type EventIdOf, recordChanges } from "./record-changes.ts";
 
 export interface RollForwardNeeds {
   readonly plans: ImportPlans;
-  readonly provisioning: ProvisioningQueue;
+  readonly provisioning: Queue<ProvisioningMessage>;
   readonly events: { wake(events: readonly Event[]): Promise<void> };
   readonly counters: Counters;
   readonly eventIdOf: EventIdOf;
@@ -70,10 +64,7 @@ async function carryOut(needs: RollForwardNeeds, plan: ImportPlan, changes: read
   const created = changes.filter(({ before }) => before === null).map(({ after }) => after);
   await Promise.all(created.map((mapping) => needs.counters.begin(mapping)));
   await needs.events.wake(recorded.events);
-  await needs.provisioning.send(
-    changes.map(({ after }) => wakeUp(after.workspaceId, after.id)),
-    0,
-  );
+  await needs.provisioning.send(changes.map(({ after }) => ({ message: wakeUp(after.workspaceId, after.id) })));
 }
 
 const wakeUp = (workspaceId: string, mappingId: string): ProvisioningMessage => ({

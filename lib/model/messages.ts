@@ -56,11 +56,35 @@ export interface ProvisioningMessage {
   readonly describe?: boolean | undefined;
 }
 
+/** A message on its way into a queue. */
+export interface Outgoing<Message> {
+  readonly message: Message;
+  /** Seconds before anybody sees it, at most 900; the queue's own delay when left out. */
+  readonly delaySeconds?: number | undefined;
+}
+
+/** Where messages of one kind are sent. */
+export interface Queue<Message> {
+  /** Rejects when one of them could not be sent; others may then have been. */
+  send(messages: readonly Outgoing<Message>[]): Promise<void>;
+}
+
 /** An event waits to be dispatched. */
 export interface EventMessage {
   readonly workspace_id: string;
   readonly event_id: string;
 }
+
+/** What the queues hold whose messages belong to workspaces. */
+export interface QueueMessages {
+  readonly cycles: CyclesMessage;
+  readonly loads: LoadMessage;
+  readonly provisioning: ProvisioningMessage;
+  readonly events: EventMessage;
+}
+
+/** These queues. */
+export type Queues = { readonly [Name in keyof QueueMessages]: Queue<QueueMessages[Name]> };
 
 /**
  * An attempt of a delivery is wanted. `automatic` counts the schedule's attempts from 1, `manual` counts the requests

@@ -2,18 +2,13 @@ import type { SealedWorkspace } from "../access/ports.ts";
 import type { AuditTrail } from "../audit/ports.ts";
 import { newId } from "../model/id.ts";
 import { failureOfProvisioning, type Mapping } from "../model/mapping.ts";
-import type { CycleMessage } from "../model/messages.ts";
+import type { CyclesMessage, Queue } from "../model/messages.ts";
 import { DatabaseUnavailable, type Monitoring } from "./ports.ts";
-
-/** Wakes cycles. */
-export interface CycleQueue {
-  send(message: CycleMessage): Promise<void>;
-}
 
 interface Needs {
   readonly monitoring: Monitoring;
   readonly audit: AuditTrail;
-  readonly cycles: CycleQueue;
+  readonly cycles: Queue<CyclesMessage>;
 }
 
 interface Asked {
@@ -58,7 +53,8 @@ export async function pollNow(needs: Needs, { workspace, mapping, actor, at }: A
     detail: { sf_object: sfObject, pg_table: pgTable },
     createdAt: at,
   });
-  await needs.cycles.send({ workspace_id: workspaceId, mapping_id: id, kind: "poll", slot: null });
+  const message = { workspace_id: workspaceId, mapping_id: id, kind: "poll", slot: null } as const;
+  await needs.cycles.send([{ message }]);
   return answer(true, "Poll cycle started. Results appear in monitoring within seconds.");
 }
 

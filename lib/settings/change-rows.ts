@@ -1,12 +1,11 @@
 import * as z from "zod/mini";
 import type { SealedWorkspace } from "../access/ports.ts";
 import type { AuditTrail } from "../audit/ports.ts";
-import type { ProvisioningQueue } from "../config/ports.ts";
 import type { AuditAction } from "../model/audit.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping.ts";
-import type { LoadMessage } from "../model/messages.ts";
+import type { LoadMessage, ProvisioningMessage, Queue } from "../model/messages.ts";
 import { withDatabase } from "../monitoring/with-database.ts";
 import { callsToRead, callsToSend } from "./forecast.ts";
 import type { FailedChanges, Retried, RowDesks } from "./row-ports.ts";
@@ -23,11 +22,6 @@ interface Who {
 }
 
 type OnMapping = Who & { readonly mapping: Mapping };
-
-/** Wakes the worker that loads. */
-export interface LoadQueue {
-  send(message: LoadMessage): Promise<void>;
-}
 
 /** Rows that one call retries or captures: what a statement does well within its deadline. */
 export const ROWS_AT_ONCE = 10_000;
@@ -67,7 +61,7 @@ export async function pushExisting(needs: Needs, who: OnMapping): Promise<number
 }
 
 /** Makes every record be read again, from the first on. */
-export async function reload(needs: Needs & { readonly loads: LoadQueue }, who: OnMapping): Promise<void> {
+export async function reload(needs: Needs & { readonly loads: Queue<LoadMessage> }, who: OnMapping): Promise<void> {
   const { id, active, sfObject, syncDirection } = who.mapping;
   if (!pulls(syncDirection)) {
     throw new Failure("CONFLICT", `the mapping of ${sfObject} only writes to Salesforce: change its sync_direction`);
@@ -76,7 +70,7 @@ export async function reload(needs: Needs & { readonly loads: LoadQueue }, who: 
   await noteMapping(needs, who, "mapping.reloaded");
   const begun = await withDatabase(needs.desks, who.workspace, (desk) => desk.startOver(id));
   if (!begun) throw new Failure("CONFLICT", `the table of ${sfObject} is not made yet: its first load will come`);
-  await needs.loads.send({ workspace_id: who.workspace.id, mapping_id: id, kind: "load" });
+  await needs.loads.send([{ message: { workspace_id: who.workspace.id, mapping_id: id, kind: "load" } }]);
 }
 
 /** What the writes are worth that nobody captured: every record is read again, or every row is captured as changed. */
@@ -97,7 +91,7 @@ export const captureView = z.object({
  * it would take from Salesforce what is to be sent there.
  */
 export async function captureAgain(
-  needs: Needs & { readonly provisioning: ProvisioningQueue },
+  needs: Needs & { readonly provisioning: Queue<ProvisioningMessage> },
   who: OnMapping,
   { uncaptured, dryRun }: { readonly uncaptured: (typeof UNCAPTURED)[number]; readonly dryRun: boolean },
 ): Promise<z.infer<typeof captureView>> {
@@ -123,7 +117,7 @@ export async function captureAgain(
     const isMarked = await (uncaptured === "mine" ? desk.captureAll(id) : desk.startOver(id));
     if (!isMarked) throw new Failure("CONFLICT", `the table of ${sfObject} is not made yet: its first load will come`);
     const message = { workspace_id: who.workspace.id, mapping_id: id, import_id: null, anew: true };
-    await needs.provisioning.send([message], 0);
+    await needs.provisioning.send([{ message }]);
     return { ...told, queued: true };
   });
 }

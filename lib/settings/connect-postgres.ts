@@ -1,7 +1,8 @@
 import type { SealedWorkspace } from "../access/ports.ts";
-import type { Mappings, ProvisioningQueue } from "../config/ports.ts";
+import type { Mappings } from "../config/ports.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
+import type { ProvisioningMessage, Queue } from "../model/messages.ts";
 import type { PostgresConnection } from "../model/workspace.ts";
 import { type Checked, type Finding, judged, together } from "./findings.ts";
 import { DAMAGES, describeEncryption, judgeDatabase } from "./judge-database.ts";
@@ -15,7 +16,7 @@ interface LookNeeds {
 interface Needs extends LookNeeds {
   readonly connections: ConnectionSettings;
   readonly mappings: Pick<Mappings, "list">;
-  readonly provisioning: ProvisioningQueue;
+  readonly provisioning: Queue<ProvisioningMessage>;
 }
 
 interface Asked {
@@ -53,12 +54,9 @@ export async function connectPostgres(needs: Needs, asked: Asked): Promise<Check
   });
   const { mappings } = await needs.mappings.list(workspace.id);
   const wakeUps = mappings.map(({ id }) => ({
-    workspace_id: workspace.id,
-    mapping_id: id,
-    import_id: null,
-    anew: true,
+    message: { workspace_id: workspace.id, mapping_id: id, import_id: null, anew: true },
   }));
-  await needs.provisioning.send(wakeUps, 0);
+  await needs.provisioning.send(wakeUps);
   return together(found.findings.filter(({ ok }) => ok));
 }
 

@@ -64,5 +64,5 @@ async function work(
 
 /** `load` carries on with whatever is unfinished. */
 async function carryOn({ queues }: MessageNeeds, message: LoadMessage): Promise<void> {
-  await queues.sendLoads([{ message: { ...message, kind: "load" }, delaySeconds: 0 }]);
+  await queues.loads.send([{ message: { ...message, kind: "load" } }]);
 }

@@ -47,7 +47,7 @@ export async function answerMessage(needs: MessageNeeds, message: CycleMessage, 
     if ("error" in begun) await reportUnbegun(needs, reported, begun.error);
     else if (isMissing(begun.report)) await reportUnbegun(needs, reported, missing(mapping));
     else if (isInTheWay(message, begun.report))
-      await needs.queues.sendCycles([{ message, delaySeconds: AGAIN_SECONDS }]);
+      await needs.queues.cycles.send([{ message, delaySeconds: AGAIN_SECONDS }]);
     else await reportCycle(needs, { ...reported, ...begun }, begun.report);
   } finally {
     stopReading.abort();

@@ -1,15 +1,20 @@
 import { phaseOf, slotsOf } from "../model/beat.ts";
-import { type CyclesMessage, MAPPINGS_PER_MESSAGE, type TickMessage } from "../model/messages.ts";
+import {
+  type CyclesMessage,
+  MAPPINGS_PER_MESSAGE,
+  type Outgoing,
+  type Queue,
+  type TickMessage,
+} from "../model/messages.ts";
 import type { Clock } from "./clock.ts";
-import type { Delayed, Queues } from "./service-ports.ts";
 
 /** Each tick becomes the beats of the minute that it stands for; ticks of one workspace and minute share theirs. */
 export async function fanOut(
-  { queues, clock }: { readonly queues: Pick<Queues, "sendCycles">; readonly clock: Clock },
+  { cycles, clock }: { readonly cycles: Queue<CyclesMessage>; readonly clock: Clock },
   ticks: readonly TickMessage[],
 ): Promise<void> {
   const now = new Date(clock.now());
-  await queues.sendCycles([...together(ticks)].flatMap((group) => beatsOf(group, now)));
+  await cycles.send([...together(ticks)].flatMap((group) => beatsOf(group, now)));
 }
 
 /** Ticks of the same workspace and minute, a mapping once, as many as one invocation works on at once. */
@@ -24,7 +29,7 @@ function* together(ticks: readonly TickMessage[]): Iterable<readonly TickMessage
 
 const minuteOf = (instant: string): number => Math.floor(new Date(instant).getTime() / 60_000);
 
-function beatsOf([first, ...others]: readonly TickMessage[], now: Date): Delayed<CyclesMessage>[] {
+function beatsOf([first, ...others]: readonly TickMessage[], now: Date): Outgoing<CyclesMessage>[] {
   if (!first) return [];
   const { workspace_id, mapping_id, scheduled_at } = first;
   const also = others.map((other) => other.mapping_id);

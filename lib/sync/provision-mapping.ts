@@ -1,7 +1,7 @@
 import { firstSlots, phaseOf } from "../model/beat.ts";
 import { Failure } from "../model/failure.ts";
 import { type Mapping, type Provisioning, pulls } from "../model/mapping.ts";
-import type { CycleMessage, ProvisioningMessage } from "../model/messages.ts";
+import type { CycleMessage, Outgoing, ProvisioningMessage, Queues } from "../model/messages.ts";
 import { bookCalls } from "./book-calls.ts";
 import type { Clock } from "./clock.ts";
 import { failureOf } from "./cycle-failure.ts";
@@ -10,7 +10,7 @@ import { emptyOutbox } from "./empty-outbox.ts";
 import { type FollowNeeds, followObject } from "./follow-object.ts";
 import type { Provisioner } from "./ports.ts";
 import type { Schedules } from "./schedules.ts";
-import type { Announcements, Connections, Delayed, Log, Mappings, Queues } from "./service-ports.ts";
+import type { Announcements, Connections, Log, Mappings } from "./service-ports.ts";
 
 export interface ProvisionNeeds extends Pick<FollowNeeds, "renew"> {
   /** Carries out what an import left open; false when there was no time to end it. */
@@ -32,9 +32,7 @@ export interface ProvisionNeeds extends Pick<FollowNeeds, "renew"> {
     workspaceId: string,
   ) => Promise<{ readonly provisioner: Provisioner; readonly schema: string }>;
   readonly schedules: Schedules;
-  readonly queues: Pick<Queues, "sendCycles" | "sendLoads"> & {
-    sendProvisioning(messages: readonly Delayed<ProvisioningMessage>[]): Promise<void>;
-  };
+  readonly queues: Pick<Queues, "cycles" | "loads" | "provisioning">;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -47,7 +45,7 @@ export async function provisionMapping(needs: ProvisionNeeds, message: Provision
   const { workspace_id: workspaceId, mapping_id: mappingId } = message;
   // A mapping's own message is sent once its part of an import is carried out; only the import's ends what was left open.
   if (message.import_id !== null && !(await needs.rollForward(workspaceId))) {
-    await needs.queues.sendProvisioning([{ message, delaySeconds: 1 }]);
+    await needs.queues.provisioning.send([{ message, delaySeconds: 1 }]);
     return;
   }
   if (mappingId === null) return;
@@ -136,7 +134,7 @@ async function provision(needs: ProvisionNeeds, mapping: Mapping): Promise<Tried
 
 async function again({ queues }: ProvisionNeeds, { workspaceId, id }: Mapping): Promise<void> {
   const message = { workspace_id: workspaceId, mapping_id: id, import_id: null, anew: true };
-  await queues.sendProvisioning([{ message, delaySeconds: 0 }]);
+  await queues.provisioning.send([{ message }]);
 }
 
 /** The mapping goes on; what no longer fits is kept in `_bridge_inbound_errors`, record by record. */
@@ -161,8 +159,8 @@ async function start({ schedules, queues, clock }: ProvisionNeeds, mapping: Mapp
   await schedules.ensure({ workspaceId, mappingId });
   const to = { workspace_id: workspaceId, mapping_id: mappingId };
   const beats = firstSlots(phaseOf(workspaceId), new Date(clock.now())).map(
-    ({ slot, delaySeconds }): Delayed<CycleMessage> => ({ message: { ...to, kind: "beat", slot }, delaySeconds }),
+    ({ slot, delaySeconds }): Outgoing<CycleMessage> => ({ message: { ...to, kind: "beat", slot }, delaySeconds }),
   );
-  await queues.sendCycles(beats);
-  if (pulls(mapping.syncDirection)) await queues.sendLoads([{ message: { ...to, kind: "load" }, delaySeconds: 0 }]);
+  await queues.cycles.send(beats);
+  if (pulls(mapping.syncDirection)) await queues.loads.send([{ message: { ...to, kind: "load" } }]);
 }

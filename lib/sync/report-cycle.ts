@@ -92,5 +92,5 @@ function isRare({ slot }: CycleMessage): boolean {
 
 async function askForLoad({ queues }: MessageNeeds, { workspaceId, id }: Mapping): Promise<void> {
   const message = { workspace_id: workspaceId, mapping_id: id, kind: "load" } as const;
-  await queues.sendLoads([{ message, delaySeconds: 0 }]);
+  await queues.loads.send([{ message }]);
 }

@@ -2,7 +2,7 @@ import type { Budget, Usage } from "../model/budget.ts";
 import type { EngineState } from "../model/engine.ts";
 import type { Event } from "../model/event.ts";
 import type { Mapping } from "../model/mapping.ts";
-import type { CyclesMessage, LoadMessage } from "../model/messages.ts";
+import type { Queues } from "../model/messages.ts";
 import type { MappingTotals } from "../model/totals.ts";
 import type { Clock } from "./clock.ts";
 import type { Figures } from "./figures.ts";
@@ -78,17 +78,6 @@ export interface Announcements {
   wake(events: readonly Event[]): Promise<void>;
 }
 
-/** A message and the seconds until it can be seen, at most 900. */
-export interface Delayed<Message> {
-  readonly message: Message;
-  readonly delaySeconds: number;
-}
-
-export interface Queues {
-  sendCycles(messages: readonly Delayed<CyclesMessage>[]): Promise<void>;
-  sendLoads(messages: readonly Delayed<LoadMessage>[]): Promise<void>;
-}
-
 /** One line of the log; never values of rows, never a token. */
 export type Log = (line: Readonly<Record<string, unknown>>) => void;
 
@@ -98,7 +87,7 @@ export interface MessageNeeds {
   readonly engine: EngineMemory;
   readonly counters: Counters;
   readonly announcements: Announcements;
-  readonly queues: Queues;
+  readonly queues: Pick<Queues, "cycles" | "loads">;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;

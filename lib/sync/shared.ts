@@ -7,14 +7,11 @@ export function sharedBy({ engine, mappings, queues }: MessageNeeds, workspaceId
     claimProbe: (slot) => engine.claimProbe(workspaceId, slot),
     activeMappings: () => mappings.listActive(workspaceId),
     sendSweep: (mappingId) =>
-      queues.sendLoads([
-        { message: { workspace_id: workspaceId, mapping_id: mappingId, kind: "sweep" }, delaySeconds: 0 },
-      ]),
+      queues.loads.send([{ message: { workspace_id: workspaceId, mapping_id: mappingId, kind: "sweep" } }]),
     sendPulls: (mappingIds) =>
-      queues.sendCycles(
+      queues.cycles.send(
         mappingIds.map((mappingId) => ({
           message: { workspace_id: workspaceId, mapping_id: mappingId, kind: "pull", slot: null },
-          delaySeconds: 0,
         })),
       ),
   };

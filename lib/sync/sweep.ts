@@ -1,9 +1,9 @@
 import { hash } from "../model/beat.ts";
 import { type Mapping, pulls } from "../model/mapping.ts";
-import type { LoadMessage, ProvisioningMessage } from "../model/messages.ts";
+import type { LoadMessage, ProvisioningMessage, Queues } from "../model/messages.ts";
 import type { Clock } from "./clock.ts";
 import type { Schedules } from "./schedules.ts";
-import type { Delayed, Log, Queues } from "./service-ports.ts";
+import type { Log } from "./service-ports.ts";
 
 /** A change that is not carried out after this long has lost its message. */
 const OVERDUE_MILLISECONDS = 2 * 60_000;
@@ -25,9 +25,7 @@ export interface SweepNeeds {
     read(): Promise<number | null>;
     keep(minute: number): Promise<void>;
   };
-  readonly queues: Pick<Queues, "sendLoads"> & {
-    sendProvisioning(messages: readonly Delayed<ProvisioningMessage>[]): Promise<void>;
-  };
+  readonly queues: Pick<Queues, "loads" | "provisioning">;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -64,10 +62,9 @@ export async function sweep({ mappings, schedules, swept, queues, clock, log }: 
     repaired.removed += 1;
   }
   const looks = due.map((mapping) => ({ ...wakeUp(mapping), describe: true }));
-  const messages = [...late.map(wakeUp), ...looks, ...open].map((message) => ({ message, delaySeconds: 0 }));
-  await queues.sendProvisioning(messages);
+  await queues.provisioning.send([...late.map(wakeUp), ...looks, ...open].map((message) => ({ message })));
   const compared = due.filter(({ syncDirection }) => pulls(syncDirection));
-  await queues.sendLoads(compared.map((mapping) => ({ message: comparison(mapping), delaySeconds: 0 })));
+  await queues.loads.send(compared.map((mapping) => ({ message: comparison(mapping) })));
   // Last: a sweep that dies is made again, and to look twice comes to the same.
   if (minutes.last > minutes.after) await swept.keep(minutes.last);
   if (late.length + open.length + repaired.ensured + repaired.removed === 0) return;

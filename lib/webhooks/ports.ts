@@ -78,11 +78,6 @@ export interface EventKey {
   readonly eventId: string;
 }
 
-/** Wakes the dispatcher. */
-export interface EventQueue {
-  send(keys: readonly EventKey[]): Promise<void>;
-}
-
 /** Deliveries and their history. */
 export interface Deliveries {
   /** Keeps new ones; one that exists stays as it is. */

@@ -1,9 +1,9 @@
 import { type Delivery, type WakeUp, wakeUpsOf } from "../model/delivery.ts";
-import type { BookedWakeUp, EventQueue, Overdue, WakeUps } from "./ports.ts";
+import type { BookedWakeUp, Events, Overdue, WakeUps } from "./ports.ts";
 
 interface Needs {
   readonly overdue: Overdue;
-  readonly eventQueue: EventQueue;
+  readonly events: Pick<Events, "wake">;
   readonly wakeUps: WakeUps;
   readonly now: () => Date;
 }
@@ -26,12 +26,12 @@ export async function resendOverdue(
   return { events, deliveries: await resendDeliveries(needs, isTimeUp) };
 }
 
-async function resendEvents({ overdue, eventQueue, now }: Needs, isTimeUp: () => boolean): Promise<number> {
+async function resendEvents({ overdue, events, now }: Needs, isTimeUp: () => boolean): Promise<number> {
   let woken = 0;
-  for await (const events of overdue.events(before(now(), LATE_SECONDS))) {
-    await eventQueue.send(events.map(({ workspaceId, id }) => ({ workspaceId, eventId: id })));
-    await overdue.postponeEvents(events, nextLook(now()));
-    woken += events.length;
+  for await (const late of overdue.events(before(now(), LATE_SECONDS))) {
+    await events.wake(late);
+    await overdue.postponeEvents(late, nextLook(now()));
+    woken += late.length;
     if (isTimeUp()) break;
   }
   return woken;

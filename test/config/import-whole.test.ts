@@ -2,14 +2,7 @@ import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { handler as exportConfig } from "../../functions/api/export-config.ts";
 import { handler as importConfig } from "../../functions/api/import-config.ts";
-import {
-  counters,
-  database,
-  eventWakeUps,
-  importPlans,
-  mappings,
-  provisioningQueue,
-} from "../../functions/composition.ts";
+import { counters, database, eventWakeUps, importPlans, mappings, queue } from "../../functions/composition.ts";
 import type { ImportPlan } from "../../lib/config/ports.ts";
 import { rollForward } from "../../lib/config/roll-forward.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
@@ -45,7 +38,7 @@ const things = (pollingSeconds: number) => ({
 
 const needs = () => ({
   plans: importPlans(),
-  provisioning: provisioningQueue(),
+  provisioning: queue("provisioning"),
   events: eventWakeUps(),
   counters: counters(),
   eventIdOf,

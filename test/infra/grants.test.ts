@@ -30,14 +30,13 @@ beforeAll(async () => {
 
 /**
  * Named in code that a function holds and never runs, because it stands in one object or file with what it does run:
- * `commit` knows of audit entries and events, deliveries of their history, `outgoing` of both queues of the sync room.
+ * `commit` knows of audit entries and events, deliveries of their history.
  */
 const NEVER_TOUCHED: Readonly<Record<string, readonly string[]>> = {
-  "fan-out-cycles": ["queue loads"],
   "run-cycle": ["table audit"],
   "load-mapping": ["table audit"],
   // Overdue deliveries go by the queues of retries, the first attempts too.
-  "sweep-minute": ["table audit", "table attempts", "queue cycles", "queue deliveries"],
+  "sweep-minute": ["table audit", "table attempts", "queue deliveries"],
   "dispatch-events": [
     "table audit",
     "table attempts",
@@ -90,9 +89,7 @@ function namedBy(name: string): string[] {
   const text = code.get(name);
   if (text === undefined) throw new Error(`no bundle of ${name}`);
   const tables = [...text.matchAll(/\.table\("(\w+)"\)/g)].map(([, table]) => `table ${table}`);
-  const queues = [...text.matchAll(/\bsend\d*\(\s*queues\d*(?:\(\))?,\s*"(\w+)"/g)].map(
-    ([, queue]) => `queue ${queue}`,
-  );
+  const queues = [...text.matchAll(/\bqueue\d*\("(\w+)"\)/g)].map(([, queue]) => `queue ${queue}`);
   // The queue of a delivery's wake-up is chosen by its number and lane (`sqs/wake-ups.ts`).
   const retries = text.includes("RETRY_QUEUES") ? ["deliveries", "retriesShort", "retriesMedium", "retriesLong"] : [];
   return [...new Set([...tables, ...queues, ...retries.map((queue) => `queue ${queue}`)])].sort();

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { importPlans, mappings as kept } from "../../functions/composition.ts";
-import { outgoing } from "../../functions/cycle-services.ts";
-import { provisioningServices, schedules, sendProvisioning, swept } from "../../functions/provisioning-services.ts";
+import { importPlans, mappings as kept, queue } from "../../functions/composition.ts";
+import { provisioningServices, schedules, swept } from "../../functions/provisioning-services.ts";
 import { phaseOf } from "../../lib/model/beat.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import type { CycleMessage, ProvisioningMessage, TickMessage } from "../../lib/model/messages.ts";
@@ -32,7 +31,7 @@ const scheduled = async () => {
 };
 
 async function sweepNow(): Promise<void> {
-  const queues = { sendProvisioning, sendLoads: outgoing.sendLoads };
+  const queues = { provisioning: queue("provisioning"), loads: queue("loads") };
   await sweep({
     mappings: kept(),
     schedules: schedules(),
@@ -66,7 +65,7 @@ test("the schedule's tick names its minute, and the fan-out makes six beats of i
   expect(last).toMatchObject({ workspace_id: world.workspaceId, mapping_id: contact.id });
   await cloud.take("cycles");
 
-  await fanOut({ queues: outgoing, clock: cloud.clock }, [last]);
+  await fanOut({ cycles: queue("cycles"), clock: cloud.clock }, [last]);
 
   // What activation itself had sent ends before.
   const minute = Math.floor(new Date(last.scheduled_at).getTime() / 60_000) * 60;

@@ -1,12 +1,11 @@
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { database, mappings as kept } from "../../functions/composition.ts";
-import { provisioningServices, schedules, sendProvisioning, swept } from "../../functions/provisioning-services.ts";
+import { database, mappings as kept, queue } from "../../functions/composition.ts";
+import { provisioningServices, schedules, swept } from "../../functions/provisioning-services.ts";
 import { hash } from "../../lib/model/beat.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
-import type { ProvisioningMessage } from "../../lib/model/messages.ts";
+import type { Outgoing, ProvisioningMessage } from "../../lib/model/messages.ts";
 import { provisionMapping } from "../../lib/sync/provision-mapping.ts";
-import type { Delayed } from "../../lib/sync/service-ports.ts";
 import { sweep } from "../../lib/sync/sweep.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type Row, type SyncWorld } from "../support/worlds/sync-world.ts";
@@ -46,7 +45,7 @@ async function provision(): Promise<void> {
 
 const look = async () => {
   const { workspaceId: workspace_id, id: mapping_id } = contact;
-  await sendProvisioning([{ message: { workspace_id, mapping_id, import_id: null, describe: true }, delaySeconds: 0 }]);
+  await queue("provisioning").send([{ message: { workspace_id, mapping_id, import_id: null, describe: true } }]);
   await provision();
 };
 const typeOfLastName = async () =>
@@ -78,9 +77,11 @@ async function lastNameWas(length: number): Promise<void> {
 async function askedAfter(minutes: number): Promise<ProvisioningMessage[]> {
   const asked: ProvisioningMessage[] = [];
   const queues = {
-    sendProvisioning: async (messages: readonly Delayed<ProvisioningMessage>[]) =>
-      void asked.push(...messages.map(({ message }) => message)),
-    sendLoads: async () => undefined,
+    provisioning: {
+      send: async (messages: readonly Outgoing<ProvisioningMessage>[]) =>
+        void asked.push(...messages.map(({ message }) => message)),
+    },
+    loads: { send: async () => undefined },
   };
   const clock = { ...cloud.clock, now: () => cloud.clock.now() + minutes * 60_000 };
   await sweep({ mappings: kept(), schedules: schedules(), swept: swept(), queues, clock, log: () => undefined });

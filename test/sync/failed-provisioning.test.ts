@@ -53,8 +53,8 @@ test("a try that fails keeps its reason, is handed out again, and the minute swe
     schedules: schedules(),
     swept: swept(),
     queues: {
-      sendProvisioning: async (messages) => void asked.push(...messages.map(({ message }) => message)),
-      sendLoads: async () => undefined,
+      provisioning: { send: async (messages) => void asked.push(...messages.map(({ message }) => message)) },
+      loads: { send: async () => undefined },
     },
     clock,
     log: () => undefined,

@@ -13,13 +13,13 @@ const tick = (workspace: string, mapping: string, minute = "2026-02-03T10:00:00Z
 /** The messages that these ticks become. */
 async function messagesOf(ticks: readonly TickMessage[]): Promise<CyclesMessage[]> {
   const sent: CyclesMessage[] = [];
-  const queues = {
-    sendCycles: async (messages: readonly { readonly message: CyclesMessage }[]) => {
+  const cycles = {
+    send: async (messages: readonly { readonly message: CyclesMessage }[]) => {
       sent.push(...messages.map(({ message }) => message));
     },
   };
   const clock = { now: () => NOW.getTime(), at: () => () => undefined };
-  await fanOut({ queues, clock }, ticks);
+  await fanOut({ cycles, clock }, ticks);
   return sent;
 }
 

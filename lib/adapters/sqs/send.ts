@@ -1,14 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry } from "@aws-sdk/client-sqs";
+import type { Outgoing } from "../../model/messages.ts";
 import type { QueueName } from "../../model/resources.ts";
 import type { Queues } from "./client.ts";
 
-/** A message as JSON. */
-export interface Outgoing {
-  readonly message: object;
-  /** Seconds before anybody sees it, 0 to 900; the queue's own delay when left out. */
-  readonly delaySeconds?: number;
-  /** Whose it is: a crowd of one group does not hold up the others (fair queues). */
+/** A message with its group: a crowd of one group does not hold up the others (fair queues). */
+export interface Grouped extends Outgoing<object> {
   readonly group?: string;
 }
 
@@ -19,7 +16,7 @@ const BATCH = 10;
 const ATTEMPTS = 4;
 
 /** Sends the messages, ten a call. Rejects when one of them could not be sent; others may then have been. */
-export async function send(queues: Queues, queue: QueueName, messages: readonly Outgoing[]): Promise<void> {
+export async function send(queues: Queues, queue: QueueName, messages: readonly Grouped[]): Promise<void> {
   const batches: Promise<void>[] = [];
   for (let from = 0; from < messages.length; from += BATCH) {
     batches.push(sendBatch(queues, queue, messages.slice(from, from + BATCH).map(toEntry)));
@@ -27,7 +24,7 @@ export async function send(queues: Queues, queue: QueueName, messages: readonly 
   await Promise.all(batches);
 }
 
-function toEntry({ message, delaySeconds, group }: Outgoing, position: number): SendMessageBatchRequestEntry {
+function toEntry({ message, delaySeconds, group }: Grouped, position: number): SendMessageBatchRequestEntry {
   return {
     Id: String(position),
     MessageBody: JSON.stringify(message),

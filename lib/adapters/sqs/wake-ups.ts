@@ -1,23 +1,8 @@
-import type { DeliveryMessage, EventMessage } from "../../model/messages.ts";
+import type { DeliveryMessage } from "../../model/messages.ts";
 import type { QueueName } from "../../model/resources.ts";
-import type { BookedWakeUp, EventQueue, WakeUps } from "../../webhooks/ports.ts";
+import type { BookedWakeUp, WakeUps } from "../../webhooks/ports.ts";
 import type { Queues } from "./client.ts";
-import { MAX_DELAY_SECONDS, type Outgoing, send } from "./send.ts";
-
-/** Wakes the dispatcher; a workspace with a crowd of events holds up no other. */
-export function eventQueue(queues: Queues): EventQueue {
-  return {
-    send: (keys) =>
-      send(
-        queues,
-        "events",
-        keys.map(({ workspaceId, eventId }) => {
-          const message: EventMessage = { workspace_id: workspaceId, event_id: eventId };
-          return { message, group: workspaceId };
-        }),
-      ),
-  };
-}
+import { type Grouped, MAX_DELAY_SECONDS, send } from "./send.ts";
 
 /**
  * Wakes workers for deliveries: first and manual attempts through `deliveries`, those for slow webhooks through the
@@ -49,7 +34,7 @@ function queueOf({ kind, number, lane }: BookedWakeUp): QueueName {
   return retries ?? (lane === "slow" ? "retriesShort" : "deliveries");
 }
 
-function toMessage({ deliveryId, webhookId, kind, number, at }: BookedWakeUp, now: Date): Outgoing {
+function toMessage({ deliveryId, webhookId, kind, number, at }: BookedWakeUp, now: Date): Grouped {
   const message: DeliveryMessage = { delivery_id: deliveryId, kind, number };
   const seconds = Math.max(0, Math.ceil((at.getTime() - now.getTime()) / 1000));
   return { message, delaySeconds: Math.min(seconds, MAX_DELAY_SECONDS), group: webhookId };

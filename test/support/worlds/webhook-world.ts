@@ -1,6 +1,6 @@
 import type { SQSEvent, SQSRecord } from "aws-lambda";
 import { handler as createWebhook } from "../../../functions/api/create-webhook.ts";
-import { eventQueue, events, now, overdue, turns, wakeUps } from "../../../functions/composition.ts";
+import { events, now, overdue, turns, wakeUps } from "../../../functions/composition.ts";
 import { handler as deliverWebhook } from "../../../functions/workers/deliver-webhook.ts";
 import { handler as dispatchEvents } from "../../../functions/workers/dispatch-events.ts";
 import { handler as retryLong } from "../../../functions/workers/retry-webhook-long.ts";
@@ -87,7 +87,7 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
   };
   const sweep = async () => {
     sweptAt = now().getTime();
-    await resendOverdue({ overdue: overdue(), eventQueue: eventQueue(), wakeUps: wakeUps(), now });
+    await resendOverdue({ overdue: overdue(), events: events(), wakeUps: wakeUps(), now });
     await work();
   };
   /** Milliseconds until something can happen: a message becomes visible, or the sweeper comes. */

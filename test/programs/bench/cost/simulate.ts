@@ -4,8 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
-import { outgoing } from "../../../../functions/cycle-services.ts";
-import { sendProvisioning } from "../../../../functions/provisioning-services.ts";
+import { queue } from "../../../../functions/composition.ts";
 import { build } from "../../../../lib/infra/build.ts";
 import { synthesize } from "../../../../lib/infra/synthesize.ts";
 import { createTestClock, type TestClock } from "../../../../lib/local/clock.ts";
@@ -138,10 +137,8 @@ async function mappingIds(customer: Client): Promise<readonly string[]> {
 /** What the minute sweeper asks for once a day. */
 async function askForDay(ids: readonly string[], workspaceId: string): Promise<void> {
   const asked = ids.map((mapping_id) => ({ workspace_id: workspaceId, mapping_id }));
-  await outgoing.sendLoads(asked.map((one) => ({ message: { ...one, kind: "sweep" }, delaySeconds: 0 })));
-  await sendProvisioning(
-    asked.map((one) => ({ message: { ...one, import_id: null, describe: true }, delaySeconds: 0 })),
-  );
+  await queue("loads").send(asked.map((one) => ({ message: { ...one, kind: "sweep" } })));
+  await queue("provisioning").send(asked.map((one) => ({ message: { ...one, import_id: null, describe: true } })));
 }
 
 async function startFarSide(cloud: Cloud, postgresUrl: string, things: number, startsAt: number) {
