@@ -88,7 +88,7 @@ test("what is listed as never touched is named all the same, and allowed to nobo
 function namedBy(name: string): string[] {
   const text = code.get(name);
   if (text === undefined) throw new Error(`no bundle of ${name}`);
-  const tables = [...text.matchAll(/\.table\("(\w+)"\)/g)].map(([, table]) => `table ${table}`);
+  const tables = [...text.matchAll(/(?:\.table\(|\(\s*database\d*,\s*)"(\w+)"/g)].map(([, table]) => `table ${table}`);
   const queues = [...text.matchAll(/\bqueue\d*\("(\w+)"\)/g)].map(([, queue]) => `queue ${queue}`);
   // The queue of a delivery's wake-up is chosen by its number and lane (`sqs/wake-ups.ts`).
   const retries = text.includes("RETRY_QUEUES") ? ["deliveries", "retriesShort", "retriesMedium", "retriesLong"] : [];

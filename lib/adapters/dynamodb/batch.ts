@@ -17,9 +17,14 @@ const REQUESTS = 25;
 
 const ATTEMPTS = 8;
 
-/** The items that exist of these keys, as last written, in no order. */
-export async function readItems(database: Database, table: TableName, keys: readonly Item[]): Promise<Item[]> {
-  return (await Promise.all(inChunks(keys, KEYS).map((chunk) => readChunk(database, table, chunk)))).flat();
+/** The items that exist of these keys, in no order, as last written unless told otherwise. */
+export async function readItems(
+  database: Database,
+  table: TableName,
+  keys: readonly Item[],
+  how = { ConsistentRead: true },
+): Promise<Item[]> {
+  return (await Promise.all(inChunks(keys, KEYS).map((chunk) => readChunk(database, table, chunk, how)))).flat();
 }
 
 /** Puts and deletes without conditions, each of them for itself. */
@@ -56,11 +61,16 @@ function insertStatement(table: string, item: Item) {
   return { Statement: `INSERT INTO "${table}" VALUE {${fields}}`, Parameters: names.map((name) => item[name]) };
 }
 
-async function readChunk(database: Database, table: TableName, keys: Item[]): Promise<Item[]> {
+async function readChunk(
+  database: Database,
+  table: TableName,
+  keys: Item[],
+  how: { readonly ConsistentRead: boolean },
+): Promise<Item[]> {
   const name = database.table(table);
   const found: Item[] = [];
   const read = async (left: Item[]) => {
-    const RequestItems = { [name]: { Keys: left, ConsistentRead: true } };
+    const RequestItems = { [name]: { Keys: left, ...how } };
     const { Responses, UnprocessedKeys } = await database.client.send(new BatchGetCommand({ RequestItems }));
     found.push(...(Responses?.[name] ?? []));
     return UnprocessedKeys?.[name]?.Keys ?? [];

@@ -1,14 +1,12 @@
 import { gunzipSync, gzipSync } from "node:zlib";
-import { BatchGetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { TableName } from "../../model/resources.ts";
+import { readItems } from "./batch.ts";
 import type { Database } from "./client.ts";
 
 /** An item ends at 400 KB (DynamoDB), keys and the rest included. */
 const CHUNK_BYTES = 350 * 1024;
-
-/** A batch of reads answers at most 16 MB in 100 items. */
-const CHUNKS_PER_READ = 40;
 
 interface Place {
   readonly table: TableName;
@@ -42,33 +40,11 @@ export async function writeChunks(
 /** The document of `count` chunks; null when one of them is gone. */
 export async function readChunks(database: Database, place: Place, count: number): Promise<unknown> {
   const keys = chunkKeys(place, count);
-  const bodies = new Map<string, Uint8Array>();
-  for (let at = 0; at < keys.length; at += CHUNKS_PER_READ) {
-    await readSome(database, place, keys.slice(at, at + CHUNKS_PER_READ), bodies);
-  }
+  const chunks = (await readItems(database, place.table, keys)).map((item) => chunk.parse(item));
+  const bodies = new Map(chunks.map(({ sk, body }) => [sk, body]));
   const parts = keys.map(({ sk }) => bodies.get(sk));
   if (parts.some((part) => part === undefined)) return null;
   return JSON.parse(gunzipSync(Buffer.concat(parts.filter((part) => part !== undefined))).toString());
 }
 
 const chunk = z.object({ sk: z.string(), body: z.instanceof(Uint8Array) });
-
-async function readSome(
-  database: Database,
-  place: Place,
-  keys: readonly Record<string, string>[],
-  into: Map<string, Uint8Array>,
-): Promise<void> {
-  const table = database.table(place.table);
-  let rest: Record<string, unknown>[] = [...keys];
-  while (rest.length > 0) {
-    const answer = await database.client.send(
-      new BatchGetCommand({ RequestItems: { [table]: { Keys: rest, ConsistentRead: true } } }),
-    );
-    for (const item of answer.Responses?.[table] ?? []) {
-      const { sk, body } = chunk.parse(item);
-      into.set(sk, body);
-    }
-    rest = answer.UnprocessedKeys?.[table]?.Keys ?? [];
-  }
-}

@@ -33,6 +33,17 @@ export async function commit(database: Database, { writes, audit, events }: Chan
   await retry(ATTEMPTS, isOfTrail, write, jitteredPause);
 }
 
+/** The same; false, and nothing was written: a condition of the change itself did not hold. */
+export async function commitIf(database: Database, change: Change): Promise<boolean> {
+  try {
+    await commit(database, change);
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionFailed) return false;
+    throw error;
+  }
+}
+
 async function auditWrites(database: Database, entries: readonly AuditEntry[]): Promise<readonly Write[]> {
   const byPartition = Map.groupBy(
     entries.flatMap((entry) => partitionsOf(entry.workspaceId, entry.actor, entry.action).map((pk) => ({ pk, entry }))),

@@ -1,8 +1,9 @@
-import { GetCommand, paginateScan, UpdateCommand, type UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, paginateScan, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Counters, KeptCounters, OtherCalls, QueueDepth } from "../../metrics/ports.ts";
 import type { MappingTotals } from "../../model/totals.ts";
 import type { Database } from "./client.ts";
+import { updateIf } from "./transact.ts";
 
 /** Sort keys of a workspace's queue depth, and of the calls that no cycle made. */
 const QUEUE = "queue";
@@ -16,13 +17,13 @@ const DOUBTFUL_MILLISECONDS = 60_000;
  * two reports is the later one; unless that row was made anew, which shows in a smaller sum of a later cycle.
  */
 export function counters(database: Database): Counters {
-  const write = (totals: MappingTotals, ConditionExpression: string, beganAt: number, more: Record<string, number>) =>
-    updateIf(database, {
+  const write = async (totals: MappingTotals, condition: string, beganAt: number, more: Record<string, number>) => {
+    await updateIf(database, {
       TableName: database.table("counters"),
       Key: { pk: totals.workspaceId, sk: `mapping#${totals.mappingId}` },
       UpdateExpression:
         "SET sf_object = :object, rows_synced = :synced, rows_failed = :failed, api_calls = :calls, weight = :weight, began_at = :began",
-      ConditionExpression,
+      ConditionExpression: condition,
       ExpressionAttributeValues: {
         ":object": totals.sfObject,
         ":synced": totals.rowsSynced,
@@ -33,6 +34,7 @@ export function counters(database: Database): Counters {
         ...more,
       },
     });
+  };
 
   return {
     begin: ({ workspaceId, id, sfObject }) =>
@@ -42,14 +44,15 @@ export function counters(database: Database): Counters {
       const around = { ":before": beganAt - DOUBTFUL_MILLISECONDS, ":after": beganAt + DOUBTFUL_MILLISECONDS };
       return write(totals, `${IS_NEW} OR ${HAS_RISEN} OR ${BEGAN_ANEW}`, beganAt, around);
     },
-    setQueueDepth: ({ workspaceId, rows }, countedAt) =>
-      updateIf(database, {
+    setQueueDepth: async ({ workspaceId, rows }, countedAt) => {
+      await updateIf(database, {
         TableName: database.table("counters"),
         Key: { pk: workspaceId, sk: QUEUE },
         UpdateExpression: "SET #rows = :rows, counted_at = :at",
         ExpressionAttributeNames: { "#rows": "rows" },
         ExpressionAttributeValues: { ":rows": rows, ":at": countedAt.getTime() },
-      }),
+      });
+    },
     addCalls: async ({ workspaceId, apiCalls }) => {
       const labels = Object.entries(apiCalls);
       if (labels.length === 0) return;
@@ -82,14 +85,6 @@ const BEGAN_ANEW = "(weight > :weight AND (attribute_not_exists(began_at) OR beg
 
 const weightOf = ({ rowsSynced, rowsFailed, apiCalls }: MappingTotals): number =>
   Object.values(apiCalls).reduce((sum, calls) => sum + calls, rowsSynced + rowsFailed);
-
-async function updateIf(database: Database, update: UpdateCommandInput): Promise<void> {
-  try {
-    await database.client.send(new UpdateCommand(update));
-  } catch (error) {
-    if (!(error instanceof Error && error.name === "ConditionalCheckFailedException")) throw error;
-  }
-}
 
 const totalsItem = z.object({
   pk: z.string(),

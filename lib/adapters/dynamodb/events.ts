@@ -1,12 +1,12 @@
 import { DynamoDBServiceException } from "@aws-sdk/client-dynamodb";
-import { ScanCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import { EVENT_TYPES, type Event } from "../../model/event.ts";
 import { EventRefused, type EventRows, type Overdue } from "../../webhooks/ports.ts";
 import { readItems, writeItems } from "./batch.ts";
 import type { Database } from "./client.ts";
 import { eventItem } from "./event-item.ts";
-import { isConditionFailed } from "./transact.ts";
+import { updateIf } from "./transact.ts";
 
 /** The events that wait to be dispatched. The table holds no others, so looking for late ones reads it whole. */
 export function eventRows(database: Database, now: () => Date): EventRows & Pick<Overdue, "events" | "postponeEvents"> {
@@ -37,20 +37,15 @@ export function eventRows(database: Database, now: () => Date): EventRows & Pick
       ),
 
     async *events(before) {
-      let from: Record<string, unknown> | undefined;
-      do {
-        const answer = await database.client.send(
-          new ScanCommand({
-            TableName: database.table("events"),
-            FilterExpression: "(attribute_not_exists(due_at) AND occurred_at < :before) OR due_at < :before",
-            ExpressionAttributeValues: { ":before": before.toISOString() },
-            ...(from === undefined ? {} : { ExclusiveStartKey: from }),
-          }),
-        );
-        const late = (answer.Items ?? []).map(readEvent).filter((event) => event.expiresAt > now());
+      const asked = {
+        TableName: database.table("events"),
+        FilterExpression: "(attribute_not_exists(due_at) AND occurred_at < :before) OR due_at < :before",
+        ExpressionAttributeValues: { ":before": before.toISOString() },
+      };
+      for await (const { Items = [] } of paginateScan({ client: database.client }, asked)) {
+        const late = Items.map(readEvent).filter((event) => event.expiresAt > now());
         if (late.length > 0) yield late;
-        from = answer.LastEvaluatedKey;
-      } while (from !== undefined);
+      }
     },
 
     postponeEvents: async (events, until) => {
@@ -67,15 +62,12 @@ function isRefusedForGood(error: unknown): error is Error {
 
 /** An event that was dispatched meanwhile stays away. */
 async function postpone(database: Database, event: Event, until: Date): Promise<void> {
-  const update = new UpdateCommand({
+  await updateIf(database, {
     TableName: database.table("events"),
     Key: keyOf(event),
     UpdateExpression: "SET due_at = :until",
     ConditionExpression: "attribute_exists(pk)",
     ExpressionAttributeValues: { ":until": until.toISOString() },
-  });
-  await database.client.send(update).catch((error: unknown) => {
-    if (!isConditionFailed(error)) throw error;
   });
 }
 

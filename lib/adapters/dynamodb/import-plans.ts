@@ -1,14 +1,14 @@
-import { BatchGetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { ImportPlans, MappingChange, RecordedChanges } from "../../config/ports.ts";
 import type { AuditEntry } from "../../model/audit.ts";
+import { readItems } from "./batch.ts";
 import { writeChunks } from "./chunks.ts";
 import type { Database } from "./client.ts";
-import { commit } from "./commit.ts";
+import { commitIf } from "./commit.ts";
 import { getHead, HEAD, nextGeneration, planPlace, readPlan, withoutPlan, writePlan } from "./mapping-head.ts";
 import { mappingKey } from "./mapping-item.ts";
 import { writesOf } from "./mapping-writes.ts";
-import { ConditionFailed } from "./transact.ts";
+import { updateIf } from "./transact.ts";
 
 /** Chunks of a plan that was never committed, or is done, go after this many days; an open one is long done by then. */
 const PLAN_DAYS = 30;
@@ -21,7 +21,7 @@ export function importPlans(database: Database): ImportPlans {
       const expiresAt = Math.floor(at.getTime() / 1000) + PLAN_DAYS * 86_400;
       const chunks = await writeChunks(database, planPlace(workspaceId, id), writePlan(plan), expiresAt);
       const writes = nextGeneration(database, workspaceId, generation, { id, chunks });
-      return isDone(commit(database, { writes, audit: [entry], events: [] }));
+      return commitIf(database, { writes, audit: [entry], events: [] });
     },
 
     open: async (workspaceId) => {
@@ -37,7 +37,7 @@ export function importPlans(database: Database): ImportPlans {
         const rest = await notYet(database, recorded);
         if (rest.changes.length === 0) return;
         const writes = rest.changes.flatMap((change) => writesOf(database, change));
-        if (await isDone(commit(database, { writes, audit: rest.audit, events: rest.events }))) return;
+        if (await commitIf(database, { writes, audit: rest.audit, events: rest.events })) return;
       }
       throw new Error(`import ${planId} cannot be carried out: its mappings are not as they were when it was planned`);
     },
@@ -45,7 +45,7 @@ export function importPlans(database: Database): ImportPlans {
     giveUp: (workspaceId, planId, entry) => giveUp(database, workspaceId, planId, entry),
 
     close: async (workspaceId, planId) => {
-      const update = new UpdateCommand({
+      await updateIf(database, {
         TableName: database.table("mappings"),
         Key: { pk: workspaceId, sk: HEAD },
         // Readers saw the plan as if it was carried out, so nothing changes for them.
@@ -53,11 +53,6 @@ export function importPlans(database: Database): ImportPlans {
         ConditionExpression: "plan_id = :plan",
         ExpressionAttributeValues: { ":plan": planId },
       });
-      try {
-        await database.client.send(update);
-      } catch (error) {
-        if (!(error instanceof Error && error.name === "ConditionalCheckFailedException")) throw error;
-      }
     },
   };
 }
@@ -66,38 +61,19 @@ export function importPlans(database: Database): ImportPlans {
 async function giveUp(database: Database, workspaceId: string, planId: string, entry: AuditEntry): Promise<boolean> {
   const { generation, plan } = await getHead(database, workspaceId);
   if (plan?.id !== planId) return false;
-  return isDone(
-    commit(database, { writes: withoutPlan(database, workspaceId, generation, planId), audit: [entry], events: [] }),
-  );
+  const writes = withoutPlan(database, workspaceId, generation, planId);
+  return commitIf(database, { writes, audit: [entry], events: [] });
 }
 
 const ATTEMPTS = 10;
-
-async function isDone(committing: Promise<void>): Promise<boolean> {
-  try {
-    await committing;
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionFailed) return false;
-    throw error;
-  }
-}
 
 const kept = z.object({ sk: z.string(), config_version: z.number() });
 
 /** The changes that nobody carried out yet, with what belongs to them. */
 async function notYet(database: Database, recorded: RecordedChanges): Promise<RecordedChanges> {
-  const table = database.table("mappings");
-  const Keys = recorded.changes.map(({ after }) => ({ pk: after.workspaceId, sk: mappingKey(after.id) }));
-  const answer = await database.client.send(
-    new BatchGetCommand({ RequestItems: { [table]: { Keys, ConsistentRead: true } } }),
-  );
-  const versions = new Map(
-    (answer.Responses?.[table] ?? []).map((item) => {
-      const { sk, config_version } = kept.parse(item);
-      return [sk, config_version] as const;
-    }),
-  );
+  const keys = recorded.changes.map(({ after }) => ({ pk: after.workspaceId, sk: mappingKey(after.id) }));
+  const items = (await readItems(database, "mappings", keys)).map((item) => kept.parse(item));
+  const versions = new Map(items.map(({ sk, config_version }) => [sk, config_version]));
   const isOpen = ({ after }: MappingChange) => (versions.get(mappingKey(after.id)) ?? 0) < after.configVersion;
   const changes = recorded.changes.filter(isOpen);
   const ids = new Set(changes.map(({ after }) => after.id));

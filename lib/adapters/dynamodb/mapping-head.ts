@@ -1,4 +1,3 @@
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { ImportPlan, MappingChange } from "../../config/ports.ts";
 import type { Mapping } from "../../model/mapping.ts";
@@ -6,6 +5,7 @@ import { toCamelCase, toSnakeCase } from "../../model/snake-case.ts";
 import { readChunks } from "./chunks.ts";
 import type { Database } from "./client.ts";
 import { readMapping, writeMapping } from "./mapping-item.ts";
+import { readItem } from "./read.ts";
 import { storedTime } from "./stored-time.ts";
 import type { Write } from "./transact.ts";
 
@@ -41,14 +41,7 @@ export function readHead(stored: unknown): Head {
 }
 
 export async function getHead(database: Database, workspaceId: string): Promise<Head> {
-  const { Item } = await database.client.send(
-    new GetCommand({
-      TableName: database.table("mappings"),
-      Key: { pk: workspaceId, sk: HEAD },
-      ConsistentRead: true,
-    }),
-  );
-  return readHead(Item);
+  return readHead(await readItem(database, "mappings", { pk: workspaceId, sk: HEAD }));
 }
 
 /**
@@ -102,10 +95,9 @@ function headUpdate(TableName: string, workspaceId: string, seen: number, plan: 
   };
 }
 
-const planPlace = (workspaceId: string, planId: string) =>
+/** Where a plan's chunks are. */
+export const planPlace = (workspaceId: string, planId: string) =>
   ({ table: "mappings", pk: workspaceId, prefix: `plan#${planId}` }) as const;
-
-export { planPlace };
 
 const planDocument = z.object({
   id: z.string(),

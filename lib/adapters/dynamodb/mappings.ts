@@ -1,13 +1,15 @@
-import { BatchGetCommand, paginateScan, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import type { ImportPlan, Mappings } from "../../config/ports.ts";
 import { Failure } from "../../model/failure.ts";
 import type { Mapping } from "../../model/mapping.ts";
+import { readItems } from "./batch.ts";
 import type { Database } from "./client.ts";
 import { commit } from "./commit.ts";
 import { HEAD, type Head, nextGeneration, overlaid, readHead, readPlan, TAIL } from "./mapping-head.ts";
 import { mappingKey, readMapping } from "./mapping-item.ts";
 import { writesOf } from "./mapping-writes.ts";
-import { ConditionFailed } from "./transact.ts";
+import { queryAll } from "./read.ts";
+import { ConditionFailed, updateIf } from "./transact.ts";
 
 /** Mappings in DynamoDB: one item each, guard items for what they hold alone, one head item that orders the changes. */
 export function mappings(database: Database): Mappings {
@@ -41,23 +43,16 @@ export function mappings(database: Database): Mappings {
     },
 
     setProvisioning: async (workspaceId, mappingId, version, provisioning) => {
-      try {
-        await database.client.send(
-          new UpdateCommand({
-            TableName: database.table("mappings"),
-            Key: { pk: workspaceId, sk: mappingKey(mappingId) },
-            UpdateExpression: "SET #provisioning = :provisioning",
-            ConditionExpression: "config_version = :version",
-            // A word that DynamoDB keeps for itself.
-            ExpressionAttributeNames: { "#provisioning": "provisioning" },
-            ExpressionAttributeValues: { ":provisioning": provisioning, ":version": version },
-          }),
-        );
-        return true;
-      } catch (error) {
-        if (error instanceof Error && error.name === "ConditionalCheckFailedException") return false;
-        throw error;
-      }
+      const kept = await updateIf(database, {
+        TableName: database.table("mappings"),
+        Key: { pk: workspaceId, sk: mappingKey(mappingId) },
+        UpdateExpression: "SET #provisioning = :provisioning",
+        ConditionExpression: "config_version = :version",
+        // A word that DynamoDB keeps for itself.
+        ExpressionAttributeNames: { "#provisioning": "provisioning" },
+        ExpressionAttributeValues: { ":provisioning": provisioning, ":version": version },
+      });
+      return kept !== null;
     },
 
     everywhere: async function* () {
@@ -112,21 +107,11 @@ interface ReadAll {
 
 /** The head, then the mappings, then the tail: they stand in this order in the partition. */
 async function readAll(database: Database, workspaceId: string): Promise<ReadAll> {
-  const items: Record<string, unknown>[] = [];
-  let from: Record<string, unknown> | undefined;
-  do {
-    const answer = await database.client.send(
-      new QueryCommand({
-        TableName: database.table("mappings"),
-        KeyConditionExpression: "pk = :pk AND sk BETWEEN :head AND :last",
-        ExpressionAttributeValues: { ":pk": workspaceId, ":head": HEAD, ":last": TAIL },
-        ConsistentRead: true,
-        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
-      }),
-    );
-    items.push(...(answer.Items ?? []));
-    from = answer.LastEvaluatedKey;
-  } while (from !== undefined);
+  const items = await queryAll(database, "mappings", {
+    KeyConditionExpression: "pk = :pk AND sk BETWEEN :head AND :last",
+    ExpressionAttributeValues: { ":pk": workspaceId, ":head": HEAD, ":last": TAIL },
+    ConsistentRead: true,
+  });
   const of = (sk: string) => items.find((item) => item["sk"] === sk);
   const kept = items.filter(({ sk }) => String(sk).startsWith(mappingKey(""))).map(readMapping);
   return { head: readHead(of(HEAD)), kept, tail: readHead(of(TAIL)).generation };
@@ -137,13 +122,8 @@ async function readOne(
   workspaceId: string,
   mappingId: string,
 ): Promise<{ readonly head: Head; readonly kept: Mapping | null }> {
-  const table = database.table("mappings");
-  const Keys = [HEAD, mappingKey(mappingId)].map((sk) => ({ pk: workspaceId, sk }));
-  const answer = await database.client.send(
-    new BatchGetCommand({ RequestItems: { [table]: { Keys, ConsistentRead: true } } }),
-  );
-  if ((answer.UnprocessedKeys?.[table]?.Keys?.length ?? 0) > 0) return readOne(database, workspaceId, mappingId);
-  const items = answer.Responses?.[table] ?? [];
+  const keys = [HEAD, mappingKey(mappingId)].map((sk) => ({ pk: workspaceId, sk }));
+  const items = await readItems(database, "mappings", keys);
   const mapping = items.find(({ sk }) => sk !== HEAD);
   return { head: readHead(items.find(({ sk }) => sk === HEAD)), kept: mapping ? readMapping(mapping) : null };
 }

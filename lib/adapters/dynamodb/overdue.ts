@@ -1,4 +1,4 @@
-import { QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { paginateQuery } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Deliveries, EventRows, Overdue } from "../../webhooks/ports.ts";
 import type { Database } from "./client.ts";
@@ -30,20 +30,13 @@ export function overdue(
 const keyShape = z.object({ pk: z.string() });
 
 async function* lateIds(database: Database, shard: string, before: Date): AsyncGenerator<readonly string[]> {
-  let from: Record<string, unknown> | undefined;
-  do {
-    const answer = await database.client.send(
-      new QueryCommand({
-        TableName: database.table("deliveries"),
-        IndexName: "by-due",
-        KeyConditionExpression: "due_shard = :shard AND due_at < :before",
-        ExpressionAttributeValues: { ":shard": shard, ":before": before.toISOString() },
-        Limit: PAGE,
-        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
-      }),
-    );
-    const ids = (answer.Items ?? []).map((item) => keyShape.parse(item).pk);
-    if (ids.length > 0) yield ids;
-    from = answer.LastEvaluatedKey;
-  } while (from !== undefined);
+  const asked = {
+    TableName: database.table("deliveries"),
+    IndexName: "by-due",
+    KeyConditionExpression: "due_shard = :shard AND due_at < :before",
+    ExpressionAttributeValues: { ":shard": shard, ":before": before.toISOString() },
+  };
+  for await (const { Items = [] } of paginateQuery({ client: database.client, pageSize: PAGE }, asked)) {
+    if (Items.length > 0) yield Items.map((item) => keyShape.parse(item).pk);
+  }
 }

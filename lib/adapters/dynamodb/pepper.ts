@@ -1,9 +1,10 @@
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
-import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Pepper } from "../../access/ports.ts";
 import type { Vault } from "../../access/vault.ts";
 import type { Database } from "./client.ts";
+import { readItem } from "./read.ts";
+import { updateIf } from "./transact.ts";
 
 const KEY = { pk: "service#secrets", sk: "token-pepper" };
 
@@ -15,7 +16,7 @@ export function pepper(database: Database, vault: Vault): Pepper {
   let known: KeyObject | null = null;
 
   const read = async (): Promise<KeyObject | null> => {
-    known ??= await readItem(database, vault);
+    known ??= await readKept(database, vault);
     return known;
   };
 
@@ -34,24 +35,18 @@ export function pepper(database: Database, vault: Vault): Pepper {
 
 const item = z.object({ secret: z.string() });
 
-async function readItem(database: Database, vault: Vault): Promise<KeyObject | null> {
-  const { Item } = await database.client.send(
-    new GetCommand({ TableName: database.table("workspaces"), Key: KEY, ConsistentRead: true }),
-  );
-  return Item === undefined ? null : createSecretKey(await vault.open(SERVICE, item.parse(Item).secret), "base64");
+async function readKept(database: Database, vault: Vault): Promise<KeyObject | null> {
+  const stored = await readItem(database, "workspaces", KEY);
+  return stored === undefined ? null : createSecretKey(await vault.open(SERVICE, item.parse(stored).secret), "base64");
 }
 
 /** Of two that make it at once, the first one's stands. */
 async function putOnce(database: Database, secret: string): Promise<void> {
-  try {
-    await database.client.send(
-      new PutCommand({
-        TableName: database.table("workspaces"),
-        Item: { ...KEY, secret },
-        ConditionExpression: "attribute_not_exists(pk)",
-      }),
-    );
-  } catch (error) {
-    if (!(error instanceof Error && error.name === "ConditionalCheckFailedException")) throw error;
-  }
+  await updateIf(database, {
+    TableName: database.table("workspaces"),
+    Key: KEY,
+    UpdateExpression: "SET secret = :secret",
+    ConditionExpression: "attribute_not_exists(pk)",
+    ExpressionAttributeValues: { ":secret": secret },
+  });
 }

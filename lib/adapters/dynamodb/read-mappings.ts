@@ -1,5 +1,5 @@
-import { BatchGetCommand } from "@aws-sdk/lib-dynamodb";
 import type { Mapping } from "../../model/mapping.ts";
+import { readItems } from "./batch.ts";
 import type { Database } from "./client.ts";
 import { HEAD, overlaid, readHead, readPlan } from "./mapping-head.ts";
 import { mappingKey, readMapping } from "./mapping-item.ts";
@@ -13,7 +13,8 @@ export async function readMappings(
   workspaceId: string,
   mappingIds: readonly string[],
 ): Promise<ReadonlyMap<string, Mapping>> {
-  const items = await readItems(database, workspaceId, [HEAD, ...mappingIds.map(mappingKey)]);
+  const keys = [HEAD, ...mappingIds.map(mappingKey)].map((sk) => ({ pk: workspaceId, sk }));
+  const items = await readItems(database, "mappings", keys, { ConsistentRead: false });
   const kept = items.filter(({ sk }) => sk !== HEAD).map(readMapping);
   const found = new Map(kept.map((mapping) => [mapping.id, mapping]));
   const head = readHead(items.find(({ sk }) => sk === HEAD));
@@ -23,20 +24,4 @@ export async function readMappings(
     if (mappingIds.includes(id)) found.set(id, overlaid(found.get(id) ?? null, change));
   }
   return new Map([...found].filter(([, { deletedAt }]) => deletedAt === null));
-}
-
-async function readItems(
-  database: Database,
-  workspaceId: string,
-  sortKeys: readonly string[],
-): Promise<Record<string, unknown>[]> {
-  const table = database.table("mappings");
-  const items: Record<string, unknown>[] = [];
-  let Keys: Record<string, unknown>[] = sortKeys.map((sk) => ({ pk: workspaceId, sk }));
-  while (Keys.length > 0) {
-    const answer = await database.client.send(new BatchGetCommand({ RequestItems: { [table]: { Keys } } }));
-    items.push(...(answer.Responses?.[table] ?? []));
-    Keys = answer.UnprocessedKeys?.[table]?.Keys ?? [];
-  }
-  return items;
 }

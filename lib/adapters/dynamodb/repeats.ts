@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { DeleteCommand, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Beginning, KeptAnswer, NamedRequest, Repeats } from "../../access/repeats.ts";
 import type { Vault } from "../../access/vault.ts";
 import type { Database } from "./client.ts";
+import { readItem } from "./read.ts";
+import { isConditionFailed } from "./transact.ts";
 
 const KEPT_SECONDS = 86_400;
 
@@ -32,12 +34,10 @@ export function repeats(database: Database, vault: Vault): Repeats {
         );
         return { state: "first" };
       } catch (error) {
-        if (!(error instanceof Error && error.name === "ConditionalCheckFailedException")) throw error;
+        if (!isConditionFailed(error)) throw error;
       }
-      const { Item } = await database.client.send(
-        new GetCommand({ TableName: table(), Key: keyOf(request), ConsistentRead: true }),
-      );
-      return Item === undefined ? { state: "running" } : beginningOf(vault, request, Item);
+      const stored = await readItem(database, "rateLimits", keyOf(request));
+      return stored === undefined ? { state: "running" } : beginningOf(vault, request, stored);
     },
 
     keep: async (request, answer, at) => {

@@ -1,8 +1,8 @@
-import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { SweepNeeds } from "../../sync/sweep.ts";
 import type { Database } from "./client.ts";
-import { isConditionFailed } from "./transact.ts";
+import { readItem } from "./read.ts";
+import { updateIf } from "./transact.ts";
 
 /** Beside the workspaces' items, whose keys are ids. */
 const KEY = { pk: "sweep", sk: "minute" };
@@ -13,22 +13,17 @@ const item = z.object({ minute: z.number() });
 export function sweptMinutes(database: Database): SweepNeeds["swept"] {
   return {
     read: async () => {
-      const { Item } = await database.client.send(
-        new GetCommand({ TableName: database.table("engine"), Key: KEY, ConsistentRead: true }),
-      );
-      return Item === undefined ? null : item.parse(Item).minute;
+      const stored = await readItem(database, "engine", KEY);
+      return stored === undefined ? null : item.parse(stored).minute;
     },
     keep: async (minute) => {
-      const update = new UpdateCommand({
+      await updateIf(database, {
         TableName: database.table("engine"),
         Key: KEY,
         UpdateExpression: "SET #minute = :minute",
         ConditionExpression: "attribute_not_exists(#minute) OR #minute < :minute",
         ExpressionAttributeNames: { "#minute": "minute" },
         ExpressionAttributeValues: { ":minute": minute },
-      });
-      await database.client.send(update).catch((error: unknown) => {
-        if (!isConditionFailed(error)) throw error;
       });
     },
   };

@@ -1,4 +1,4 @@
-import { GetCommand, paginateQuery, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { TokenRecord, Tokens } from "../../access/ports.ts";
 import type { AuditEntry } from "../../model/audit.ts";
@@ -6,10 +6,11 @@ import { TABLES } from "../../model/resources.ts";
 import { toCamelCase, toSnakeCase } from "../../model/snake-case.ts";
 import { SCOPES } from "../../model/token.ts";
 import type { Database } from "./client.ts";
-import { commit } from "./commit.ts";
+import { commit, commitIf } from "./commit.ts";
 import { present } from "./difference.ts";
+import { queryAll, readItem } from "./read.ts";
 import { optionalTime, storedTime } from "./stored-time.ts";
-import { ConditionFailed, type Write } from "./transact.ts";
+import type { Write } from "./transact.ts";
 
 /** A token that has expired or was revoked is still listed for this many days, then DynamoDB deletes it. */
 const KEPT_DAYS = 30;
@@ -21,10 +22,8 @@ const expiryAfter = (end: Date): number => Math.floor(end.getTime() / 1000) + KE
 export function tokens(database: Database): Tokens {
   return {
     find: async (hash) => {
-      const { Item } = await database.client.send(
-        new GetCommand({ TableName: database.table("tokens"), Key: { pk: hash }, ConsistentRead: true }),
-      );
-      return Item === undefined ? null : readToken(Item);
+      const found = await readItem(database, "tokens", { pk: hash });
+      return found === undefined ? null : readToken(found);
     },
 
     create: (hash, token, entry) =>
@@ -40,13 +39,9 @@ export function tokens(database: Database): Tokens {
       const items = await listItems(database, workspaceId);
       const found = items.find(({ id }) => id === tokenId);
       if (found === undefined) return null;
-      try {
-        await commit(database, { writes: [markRevoked(database, found["pk"], entry)], audit: [entry], events: [] });
-      } catch (error) {
-        if (error instanceof ConditionFailed) return null;
-        throw error;
-      }
-      return { ...readToken(found), revokedAt: entry.createdAt };
+      const writes = [markRevoked(database, found["pk"], entry)];
+      const isRevoked = await commitIf(database, { writes, audit: [entry], events: [] });
+      return isRevoked ? { ...readToken(found), revokedAt: entry.createdAt } : null;
     },
 
     touch: async (hash, usedAt) => {
@@ -64,21 +59,13 @@ export function tokens(database: Database): Tokens {
 }
 
 /** By the index, which may not know a token of the last second yet. */
-async function listItems(database: Database, workspaceId: string): Promise<readonly Record<string, unknown>[]> {
-  const pages = paginateQuery(
-    { client: database.client },
-    {
-      TableName: database.table("tokens"),
-      IndexName: TABLES.tokens.indexes[0].name,
-      KeyConditionExpression: "workspace_id = :workspace",
-      ExpressionAttributeValues: { ":workspace": workspaceId },
-      ScanIndexForward: false,
-    },
-  );
-  const items: Record<string, unknown>[] = [];
-  for await (const { Items } of pages) items.push(...(Items ?? []));
-  return items;
-}
+const listItems = (database: Database, workspaceId: string): Promise<readonly Record<string, unknown>[]> =>
+  queryAll(database, "tokens", {
+    IndexName: TABLES.tokens.indexes[0].name,
+    KeyConditionExpression: "workspace_id = :workspace",
+    ExpressionAttributeValues: { ":workspace": workspaceId },
+    ScanIndexForward: false,
+  });
 
 function markRevoked(database: Database, pk: unknown, { createdAt }: AuditEntry): Write {
   return {

@@ -1,6 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { TransactWriteCommand, type TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
+import {
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+  type UpdateCommandInput,
+} from "@aws-sdk/lib-dynamodb";
 import { retry } from "../retry.ts";
 import type { Database } from "./client.ts";
 
@@ -52,6 +57,19 @@ function isClash(error: unknown): boolean {
   const reasons = cancellationReasons(error);
   const passing = new Set(["None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]);
   return reasons.some((reason) => reason !== "None") && reasons.every((reason) => passing.has(reason));
+}
+
+/** Updates an item, and gives what `ReturnValues` asks for; null: its condition did not hold, and nothing was written. */
+export async function updateIf(
+  database: Database,
+  update: UpdateCommandInput,
+): Promise<Readonly<Record<string, unknown>> | null> {
+  try {
+    return (await database.client.send(new UpdateCommand(update))).Attributes ?? {};
+  } catch (error) {
+    if (isConditionFailed(error)) return null;
+    throw error;
+  }
 }
 
 /** Whether a single write was refused because its condition did not hold. */

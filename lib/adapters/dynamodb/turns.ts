@@ -1,7 +1,8 @@
-import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Turns } from "../../webhooks/ports.ts";
 import type { Database } from "./client.ts";
+import { readItem } from "./read.ts";
 import { isConditionFailed } from "./transact.ts";
 
 const itemShape = z.object({ holders: z.record(z.string(), z.string()) });
@@ -34,9 +35,9 @@ export function turns(database: Database, places: number, now: () => Date): Turn
 
   /** Makes the item, or clears it of holders whose time has passed; false when all of them still hold. */
   const makeRoom = async (webhookId: string): Promise<boolean> => {
-    const { Item } = await database.client.send(new GetCommand({ ...address(webhookId), ConsistentRead: true }));
-    if (!Item) return isMade(webhookId);
-    const holders = Object.entries(itemShape.parse(Item).holders);
+    const item = await readItem(database, "webhooks", address(webhookId).Key);
+    if (!item) return isMade(webhookId);
+    const holders = Object.entries(itemShape.parse(item).holders);
     const gone = holders.filter(([, until]) => new Date(until) <= now());
     await Promise.all(gone.map(([holder, until]) => isCleared(webhookId, holder, until)));
     return holders.length - gone.length < places;

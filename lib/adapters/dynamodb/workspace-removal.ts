@@ -1,14 +1,14 @@
-import { GetCommand, paginateQuery, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { WorkspaceRemoval } from "../../access/remove-workspace.ts";
 import type { Vault } from "../../access/vault.ts";
 import { TABLES, type TableName } from "../../model/resources.ts";
 import { writeItems } from "./batch.ts";
 import type { Database } from "./client.ts";
-import { commit } from "./commit.ts";
+import { commitIf } from "./commit.ts";
 import { readPostgres } from "./connection-text.ts";
 import { mappingKey } from "./mapping-item.ts";
-import { ConditionFailed } from "./transact.ts";
+import { queryAll, readItem } from "./read.ts";
 import { WEBHOOK_PREFIX } from "./webhook-item.ts";
 import { workspaceKey } from "./workspace-key.ts";
 
@@ -22,9 +22,7 @@ export function workspaceRemoval(database: Database, vault: Vault): WorkspaceRem
   const TableName = database.table("workspaces");
   return {
     find: async (workspaceId) => {
-      const { Item: stored } = await database.client.send(
-        new GetCommand({ TableName, Key: workspaceKey(workspaceId), ConsistentRead: true }),
-      );
+      const stored = await readItem(database, "workspaces", workspaceKey(workspaceId));
       if (stored === undefined) return null;
       const { name, deleted_at, gone_at, postgres } = item.parse(stored);
       return {
@@ -51,11 +49,7 @@ export function workspaceRemoval(database: Database, vault: Vault): WorkspaceRem
         ConditionExpression: "attribute_exists(pk) AND attribute_not_exists(deleted_at)",
         ExpressionAttributeValues: { ":at": entry.createdAt.toISOString() },
       };
-      try {
-        await commit(database, { writes: [{ Update }], audit: [entry], events: [] });
-      } catch (error) {
-        if (!(error instanceof ConditionFailed)) throw error; // condemned before
-      }
+      await commitIf(database, { writes: [{ Update }], audit: [entry], events: [] }); // or it was condemned before
     },
 
     mappingIds: async (workspaceId) => {
@@ -98,8 +92,7 @@ const item = z.object({
 /** The keys of a workspace's items in a table, of those that begin so. */
 async function keysOf(database: Database, table: TableName, pk: string, prefix = ""): Promise<readonly Item[]> {
   const isAll = prefix === "";
-  return query(database, {
-    TableName: database.table(table),
+  return queryAll(database, table, {
     KeyConditionExpression: isAll ? "pk = :pk" : "pk = :pk AND begins_with(sk, :prefix)",
     ExpressionAttributeValues: isAll ? { ":pk": pk } : { ":pk": pk, ":prefix": prefix },
     ProjectionExpression: "pk, sk",
@@ -108,19 +101,12 @@ async function keysOf(database: Database, table: TableName, pk: string, prefix =
 }
 
 const tokensOf = (database: Database, workspaceId: string): Promise<readonly Item[]> =>
-  query(database, {
-    TableName: database.table("tokens"),
+  queryAll(database, "tokens", {
     IndexName: TABLES.tokens.indexes[0].name,
     KeyConditionExpression: "workspace_id = :workspace",
     ExpressionAttributeValues: { ":workspace": workspaceId },
     ProjectionExpression: "pk",
   });
-
-async function query(database: Database, asked: Parameters<typeof paginateQuery>[1]): Promise<readonly Item[]> {
-  const found: Item[] = [];
-  for await (const { Items } of paginateQuery({ client: database.client }, asked)) found.push(...(Items ?? []));
-  return found;
-}
 
 const remove = (database: Database, table: TableName, keys: readonly Item[]): Promise<void> =>
   writeItems(

@@ -1,26 +1,21 @@
-import { GetCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
+import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { SealedWorkspace, Workspaces } from "../../access/ports.ts";
 import type { Vault } from "../../access/vault.ts";
 import type { PostgresConnection, SalesforceConnection, Workspace } from "../../model/workspace.ts";
 import type { Database } from "./client.ts";
-import { commit } from "./commit.ts";
+import { commit, commitIf } from "./commit.ts";
 import { readPostgres, readSalesforce, writePostgres, writeSalesforce } from "./connection-text.ts";
-import { ConditionFailed, type Write } from "./transact.ts";
+import { readItem } from "./read.ts";
+import type { Write } from "./transact.ts";
 import { workspaceKey } from "./workspace-key.ts";
 
 /** Workspaces in DynamoDB, each connection sealed as one text. */
 export function workspaces(database: Database, vault: Vault): Workspaces {
   return {
     find: async (workspaceId) => {
-      const { Item } = await database.client.send(
-        new GetCommand({
-          TableName: database.table("workspaces"),
-          Key: workspaceKey(workspaceId),
-          ConsistentRead: true,
-        }),
-      );
-      return Item === undefined ? null : sealedWorkspace(vault, Item);
+      const stored = await readItem(database, "workspaces", workspaceKey(workspaceId));
+      return stored === undefined ? null : sealedWorkspace(vault, stored);
     },
 
     list: async () => {
@@ -40,31 +35,16 @@ export function workspaces(database: Database, vault: Vault): Workspaces {
     },
 
     create: async (workspace, entry) => {
-      const Item = await sealItem(vault, workspace);
-      await commit(database, {
-        writes: [
-          {
-            Put: {
-              TableName: database.table("workspaces"),
-              Item,
-              ConditionExpression: "attribute_not_exists(pk)",
-            },
-          },
-        ],
-        audit: [entry],
-        events: [],
-      });
+      const Put = {
+        TableName: database.table("workspaces"),
+        Item: await sealItem(vault, workspace),
+        ConditionExpression: "attribute_not_exists(pk)",
+      };
+      await commit(database, { writes: [{ Put }], audit: [entry], events: [] });
     },
 
-    rename: async (workspaceId, name, entry) => {
-      try {
-        await commit(database, { writes: [setName(database, workspaceId, name)], audit: [entry], events: [] });
-        return true;
-      } catch (error) {
-        if (error instanceof ConditionFailed) return false;
-        throw error;
-      }
-    },
+    rename: (workspaceId, name, entry) =>
+      commitIf(database, { writes: [setName(database, workspaceId, name)], audit: [entry], events: [] }),
   };
 }
 
