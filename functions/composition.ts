@@ -7,11 +7,10 @@ import type { Vault } from "../lib/access/vault.ts";
 import { auditLog as auditLogIn } from "../lib/adapters/dynamodb/audit.ts";
 import { baselines as baselinesIn } from "../lib/adapters/dynamodb/baselines.ts";
 import { type Database, openDatabase } from "../lib/adapters/dynamodb/client.ts";
-import { connectionSettings as connectionSettingsIn } from "../lib/adapters/dynamodb/connection-settings.ts";
 import { connections as connectionsIn } from "../lib/adapters/dynamodb/connections.ts";
 import { counters as countersIn } from "../lib/adapters/dynamodb/counters.ts";
 import { deliveries as deliveriesIn } from "../lib/adapters/dynamodb/deliveries.ts";
-import { engineReports as engineReportsIn } from "../lib/adapters/dynamodb/engine-reports.ts";
+import { engineReports as engineReportsIn } from "../lib/adapters/dynamodb/engine.ts";
 import { eventRows as eventRowsIn } from "../lib/adapters/dynamodb/events.ts";
 import { importPlans as importPlansIn } from "../lib/adapters/dynamodb/import-plans.ts";
 import { mappings as mappingsIn } from "../lib/adapters/dynamodb/mappings.ts";
@@ -133,7 +132,8 @@ export const auditLog = (): AuditLog & AuditTrail => once("auditLog", () => audi
 
 export const counters = (): Counters => once("counters", () => countersIn(database()));
 
-export const connections = (): ConnectionStore => once("connections", () => connectionsIn(database(), vault()));
+export const connections = (): ConnectionStore & ConnectionSettings =>
+  once("connections", () => connectionsIn(database(), vault()));
 
 /** For imports, by descriptions of the last minute. Whoever asks the org writes `counters`, for its calls are counted. */
 export const org = (): Org => once("org", () => connectedOrg(askingOrgs(), ttlCache(60_000, now)));
@@ -217,9 +217,6 @@ const connectionPolicy = (): AddressPolicy => ({ ...addressPolicy(), ports: null
 
 // Judged again whenever a connection is made: a name may lead elsewhere than when it was saved.
 guardConnections((address) => refuseAddress(address, connectionPolicy()));
-
-export const connectionSettings = (): ConnectionSettings =>
-  once("connectionSettings", () => connectionSettingsIn(database(), vault()));
 
 /** The same when a connection is saved. */
 export const hostGuard = (): HostGuard => once("hostGuard", () => urlGuardBy(connectionPolicy(), resolveByDns()));

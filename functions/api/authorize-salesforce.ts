@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { beginSignIn } from "../../lib/settings/connect-salesforce.ts";
 import { authorizeBody } from "../../lib/settings/connection-input.ts";
-import { connectionSettings, hostGuard } from "../composition.ts";
+import { connections, hostGuard } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
 
 /** Begins a sign-in by browser (OAuth 2.0 web-server flow with PKCE). */
@@ -11,7 +11,7 @@ export const authorizeSalesforce = endpoint({
   summary: "Begins a sign-in by browser: send it to authorize_url, and what it comes back with to the completion.",
   input: z.object({ body: authorizeBody }),
   output: z.object({ authorize_url: z.string(), state: z.string() }),
-  services: () => ({ hostGuard: hostGuard(), connections: connectionSettings() }),
+  services: () => ({ hostGuard: hostGuard(), connections: connections() }),
   run: async ({ input, workspace, services, actor, at }) => {
     const { login_url, client_id, client_secret, redirect_uri } = input.body;
     const wanted = {

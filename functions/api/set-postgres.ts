@@ -5,7 +5,7 @@ import { flag } from "../../lib/http/input.ts";
 import { connectPostgres } from "../../lib/settings/connect-postgres.ts";
 import { postgresBody } from "../../lib/settings/connection-input.ts";
 import { checked } from "../../lib/settings/findings.ts";
-import { connectionSettings, hostGuard, mappings, queue } from "../composition.ts";
+import { connections, hostGuard, mappings, queue } from "../composition.ts";
 import { databases } from "../database-services.ts";
 import { onLambda } from "../on-lambda.ts";
 
@@ -18,7 +18,7 @@ export const setPostgres = endpoint({
   services: () => ({
     databases,
     hostGuard: hostGuard(),
-    connections: connectionSettings(),
+    connections: connections(),
     mappings: mappings(),
     provisioning: queue("provisioning"),
   }),

@@ -4,7 +4,7 @@ import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import {
   baselines,
-  connectionSettings,
+  connections,
   counters,
   database,
   deliveries,
@@ -131,7 +131,7 @@ test("what the released version has stored is read whole", async () => {
   expect(await turns().take(webhook, "another", now())).toBe(true);
   const request = { workspaceId: workspace, tokenId: SAMPLE.token, key: "sample", fingerprint: "another" };
   expect((await repeats().begin(request, new Date("2026-03-01T11:00:01Z"))).state).toBe("other");
-  expect(await connectionSettings().takeAuthorization(workspace, "state_sample", new Date("2027-01-01"))).toBeNull();
+  expect(await connections().takeAuthorization(workspace, "state_sample", new Date("2027-01-01"))).toBeNull();
 });
 
 test("what this version writes has everything that the released one reads", async () => {

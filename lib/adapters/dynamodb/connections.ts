@@ -1,35 +1,54 @@
-import { GetCommand, UpdateCommand, type UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Vault } from "../../access/vault.ts";
+import type { AuditEntry } from "../../model/audit.ts";
+import type { ConnectionSettings, PendingAuthorization } from "../../settings/ports.ts";
 import type { ConnectionStore } from "../../sync/sessions.ts";
 import type { Database } from "./client.ts";
-import { readSalesforce, writeSalesforce } from "./connection-text.ts";
+import { commit } from "./commit.ts";
+import { readSalesforce, writePostgres, writeSalesforce } from "./connection-text.ts";
+import { readItem } from "./read.ts";
+import { updateIf } from "./transact.ts";
 import { workspaceKey } from "./workspace-key.ts";
 
-/** A workspace's Salesforce connection in its item; the sealed text is the mark of its version. */
-export function connections(database: Database, vault: Vault): ConnectionStore {
+/**
+ * A workspace's connections in its item, and sign-ins that wait for a browser beside it; all of it sealed. The sealed
+ * text of the Salesforce connection is the mark of its version.
+ */
+export function connections(database: Database, vault: Vault): ConnectionStore & ConnectionSettings {
+  const itemOf = (workspaceId: string) => ({ TableName: database.table("workspaces"), Key: workspaceKey(workspaceId) });
+
+  const set = (workspaceId: string, entry: AuditEntry, UpdateExpression: string, sealed: string): Promise<void> => {
+    const Update = {
+      ...itemOf(workspaceId),
+      UpdateExpression,
+      ConditionExpression: "attribute_exists(pk)",
+      ExpressionAttributeValues: { ":sealed": sealed },
+    };
+    return commit(database, { writes: [{ Update }], audit: [entry], events: [] });
+  };
+
   return {
     read: async (workspaceId) => {
-      const { Item } = await database.client.send(
-        new GetCommand({
-          TableName: database.table("workspaces"),
-          Key: workspaceKey(workspaceId),
-          ConsistentRead: true,
-        }),
+      const { salesforce: mark } = item.parse(
+        (await readItem(database, "workspaces", workspaceKey(workspaceId))) ?? {},
       );
-      const { salesforce: mark } = item.parse(Item ?? {});
       return mark === undefined ? null : { connection: readSalesforce(await vault.open(workspaceId, mark)), mark };
     },
 
-    claimRenewal: (workspaceId, mark, now, until) =>
-      updateIf(database, workspaceId, {
+    claimRenewal: async (workspaceId, mark, now, until) => {
+      const claimed = await updateIf(database, {
+        ...itemOf(workspaceId),
         UpdateExpression: "SET renewal_until = :until",
         ConditionExpression: "salesforce = :mark AND (attribute_not_exists(renewal_until) OR renewal_until <= :now)",
         ExpressionAttributeValues: { ":mark": mark, ":now": now.getTime(), ":until": until.getTime() },
-      }),
+      });
+      return claimed !== null;
+    },
 
     abandonRenewal: async (workspaceId, mark) => {
-      await updateIf(database, workspaceId, {
+      await updateIf(database, {
+        ...itemOf(workspaceId),
         UpdateExpression: "REMOVE renewal_until",
         ConditionExpression: "salesforce = :mark",
         ExpressionAttributeValues: { ":mark": mark },
@@ -37,31 +56,60 @@ export function connections(database: Database, vault: Vault): ConnectionStore {
     },
 
     keep: async (workspaceId, mark, connection) => {
-      const sealed = await vault.seal(workspaceId, writeSalesforce(connection));
-      await updateIf(database, workspaceId, {
+      await updateIf(database, {
+        ...itemOf(workspaceId),
         UpdateExpression: "SET salesforce = :sealed REMOVE renewal_until",
         ConditionExpression: "salesforce = :mark",
-        ExpressionAttributeValues: { ":mark": mark, ":sealed": sealed },
+        ExpressionAttributeValues: {
+          ":mark": mark,
+          ":sealed": await vault.seal(workspaceId, writeSalesforce(connection)),
+        },
       });
+    },
+
+    setPostgres: async (workspaceId, connection, entry) => {
+      const sealed = await vault.seal(workspaceId, writePostgres(connection));
+      await set(workspaceId, entry, "SET postgres = :sealed", sealed);
+    },
+
+    setSalesforce: async (workspaceId, connection, entry) => {
+      const sealed = await vault.seal(workspaceId, writeSalesforce(connection));
+      await set(workspaceId, entry, "SET salesforce = :sealed REMOVE renewal_until", sealed);
+    },
+
+    keepAuthorization: async (workspaceId, state, pending, until) => {
+      const sealed = await vault.seal(workspaceId, JSON.stringify(pending));
+      const Item = { ...authorizationKey(workspaceId, state), sealed, expires_at: Math.floor(until.getTime() / 1000) };
+      await database.client.send(new PutCommand({ TableName: database.table("workspaces"), Item }));
+    },
+
+    takeAuthorization: async (workspaceId, state, at) => {
+      const { Attributes } = await database.client.send(
+        new DeleteCommand({
+          TableName: database.table("workspaces"),
+          Key: authorizationKey(workspaceId, state),
+          ReturnValues: "ALL_OLD",
+        }),
+      );
+      if (Attributes === undefined) return null;
+      const { sealed, expires_at } = authorization.parse(Attributes);
+      return expires_at <= at.getTime() / 1000 ? null : readPending(await vault.open(workspaceId, sealed));
     },
   };
 }
 
+const authorizationKey = (workspaceId: string, state: string) => ({ pk: workspaceId, sk: `authorization#${state}` });
+
 const item = z.object({ salesforce: z.optional(z.string()) });
 
-/** False when the condition does not hold: somebody else was first. */
-async function updateIf(
-  database: Database,
-  workspaceId: string,
-  update: Omit<UpdateCommandInput, "TableName" | "Key">,
-): Promise<boolean> {
-  try {
-    await database.client.send(
-      new UpdateCommand({ TableName: database.table("workspaces"), Key: workspaceKey(workspaceId), ...update }),
-    );
-    return true;
-  } catch (error) {
-    if (error instanceof Error && error.name === "ConditionalCheckFailedException") return false;
-    throw error;
-  }
-}
+const authorization = z.object({ sealed: z.string(), expires_at: z.number() });
+
+const pendingText = z.object({
+  loginUrl: z.string(),
+  clientId: z.string(),
+  clientSecret: z.nullable(z.string()),
+  redirectUri: z.string(),
+  codeVerifier: z.string(),
+});
+
+const readPending = (text: string): PendingAuthorization => pendingText.parse(JSON.parse(text));

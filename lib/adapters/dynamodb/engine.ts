@@ -1,12 +1,14 @@
-import { BatchGetCommand, paginateQuery, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
+import type { EngineReport, EngineReports } from "../../health/ports.ts";
 import { type Budget, FRESH_BUDGET, type Usage } from "../../model/budget.ts";
 import { type CycleFailure, type EngineState, FAILURE_REASONS, HEALTHY } from "../../model/engine.ts";
 import type { Event } from "../../model/event.ts";
 import type { EngineMemory, KeptEngine, Remembered } from "../../sync/service-ports.ts";
+import { readItems } from "./batch.ts";
 import type { Database } from "./client.ts";
 import { putEvent } from "./event-item.ts";
-import { ConditionFailed, transact, type Write } from "./transact.ts";
+import { queryAll } from "./read.ts";
+import { ConditionFailed, transact, updateIf, type Write } from "./transact.ts";
 
 /** Sort key of what a workspace's mappings share: the budget and the probe. */
 const SHARED = "workspace";
@@ -21,25 +23,56 @@ export async function readRemembered(
   database: Database,
   workspaceId: string,
 ): Promise<(mappingId: string) => Remembered> {
-  const items = new Map<string, Record<string, unknown>>();
-  const pages = paginateQuery(
-    { client: database.client },
-    {
-      TableName: database.table("engine"),
-      KeyConditionExpression: "pk = :pk",
-      ExpressionAttributeValues: { ":pk": workspaceId },
-    },
-  );
-  for await (const { Items = [] } of pages) for (const item of Items) items.set(String(item["sk"]), item);
+  const items = await readAll(database, workspaceId);
   const budget = readBudget(items.get(SHARED));
   return (mappingId) => ({ engine: readEngine(items.get(mappingKey(mappingId))), budget });
 }
 
+/** What the engine's memory tells of a workspace's health. */
+export function engineReports(database: Database): EngineReports {
+  return {
+    read: async (workspaceId) => {
+      const items = await readAll(database, workspaceId);
+      const { usage, step, since = null } = readBudget(items.get(SHARED));
+      const ofMappings = [...items].filter(([sk]) => sk.startsWith(mappingKey("")));
+      return { mappings: ofMappings.map(reportOf), usage, budgetStep: step, budgetSince: since };
+    },
+  };
+}
+
+function reportOf([sk, item]: readonly [string, Record<string, unknown>]): EngineReport {
+  const { failedCycles, lastFailure, loadFailure, brokenSince } = readEngine(item).state;
+  // A failing cycle is told first: while it fails, nothing moves.
+  const failure = failedCycles > 0 ? lastFailure : loadFailure;
+  return {
+    mappingId: sk.slice(mappingKey("").length),
+    broken: brokenSince !== null,
+    failure: failure?.reason ?? null,
+    message: failure?.message ?? null,
+    brokenSince,
+  };
+}
+
+/** A workspace's items by their sort keys, eventually consistent. */
+async function readAll(database: Database, workspaceId: string): Promise<ReadonlyMap<string, Record<string, unknown>>> {
+  const items = await queryAll(database, "engine", {
+    KeyConditionExpression: "pk = :pk",
+    ExpressionAttributeValues: { ":pk": workspaceId },
+  });
+  return new Map(items.map((item) => [String(item["sk"]), item]));
+}
+
 /** The engine's memory as items: one per mapping that ever failed, one per workspace. */
 export function engineMemory(database: Database): EngineMemory {
+  const shared = (workspaceId: string) => ({
+    TableName: database.table("engine"),
+    Key: { pk: workspaceId, sk: SHARED },
+  });
+
   return {
     read: async (workspaceId, mappingId) => {
-      const items = await readItems(database, workspaceId, [SHARED, mappingKey(mappingId)]);
+      const keys = [SHARED, mappingKey(mappingId)].map((sk) => ({ pk: workspaceId, sk }));
+      const items = await readItems(database, "engine", keys);
       return {
         engine: readEngine(items.find(({ sk }) => sk !== SHARED)),
         budget: readBudget(items.find(({ sk }) => sk === SHARED)),
@@ -58,7 +91,8 @@ export function engineMemory(database: Database): EngineMemory {
     },
 
     saveBudget: async (workspaceId, { usage, step, since = null }) => {
-      const old = await updateIf(database, workspaceId, {
+      const old = await updateIf(database, {
+        ...shared(workspaceId),
         UpdateExpression:
           "SET calls_used = :used, calls_limit = :limit, calls_at = :at, budget_step = :step, budget_since = :since",
         ConditionExpression: "attribute_not_exists(calls_at) OR calls_at < :at",
@@ -75,7 +109,8 @@ export function engineMemory(database: Database): EngineMemory {
     },
 
     claimProbe: async (workspaceId, slot) => {
-      const claimed = await updateIf(database, workspaceId, {
+      const claimed = await updateIf(database, {
+        ...shared(workspaceId),
         UpdateExpression: "SET probe_slot = :slot",
         ConditionExpression: "attribute_not_exists(probe_slot) OR probe_slot < :slot",
         ExpressionAttributeValues: { ":slot": slot },
@@ -85,24 +120,12 @@ export function engineMemory(database: Database): EngineMemory {
   };
 }
 
-async function readItems(
-  database: Database,
-  workspaceId: string,
-  sortKeys: readonly string[],
-): Promise<Record<string, unknown>[]> {
-  const table = database.table("engine");
-  const Keys = sortKeys.map((sk) => ({ pk: workspaceId, sk }));
-  const request = { RequestItems: { [table]: { Keys, ConsistentRead: true } } };
-  const answer = await database.client.send(new BatchGetCommand(request));
-  if (answer.UnprocessedKeys?.[table]) return readItems(database, workspaceId, sortKeys);
-  return answer.Responses?.[table] ?? [];
-}
-
 const at = z.pipe(
   z.string(),
   z.transform((text: string) => new Date(text)),
 );
 
+// A newer version, which runs beside this one during an upgrade, may know more reasons.
 const reason = z.catch(z.enum(FAILURE_REASONS), "engine_fault");
 
 const stateItem = z.object({
@@ -184,27 +207,4 @@ function putState(
       ...(mark !== 0 && { ExpressionAttributeValues: { ":mark": mark } }),
     },
   };
-}
-
-interface SharedUpdate {
-  readonly UpdateExpression: string;
-  readonly ConditionExpression: string;
-  readonly ExpressionAttributeValues: Record<string, unknown>;
-  readonly ReturnValues?: "UPDATED_OLD";
-}
-
-/** Updates the workspace's item, and gives what `ReturnValues` asks for; null when the condition does not hold. */
-async function updateIf(
-  database: Database,
-  workspaceId: string,
-  update: SharedUpdate,
-): Promise<Readonly<Record<string, unknown>> | null> {
-  const Key = { pk: workspaceId, sk: SHARED };
-  try {
-    const command = new UpdateCommand({ TableName: database.table("engine"), Key, ...update });
-    return (await database.client.send(command)).Attributes ?? {};
-  } catch (error) {
-    if (error instanceof Error && error.name === "ConditionalCheckFailedException") return null;
-    throw error;
-  }
 }

@@ -1,7 +1,7 @@
 import { BatchWriteCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
 import {
   baselines,
-  connectionSettings,
+  connections,
   counters,
   database,
   deliveries,
@@ -103,7 +103,7 @@ async function writeAccess(): Promise<void> {
     entry("workspace.created", workspace),
   );
   const authorization = { loginUrl: "https://login.example.com", clientId: "c", clientSecret: null };
-  await connectionSettings().keepAuthorization(
+  await connections().keepAuthorization(
     workspace,
     "state_sample",
     { ...authorization, redirectUri: "https://example.com", codeVerifier: "v" },
