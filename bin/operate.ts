@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Vault } from "../lib/access/vault.ts";
+import type { Vault } from "../lib/access/ports.ts";
 import type { Database } from "../lib/adapters/dynamodb/client.ts";
 import { CommandFailure, type ExitKind } from "../lib/cli/failure.ts";
 import type { OpenOperator } from "../lib/cli/operator.ts";

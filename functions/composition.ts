@@ -1,9 +1,8 @@
-import type { Pepper, RateLimits, Tokens, Workspaces } from "../lib/access/ports.ts";
+import type { Pepper, RateLimits, Tokens, Vault, Workspaces } from "../lib/access/ports.ts";
 import { REQUESTS_PER_MINUTE } from "../lib/access/rate-limit.ts";
 import { rememberTokens } from "../lib/access/remember-tokens.ts";
 import { rememberWorkspaces } from "../lib/access/remember-workspaces.ts";
 import type { Repeats } from "../lib/access/repeats.ts";
-import type { Vault } from "../lib/access/vault.ts";
 import { auditLog as auditLogIn } from "../lib/adapters/dynamodb/audit.ts";
 import { baselines as baselinesIn } from "../lib/adapters/dynamodb/baselines.ts";
 import { type Database, openDatabase } from "../lib/adapters/dynamodb/client.ts";
@@ -55,7 +54,7 @@ import type { Queue, QueueMessages } from "../lib/model/messages.ts";
 import { queueVariable, tableVariable } from "../lib/model/resources.ts";
 import { SLOW_ATTEMPTS } from "../lib/model/webhook.ts";
 import type { Monitoring } from "../lib/monitoring/ports.ts";
-import type { ConnectionSettings, HostGuard } from "../lib/settings/ports.ts";
+import type { ConnectionSettings } from "../lib/settings/ports.ts";
 import type { RowDesks } from "../lib/settings/row-ports.ts";
 import type { CallUsage } from "../lib/settings/test-salesforce.ts";
 import type { ConnectionStore } from "../lib/sync/sessions.ts";
@@ -73,7 +72,6 @@ import type {
   Webhooks,
 } from "../lib/webhooks/ports.ts";
 import { publisher } from "../lib/webhooks/publish.ts";
-import { rememberSecrets } from "../lib/webhooks/remember-secrets.ts";
 
 /**
  * The one place where ports meet their adapters. Each is a function of its own, so that a bundle holds only what its
@@ -185,9 +183,6 @@ export const overdue = (): Overdue => once("overdue", () => overdueIn(database()
 
 export const turns = (): Turns => once("turns", () => turnsIn(database(), SLOW_ATTEMPTS, now));
 
-/** Opens the secrets that sign, each once. */
-export const signingSecrets = (): Pick<Vault, "open"> => once("signingSecrets", () => rememberSecrets(vault()));
-
 export const sender = (): Sender =>
   once("sender", () => webhookSender({ policy: addressPolicy(), resolve: resolveByDns() }));
 
@@ -219,6 +214,6 @@ const connectionPolicy = (): AddressPolicy => ({ ...addressPolicy(), ports: null
 guardConnections((address) => refuseAddress(address, connectionPolicy()));
 
 /** The same when a connection is saved. */
-export const hostGuard = (): HostGuard => once("hostGuard", () => urlGuardBy(connectionPolicy(), resolveByDns()));
+export const hostGuard = (): UrlGuard => once("hostGuard", () => urlGuardBy(connectionPolicy(), resolveByDns()));
 
 export const rowDesks = (): RowDesks => once("rowDesks", () => rowDesksIn(now));

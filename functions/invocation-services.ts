@@ -2,7 +2,7 @@ import DataLoader from "dataloader";
 import { readRemembered } from "../lib/adapters/dynamodb/engine.ts";
 import type { Mapping } from "../lib/model/mapping.ts";
 import type { CycleMessage } from "../lib/model/messages.ts";
-import type { Counters, EngineMemory, MessageNeeds, Remembered } from "../lib/sync/service-ports.ts";
+import type { EngineMemory, MessageNeeds, Remembered } from "../lib/sync/service-ports.ts";
 import { database, rememberedMappings } from "./composition.ts";
 import { clock, connectionsOf, cycleServices } from "./cycle-services.ts";
 
@@ -113,7 +113,7 @@ const TELL_AGAIN_MILLISECONDS = 600_000;
 const DEPTH_AGAIN_MILLISECONDS = 30_000;
 
 /** Writes no total and no depth that this process has written already: idle mappings cost nothing. */
-function tellsNews(counters: Counters): Counters {
+function tellsNews(counters: MessageNeeds["counters"]): MessageNeeds["counters"] {
   const tell = async (name: string, news: unknown, again: number, write: () => Promise<void>) => {
     const text = JSON.stringify(news);
     const last = told.get(name);

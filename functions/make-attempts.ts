@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { deliver } from "../lib/webhooks/deliver.ts";
 import type { Lane } from "../lib/webhooks/ports.ts";
-import { deliveries, now, sender, signingSecrets, turns, wakeUps, webhooks } from "./composition.ts";
+import { deliveries, now, sender, turns, vault, wakeUps, webhooks } from "./composition.ts";
 import { onQueue } from "./on-queue.ts";
 
 const deliveryMessage = z.pipe(
@@ -18,7 +18,7 @@ export function makeAttempts(lane: Lane) {
         webhooks: webhooks(),
         wakeUps: wakeUps(),
         turns: turns(),
-        vault: signingSecrets(),
+        vault: vault(),
         sender: sender(),
         now,
         lane,

@@ -1,5 +1,5 @@
 import type { AuditEntry } from "../model/audit.ts";
-import type { JsonArray } from "../model/json-array.ts";
+import type { Slice, WrittenPage } from "../model/page.ts";
 
 /** Which entries of a workspace's audit log; null does not filter. */
 export interface AuditFilter {
@@ -12,10 +12,7 @@ export interface AuditFilter {
 /** The audit log as it is read: most recent first, totals exact at any size, every page at the same cost. */
 export interface AuditLog {
   /** A page of entries as the contract's list shows them. */
-  page(
-    filter: AuditFilter,
-    slice: { readonly limit: number; readonly offset: number },
-  ): Promise<{ readonly rows: JsonArray; readonly total: number }>;
+  page(filter: AuditFilter, slice: Slice): Promise<WrittenPage>;
   /** The entries that match from `offset` on, `limit` of them or all, in batches, so that memory stays flat. */
   batches(
     filter: AuditFilter,

@@ -1,5 +1,5 @@
 import type { State } from "../model/change.ts";
-import type { JsonArray } from "../model/json-array.ts";
+import type { Slice, WrittenPage } from "../model/page.ts";
 import type { PostgresConnection } from "../model/workspace.ts";
 
 /** What the monitoring endpoints ask of a customer's database. */
@@ -37,29 +37,14 @@ export interface DatabaseState {
   readonly waitingRows: number;
 }
 
-/** A page whose rows are written as the contract shows them (spec 2.4). */
-export interface WrittenPage {
-  readonly rows: JsonArray;
-  readonly total: number;
-}
-
-export interface Page<Row> {
-  readonly rows: readonly Row[];
-  readonly total: number;
-}
-
-interface Slice {
+export interface ErrorQuery extends Slice {
   /** Bare table name, as written by the caller; null: every table. An unknown one matches nothing. */
   readonly table: string | null;
-  readonly limit: number;
-  readonly offset: number;
 }
 
-export interface ActivityQuery extends Slice {
+export interface ActivityQuery extends ErrorQuery {
   readonly state: State | null;
 }
-
-export type ErrorQuery = Slice;
 
 /** The customer's database could not be asked. The message names the class of the trouble, never the driver's words. */
 export class DatabaseUnavailable extends Error {

@@ -4,13 +4,14 @@ import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import type { ProvisioningMessage, Queue } from "../model/messages.ts";
 import type { PostgresConnection } from "../model/workspace.ts";
+import type { UrlGuard } from "../webhooks/ports.ts";
 import { type Checked, type Finding, judged, together } from "./findings.ts";
 import { DAMAGES, describeEncryption, judgeDatabase } from "./judge-database.ts";
-import { type ConnectionSettings, type Databases, type HostGuard, NoConnection } from "./ports.ts";
+import { type ConnectionSettings, type Databases, NoConnection } from "./ports.ts";
 
 interface LookNeeds {
   readonly databases: Databases;
-  readonly hostGuard: HostGuard;
+  readonly hostGuard: UrlGuard;
 }
 
 interface Needs extends LookNeeds {

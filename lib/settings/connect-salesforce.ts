@@ -6,14 +6,15 @@ import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import { SalesforceRefusal } from "../model/refusal.ts";
 import { formerWriters, type SalesforceConnection, type SalesforceCredentials } from "../model/workspace.ts";
+import type { UrlGuard } from "../webhooks/ports.ts";
 import type { Connected } from "./connection-view.ts";
 import { explainRefusal } from "./explain-refusal.ts";
-import type { ConnectionSettings, HostGuard, Identity, OrgLogin, PendingAuthorization, Session } from "./ports.ts";
+import type { ConnectionSettings, Identity, OrgLogin, PendingAuthorization, Session } from "./ports.ts";
 import { provenInstance } from "./prove-instance.ts";
 
 interface Needs {
   readonly login: OrgLogin;
-  readonly hostGuard: HostGuard;
+  readonly hostGuard: UrlGuard;
   readonly connections: ConnectionSettings;
   readonly mappings: Pick<Mappings, "list">;
 }
@@ -146,7 +147,7 @@ function entryOf({ workspace, actor, at }: Who, connection: SalesforceConnection
   } as const;
 }
 
-async function guard(hostGuard: HostGuard, url: string, path: string): Promise<void> {
+async function guard(hostGuard: UrlGuard, url: string, path: string): Promise<void> {
   const refusal = await hostGuard(url);
   if (refusal === null) return;
   const message = `the URL ${refusal}`;

@@ -127,6 +127,3 @@ export interface ConnectionSettings {
   /** Gives it once; null: unknown, used, or too old. */
   takeAuthorization(workspaceId: string, state: string, at: Date): Promise<PendingAuthorization | null>;
 }
-
-/** Why a host must not be connected to, to follow "the URL …"; null when nothing speaks against it. */
-export type HostGuard = (url: string) => Promise<string | null>;

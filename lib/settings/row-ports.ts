@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import { ACTIONS, STATES } from "../model/change.ts";
+import type { Page, Slice } from "../model/page.ts";
 import type { CamelCased } from "../model/snake-case.ts";
 import type { Span } from "../model/span.ts";
 import type { PostgresConnection } from "../model/workspace.ts";
-import type { Page } from "../monitoring/ports.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
 /** What the settings area asks of a customer's database about rows. Rejects with `DatabaseUnavailable`. */
@@ -44,11 +44,6 @@ export interface RowDesk extends AsyncDisposable {
   captureAll(mappingId: string): Promise<boolean>;
   /** Captures rows that no record stands for as if they were inserted now, at most `limit`. */
   captureExisting(mappingId: string, limit: number): Promise<number>;
-}
-
-interface Slice {
-  readonly limit: number;
-  readonly offset: number;
 }
 
 /** How far a mapping is. */

@@ -1,6 +1,6 @@
-import { EventRefused } from "../webhooks/ports.ts";
+import { EventRefused, type Events } from "../webhooks/ports.ts";
 import type { CycleStore, OutboxEvent } from "./ports.ts";
-import type { Announcements, Log } from "./service-ports.ts";
+import type { Log } from "./service-ports.ts";
 
 /** Events that leave the outbox at a time. */
 const OUTBOX_PAGE = 100;
@@ -9,7 +9,7 @@ const OUTBOX_PAGE = 100;
 const eventId = (uuid: string) => `evt_${uuid.replaceAll("-", "")}`;
 
 interface Needs {
-  readonly announcements: Pick<Announcements, "publish">;
+  readonly announcements: Pick<Events, "publish">;
   readonly log: Log;
 }
 

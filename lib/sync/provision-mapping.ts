@@ -1,7 +1,9 @@
+import type { Mappings } from "../config/ports.ts";
 import { firstSlots, phaseOf } from "../model/beat.ts";
 import { Failure } from "../model/failure.ts";
 import { type Mapping, type Provisioning, pulls } from "../model/mapping.ts";
 import type { CycleMessage, Outgoing, ProvisioningMessage, Queues } from "../model/messages.ts";
+import type { Events } from "../webhooks/ports.ts";
 import { bookCalls } from "./book-calls.ts";
 import type { Clock } from "./clock.ts";
 import { failureOf } from "./cycle-failure.ts";
@@ -10,22 +12,13 @@ import { emptyOutbox } from "./empty-outbox.ts";
 import { type FollowNeeds, followObject } from "./follow-object.ts";
 import type { Provisioner } from "./ports.ts";
 import type { Schedules } from "./schedules.ts";
-import type { Announcements, Connections, Log, Mappings } from "./service-ports.ts";
+import type { Connections, Log } from "./service-ports.ts";
 
 export interface ProvisionNeeds extends Pick<FollowNeeds, "renew"> {
   /** Carries out what an import left open; false when there was no time to end it. */
   readonly rollForward: (workspaceId: string) => Promise<boolean>;
-  readonly announcements: Pick<Announcements, "publish">;
-  readonly mappings: Pick<Mappings, "find"> & {
-    listDeleted(workspaceId: string): Promise<readonly Mapping[]>;
-    /** Keeps how far the tables of one config version are; false when the mapping has moved on. */
-    setProvisioning(
-      workspaceId: string,
-      mappingId: string,
-      version: number,
-      provisioning: Provisioning,
-    ): Promise<boolean>;
-  };
+  readonly announcements: Pick<Events, "publish">;
+  readonly mappings: Pick<Mappings, "find" | "listDeleted" | "setProvisioning">;
   readonly connections: Connections;
   /** The workspace's database for changes of its tables. */
   readonly provisioner: (

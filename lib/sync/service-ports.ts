@@ -1,18 +1,19 @@
+import type { Mappings } from "../config/ports.ts";
+import type { Counters } from "../metrics/ports.ts";
 import type { Budget, Usage } from "../model/budget.ts";
 import type { EngineState } from "../model/engine.ts";
 import type { Event } from "../model/event.ts";
 import type { Mapping } from "../model/mapping.ts";
 import type { Queues } from "../model/messages.ts";
-import type { MappingTotals } from "../model/totals.ts";
+import type { Events } from "../webhooks/ports.ts";
 import type { Clock } from "./clock.ts";
 import type { Figures } from "./figures.ts";
 import type { CycleStore, Salesforce } from "./ports.ts";
 
 /** The service's own side of a cycle: what is configured, what is remembered, whom to tell. */
 
-export interface Mappings {
-  /** Null also for a deleted one. */
-  find(workspaceId: string, mappingId: string): Promise<Mapping | null>;
+/** Mappings as cycles read them. */
+export interface CycleMappings extends Pick<Mappings, "find"> {
   /** The active mappings of a workspace. */
   listActive(workspaceId: string): Promise<readonly Mapping[]>;
 }
@@ -59,34 +60,15 @@ export interface EngineMemory {
   claimProbe(workspaceId: string, slot: number): Promise<boolean>;
 }
 
-/**
- * What the metrics endpoint tells. Totals are set only if they are larger than those that are kept, or of a cycle that
- * began at least a minute later: then they were begun anew.
- */
-export interface Counters {
-  set(totals: MappingTotals, cycleBeganAt: Date): Promise<void>;
-  setQueueDepth(depth: { readonly workspaceId: string; readonly rows: number }, countedAt: Date): Promise<void>;
-}
-
-export interface Announcements {
-  /**
-   * Keeps the events until they are dispatched, then wakes the dispatcher; an id that is known changes nothing. Rejects
-   * with `EventRefused` where one of them can never be kept; what of the others was kept is unknown.
-   */
-  publish(events: readonly Event[]): Promise<void>;
-  /** Wakes the dispatcher for events that are kept already. */
-  wake(events: readonly Event[]): Promise<void>;
-}
-
 /** One line of the log; never values of rows, never a token. */
 export type Log = (line: Readonly<Record<string, unknown>>) => void;
 
 export interface MessageNeeds {
-  readonly mappings: Mappings;
+  readonly mappings: CycleMappings;
   readonly connections: Connections;
   readonly engine: EngineMemory;
-  readonly counters: Counters;
-  readonly announcements: Announcements;
+  readonly counters: Pick<Counters, "set" | "setQueueDepth">;
+  readonly announcements: Events;
   readonly queues: Pick<Queues, "cycles" | "loads">;
   readonly clock: Clock;
   readonly random: () => number;

@@ -1,3 +1,4 @@
+import type { Mappings, OpenImport } from "../config/ports.ts";
 import { hash } from "../model/beat.ts";
 import { type Mapping, pulls } from "../model/mapping.ts";
 import type { LoadMessage, ProvisioningMessage, Queues } from "../model/messages.ts";
@@ -8,17 +9,8 @@ import type { Log } from "./service-ports.ts";
 /** A change that is not carried out after this long has lost its message. */
 const OVERDUE_MILLISECONDS = 2 * 60_000;
 
-/** An import that is committed and not yet carried out. */
-interface OpenImport {
-  readonly workspaceId: string;
-  readonly id: string;
-}
-
 export interface SweepNeeds {
-  readonly mappings: {
-    /** Every active mapping and every import that is not carried out, of every workspace. */
-    everywhere(): AsyncIterable<{ readonly mapping: Mapping } | { readonly openImport: OpenImport }>;
-  };
+  readonly mappings: Pick<Mappings, "everywhere">;
   readonly schedules: Schedules;
   /** The last minute of which every mapping was looked at, in minutes since 1970; null before the first. */
   readonly swept: {

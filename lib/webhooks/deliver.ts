@@ -1,3 +1,4 @@
+import type { Vault } from "../access/ports.ts";
 import {
   type Attempt,
   afterAttempt,
@@ -13,7 +14,7 @@ import {
   wakeUpsOf,
 } from "../model/delivery.ts";
 import { isSlow, SLOW_MILLISECONDS, SLOW_SECONDS, stillSigning, type Webhook } from "../model/webhook.ts";
-import type { BookedWakeUp, Deliveries, Lane, Sender, Turns, Vault, WakeUps, Webhooks } from "./ports.ts";
+import type { BookedWakeUp, Deliveries, Lane, Sender, Turns, WakeUps, Webhooks } from "./ports.ts";
 import { signedRequest } from "./sign.ts";
 
 /** What making attempts needs. */

@@ -1,14 +1,15 @@
 import type { AuditEntry } from "../model/audit.ts";
 import type { Attempt, Delivery, ListedDelivery, Outcome, WakeUp } from "../model/delivery.ts";
 import type { Event } from "../model/event.ts";
-import type { JsonArray } from "../model/json-array.ts";
+import type { Page, Slice, WrittenPage } from "../model/page.ts";
 import type { Webhook } from "../model/webhook.ts";
 
 /** Where events begin. Whoever publishes needs nothing else of this room. */
 export interface Events {
   /**
    * Keeps the events until they are dispatched, then wakes the dispatcher. When it resolves, each of them reaches every
-   * webhook that wants it, also if the wake-up is lost. Publishing an id again is harmless for thirty days.
+   * webhook that wants it, also if the wake-up is lost. Publishing an id again is harmless for thirty days. Rejects with
+   * `EventRefused` where one of them can never be kept; what of the others was kept is unknown.
    */
   publish(events: readonly Event[]): Promise<void>;
   /**
@@ -45,14 +46,8 @@ export interface WebhookSettings {
   delete(webhook: WebhookKey, audit: AuditEntry): Promise<boolean>;
 }
 
-/** Why a URL can't be saved, to follow "the URL …"; null when nothing speaks against it. */
+/** Why a URL can't be saved or connected to, to follow "the URL …"; null when nothing speaks against it. */
 export type UrlGuard = (url: string) => Promise<string | null>;
-
-/** Encrypts a workspace's secrets; only the same workspace's opens again. */
-export interface Vault {
-  seal(workspaceId: string, text: string): Promise<string>;
-  open(workspaceId: string, sealed: string): Promise<string>;
-}
 
 /** The service's own store refuses one of these events, for its size or its form, however often it is asked. */
 export class EventRefused extends Error {
@@ -96,22 +91,11 @@ export interface Deliveries {
   /** Writes what came of an attempt that the delivery has already given up as lost. */
   recordLate(delivery: Delivery, attempt: Attempt): Promise<void>;
   /** One page as the contract's list shows it, newest first, and how many there are in all. */
-  page(webhookId: string, slice: Slice): Promise<{ readonly rows: JsonArray; readonly total: number }>;
+  page(webhookId: string, slice: Slice): Promise<WrittenPage>;
   /** The same to look at. */
-  list(webhookId: string, slice: Slice): Promise<DeliveryPage>;
+  list(webhookId: string, slice: Slice): Promise<Page<ListedDelivery>>;
   /** Every attempt, oldest first. */
   history(delivery: Delivery): Promise<readonly Attempt[]>;
-}
-
-interface Slice {
-  readonly limit: number;
-  readonly offset: number;
-}
-
-/** A page of a webhook's deliveries. */
-interface DeliveryPage {
-  readonly deliveries: readonly ListedDelivery[];
-  readonly total: number;
 }
 
 /** Wakes workers for deliveries. Times are never early; a wait longer than a queue can hold is made of several. */

@@ -25,7 +25,7 @@ export async function successOver(
   webhookId: string,
   { from, to, stepSeconds }: Span,
 ): Promise<z.infer<typeof successView>> {
-  const { deliveries: latest, total } = await deliveries.list(webhookId, { limit: LOOKED_AT, offset: 0 });
+  const { rows: latest, total } = await deliveries.list(webhookId, { limit: LOOKED_AT, offset: 0 });
   const within = latest.filter(({ createdAt }) => createdAt >= from && createdAt <= to);
   const steps = Map.groupBy(within, ({ createdAt }) => stepOf(createdAt, stepSeconds).toISOString());
   return {

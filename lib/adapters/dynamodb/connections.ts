@@ -1,6 +1,6 @@
 import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
-import type { Vault } from "../../access/vault.ts";
+import type { Vault } from "../../access/ports.ts";
 import type { AuditEntry } from "../../model/audit.ts";
 import type { ConnectionSettings, PendingAuthorization } from "../../settings/ports.ts";
 import type { ConnectionStore } from "../../sync/sessions.ts";

@@ -2,6 +2,7 @@ import { PutCommand, paginateQuery, UpdateCommand } from "@aws-sdk/lib-dynamodb"
 import type { AuditEntry } from "../../model/audit.ts";
 import { type Attempt, DELIVERY_DAYS, type Delivery } from "../../model/delivery.ts";
 import { JsonArray } from "../../model/json-array.ts";
+import type { Slice } from "../../model/page.ts";
 import { TABLES } from "../../model/resources.ts";
 import type { Deliveries } from "../../webhooks/ports.ts";
 import { insertItems, readItems } from "./batch.ts";
@@ -61,7 +62,7 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
 
     list: async (webhookId, slice) => {
       const { items, total } = await read(webhookId, slice);
-      return { deliveries: items.map(readListed), total };
+      return { rows: items.map(readListed), total };
     },
 
     history: async (delivery) => {
@@ -78,11 +79,6 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
       return [...attempts, ...(delivery.latest ? [delivery.latest] : [])];
     },
   };
-}
-
-interface Slice {
-  readonly limit: number;
-  readonly offset: number;
 }
 
 type Item = Readonly<Record<string, unknown>>;

@@ -1,7 +1,6 @@
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import * as z from "zod/mini";
-import type { Pepper } from "../../access/ports.ts";
-import type { Vault } from "../../access/vault.ts";
+import type { Pepper, Vault } from "../../access/ports.ts";
 import type { Database } from "./client.ts";
 import { readItem } from "./read.ts";
 import { updateIf } from "./transact.ts";

@@ -1,7 +1,7 @@
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
+import type { Vault } from "../../access/ports.ts";
 import type { WorkspaceRemoval } from "../../access/remove-workspace.ts";
-import type { Vault } from "../../access/vault.ts";
 import { TABLES, type TableName } from "../../model/resources.ts";
 import { writeItems } from "./batch.ts";
 import type { Database } from "./client.ts";

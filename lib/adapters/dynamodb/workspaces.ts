@@ -1,7 +1,6 @@
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
-import type { SealedWorkspace, Workspaces } from "../../access/ports.ts";
-import type { Vault } from "../../access/vault.ts";
+import type { SealedWorkspace, Vault, Workspaces } from "../../access/ports.ts";
 import type { PostgresConnection, SalesforceConnection, Workspace } from "../../model/workspace.ts";
 import type { Database } from "./client.ts";
 import { commit, commitIf } from "./commit.ts";

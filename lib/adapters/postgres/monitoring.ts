@@ -1,6 +1,7 @@
 import { JsonArray } from "../../model/json-array.ts";
+import type { WrittenPage } from "../../model/page.ts";
 import type { PostgresConnection } from "../../model/workspace.ts";
-import type { MonitoredDatabase, Monitoring, WrittenPage } from "../../monitoring/ports.ts";
+import type { MonitoredDatabase, Monitoring } from "../../monitoring/ports.ts";
 import { instant, iso } from "./fence.ts";
 import { type KeptSession, keepSessions } from "./kept-sessions.ts";
 import { unlessUnprovisioned } from "./lease.ts";

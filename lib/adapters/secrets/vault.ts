@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import type { Vault } from "../../access/vault.ts";
+import type { Vault } from "../../access/ports.ts";
 import type { DataKeys } from "./data-keys.ts";
 
 const CIPHER = "aes-256-gcm";

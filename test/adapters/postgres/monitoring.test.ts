@@ -5,7 +5,8 @@ import { postgresMonitoring } from "../../../lib/adapters/postgres/monitoring.ts
 import { activityRow, errorRow } from "../../../lib/http/contract.ts";
 import { STATES } from "../../../lib/model/change.ts";
 import { JsonArray } from "../../../lib/model/json-array.ts";
-import { DatabaseUnavailable, type MonitoredDatabase, type WrittenPage } from "../../../lib/monitoring/ports.ts";
+import type { WrittenPage } from "../../../lib/model/page.ts";
+import { DatabaseUnavailable, type MonitoredDatabase } from "../../../lib/monitoring/ports.ts";
 import { createTestDatabase } from "../../support/worlds/postgres.ts";
 import { type Customer, createCustomer, rowsReadOfTheLog } from "./customer.ts";
 

@@ -134,9 +134,7 @@ async function ask(worker: ChildProcess, order: WorkOrder): Promise<WorkDone | n
 async function isOver(cloud: BridgeCloud, webhook: Webhook, count: number): Promise<boolean> {
   const page = await deliveries().list(webhook.id, { limit: 1000, offset: 0 });
   const isDone = ({ status, nextAttemptAt }: ListedDelivery) => status === "successful" && nextAttemptAt === null;
-  return (
-    page.total === count && page.deliveries.every(isDone) && WORKED.every((queue) => messagesIn(cloud, queue) === 0)
-  );
+  return page.total === count && page.rows.every(isDone) && WORKED.every((queue) => messagesIn(cloud, queue) === 0);
 }
 
 /** What is wrong with the deliveries of these events, in words; nothing, when every promise was kept. */
@@ -149,7 +147,7 @@ async function judge(
   began: number,
 ): Promise<readonly string[]> {
   const page = await deliveries().list(webhook.id, { limit: 1000, offset: 0 });
-  const listed = await deliveries().read(page.deliveries.map(({ id }) => id));
+  const listed = await deliveries().read(page.rows.map(({ id }) => id));
   const wrong: string[] = [];
   if (page.total !== eventIds.length) wrong.push(`${page.total} deliveries for ${eventIds.length} events`);
   for (const queue of WORKED) {
