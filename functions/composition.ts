@@ -1,7 +1,6 @@
+import { cacheTokens, cacheWorkspaces } from "../lib/access/cache.ts";
 import type { Pepper, RateLimits, Tokens, Vault, Workspaces } from "../lib/access/ports.ts";
 import { REQUESTS_PER_MINUTE } from "../lib/access/rate-limit.ts";
-import { rememberTokens } from "../lib/access/remember-tokens.ts";
-import { rememberWorkspaces } from "../lib/access/remember-workspaces.ts";
 import type { Repeats } from "../lib/access/repeats.ts";
 import { auditLog as auditLogIn } from "../lib/adapters/dynamodb/audit.ts";
 import { baselines as baselinesIn } from "../lib/adapters/dynamodb/baselines.ts";
@@ -109,10 +108,10 @@ export const pepper = (): Pepper => once("pepper", () => pepperIn(database(), va
 
 export const workspaces = (): Workspaces => once("workspaces", () => workspacesIn(database(), vault()));
 
-export const rememberedWorkspaces = (): Pick<Workspaces, "find"> =>
-  once("rememberedWorkspaces", () => rememberWorkspaces(workspaces(), now));
+export const cachedWorkspaces = (): Pick<Workspaces, "find"> =>
+  once("cachedWorkspaces", () => cacheWorkspaces(workspaces(), now));
 
-export const tokens = (): Tokens => once("tokens", () => rememberTokens(tokensIn(database()), now));
+export const tokens = (): Tokens => once("tokens", () => cacheTokens(tokensIn(database()), now));
 
 /** A single machine counts in memory, where all its functions are one process. */
 export const rateLimits = (): RateLimits => once("rateLimits", () => hostedRateLimits() ?? rateLimitsIn(database()));

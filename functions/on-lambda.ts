@@ -2,10 +2,10 @@ import type { Described, Endpoint, OpenEndpoint } from "../lib/http/endpoint.ts"
 import { type Gate, lambda, openLambda } from "../lib/http/lambda.ts";
 import type { RouteName } from "../lib/http/routes.ts";
 import {
+  cachedWorkspaces,
   now,
   pepper,
   rateLimits,
-  rememberedWorkspaces,
   repeats,
   requestsPerMinute,
   tokens,
@@ -18,7 +18,7 @@ export function onLambda<Name extends RouteName, Input, Services, Resource>(
 ) {
   return describedBy(
     endpoint,
-    lambda(endpoint, () => (endpoint.onlyReads ? { ...gate(), workspaces: rememberedWorkspaces() } : gate())),
+    lambda(endpoint, () => (endpoint.onlyReads ? { ...gate(), workspaces: cachedWorkspaces() } : gate())),
   );
 }
 

@@ -1,4 +1,5 @@
 import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from "@aws-sdk/client-kms";
+import { createCache } from "../../model/cache.ts";
 import { ASKING } from "../asking.ts";
 
 /** A key for AES-256, and itself encrypted by KMS. */
@@ -7,7 +8,7 @@ export interface DataKey {
   readonly encrypted: Buffer;
 }
 
-/** Data keys per workspace, remembered for a while so that KMS is asked once for many texts. */
+/** Data keys per workspace, cached for a while so that KMS is asked once for many texts. */
 export interface DataKeys {
   /** A key to seal with. */
   current(workspaceId: string): Promise<DataKey>;
@@ -17,32 +18,16 @@ export interface DataKeys {
 /** A key seals for this long in one process, then a new one is made. */
 const MAX_AGE_MILLISECONDS = 5 * 60_000;
 
-/** Decrypted keys that one process remembers at most. */
-const MAX_REMEMBERED = 1000;
-
 /** Data keys by the KMS key `keyId`. */
 export function kmsDataKeys(keyId: string, now: () => Date): DataKeys {
   const kms = new KMSClient(ASKING);
-  const sealing = new Map<string, { readonly key: Promise<DataKey>; readonly until: number }>();
-  const opened = new Map<string, Promise<Uint8Array>>();
+  const sealing = createCache<DataKey>({ ttl: { milliseconds: MAX_AGE_MILLISECONDS, now } });
+  const opened = createCache<Uint8Array>({});
 
   return {
-    current: (workspaceId) => {
-      const known = sealing.get(workspaceId);
-      if (known && known.until > now().getTime()) return known.key;
-      const key = forgetIfRefused(sealing, workspaceId, generate(kms, keyId, workspaceId));
-      remember(sealing, workspaceId, { key, until: now().getTime() + MAX_AGE_MILLISECONDS });
-      return key;
-    },
-
-    decrypt: (workspaceId, encrypted) => {
-      const name = `${workspaceId}:${encrypted.toString("base64")}`;
-      const known = opened.get(name);
-      if (known) return known;
-      const key = forgetIfRefused(opened, name, decrypt(kms, keyId, workspaceId, encrypted));
-      remember(opened, name, key);
-      return key;
-    },
+    current: (workspaceId) => sealing(workspaceId, () => generate(kms, keyId, workspaceId)),
+    decrypt: (workspaceId, encrypted) =>
+      opened(`${workspaceId}:${encrypted.toString("base64")}`, () => decrypt(kms, keyId, workspaceId, encrypted)),
   };
 }
 
@@ -63,16 +48,3 @@ async function decrypt(kms: KMSClient, keyId: string, workspaceId: string, encry
 }
 
 const contextOf = (workspaceId: string): Record<string, string> => ({ workspace_id: workspaceId });
-
-/** A call that failed is not remembered: the next asks again. */
-function forgetIfRefused<Value>(map: Map<string, unknown>, name: string, value: Promise<Value>): Promise<Value> {
-  value.catch(() => map.delete(name));
-  return value;
-}
-
-function remember<Value>(map: Map<string, Value>, name: string, value: Value): void {
-  map.delete(name);
-  map.set(name, value);
-  const oldest = map.keys().next();
-  if (map.size > MAX_REMEMBERED && !oldest.done) map.delete(oldest.value);
-}

@@ -1,0 +1,37 @@
+import { createCache } from "../model/cache.ts";
+import type { SealedWorkspace, TokenRecord, Tokens, Workspaces } from "./ports.ts";
+
+/** A revoked token may still open a door for this long. */
+const TOKEN_MILLISECONDS = 3000;
+
+/** Last use is kept to the minute, so that a busy token does not cost a write per request. */
+const TOUCH_EVERY_MILLISECONDS = 60_000;
+
+/** What a reader sees of a workspace's name and connections may be this old. */
+const WORKSPACE_MILLISECONDS = 2000;
+
+/** The same tokens, looked up at most every few seconds and touched at most once a minute by this process. */
+export function cacheTokens(tokens: Tokens, now: () => Date): Tokens {
+  const found = createCache<TokenRecord | null>({
+    ttl: { milliseconds: TOKEN_MILLISECONDS, now },
+    keeps: (token) => token !== null,
+  });
+  const touched = createCache<void>({ ttl: { milliseconds: TOUCH_EVERY_MILLISECONDS, now } });
+  return {
+    ...tokens,
+    find: (hash) => found(hash, () => tokens.find(hash)),
+    touch: (hash, usedAt) => touched(hash, () => tokens.touch(hash, usedAt)),
+  };
+}
+
+/**
+ * The same workspaces for endpoints that only read, looked up at most every two seconds by this process. One that is not
+ * connected yet is looked up each time, so that whoever connects it sees it at once.
+ */
+export function cacheWorkspaces(workspaces: Pick<Workspaces, "find">, now: () => Date): Pick<Workspaces, "find"> {
+  const found = createCache<SealedWorkspace | null>({
+    ttl: { milliseconds: WORKSPACE_MILLISECONDS, now },
+    keeps: (workspace) => workspace?.isConnected === true,
+  });
+  return { find: (workspaceId) => found(workspaceId, () => workspaces.find(workspaceId)) };
+}
