@@ -7,22 +7,70 @@ import { Backlog, type Held } from "../../../lib/local/cloud/sqs/backlog.ts";
 /** The same promises in the plainest way: every message in one list, searched anew each time. */
 class PlainBacklog {
   messages: Array<Held & { turn: number | null }> = [];
+  readonly #processing = new Map<string | null, number>();
+  readonly #noisy = new Set<string | null>();
+  readonly #since = new Map<number, number>();
+  #processed = 0;
+  #now = 0;
   #turns = 0;
 
   catchUp(now: number): void {
+    this.#now = now;
     const due = this.messages.filter(({ turn, visibleAt }) => turn === null && visibleAt <= now);
     due.sort((a, b) => a.visibleAt - b.visibleAt || a.seq - b.seq);
-    for (const message of due) message.turn = ++this.#turns;
+    for (const message of due) {
+      this.#end(message);
+      message.turn = ++this.#turns;
+      this.#judge(message.groupId);
+    }
+  }
+
+  add(held: Held): void {
+    this.messages.push({ ...held, turn: null });
+    this.#judge(held.groupId);
+  }
+
+  hide(message: PlainBacklog["messages"][number], visibleAt: number): void {
+    this.#end(message);
+    Object.assign(message, { visibleAt, receipt: "r", turn: null });
+    this.#since.set(message.seq, this.#now);
+    this.#judge(message.groupId);
+  }
+
+  remove(message: PlainBacklog["messages"][number]): void {
+    this.#end(message);
+    this.messages.splice(this.messages.indexOf(message), 1);
+    this.#judge(message.groupId);
+  }
+
+  /** What was in flight has been processed for so long. */
+  #end({ groupId, seq, turn, receipt }: PlainBacklog["messages"][number]): void {
+    if (turn !== null || receipt === null) return;
+    const milliseconds = this.#now - (this.#since.get(seq) ?? this.#now);
+    this.#processing.set(groupId, (this.#processing.get(groupId) ?? 0) + milliseconds);
+    this.#processed += milliseconds;
+  }
+
+  /** All of a test lies within the minutes that are recent. */
+  #judge(groupId: string | null): void {
+    const isReady = this.messages.some((message) => message.groupId === groupId && message.turn !== null);
+    const inFlight = this.inFlight(groupId);
+    if (groupId === null) return;
+    if (!isReady && inFlight === 0) {
+      this.#processing.delete(groupId);
+      this.#noisy.delete(groupId);
+    } else if ((this.#processing.get(groupId) ?? 0) > this.#processed / 10) this.#noisy.add(groupId);
+    else if (inFlight >= 30 && inFlight > this.inFlight() / 10) this.#noisy.add(groupId);
   }
 
   peek(): number | undefined {
-    const rank = ({ groupId }: Held) => (groupId === null ? 0 : this.inFlight(groupId));
+    const rank = ({ groupId }: Held) => Number(this.#noisy.has(groupId));
     const ready = this.messages.filter(({ turn }) => turn !== null);
     const [first] = ready.sort((a, b) => rank(a) - rank(b) || Number(a.turn) - Number(b.turn));
     return first?.seq;
   }
 
-  inFlight(groupId?: string): number {
+  inFlight(groupId?: string | null): number {
     const of = this.messages.filter((message) => groupId === undefined || message.groupId === groupId);
     return of.filter(({ turn, receipt }) => turn === null && receipt !== null).length;
   }
@@ -45,7 +93,7 @@ class Twins {
     const visibleAt = this.#now + delay;
     const held = { seq: ++this.#seq, groupId, sentAt: this.#now, visibleAt, receiveCount: 0, receipt: null };
     this.backlog.add({ ...held });
-    this.plain.messages.push({ ...held, turn: null });
+    this.plain.add(held);
   }
 
   receive(hides: number): void {
@@ -58,16 +106,18 @@ class Twins {
   }
 
   delete(nth: number): void {
-    const [gone] = this.plain.messages.splice(nth % this.plain.messages.length || 0, 1);
+    const gone = this.plain.messages[nth % this.plain.messages.length || 0];
     const held = this.backlog.get(gone?.seq ?? 0);
-    if (held) this.backlog.remove(held);
+    if (!gone || !held) return;
+    this.plain.remove(gone);
+    this.backlog.remove(held);
   }
 
   #hide(seq: number | undefined, hides: number): void {
     const [plain, held] = [this.plain.messages.find((message) => message.seq === seq), this.backlog.get(seq ?? 0)];
     if (!plain || !held) return;
-    for (const message of [plain, held]) Object.assign(message, { visibleAt: this.#now + hides, receipt: "r" });
-    plain.turn = null;
+    this.plain.hide(plain, this.#now + hides);
+    Object.assign(held, { visibleAt: this.#now + hides, receipt: "r" });
     this.backlog.wait(held);
   }
 }

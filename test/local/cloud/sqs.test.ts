@@ -294,25 +294,34 @@ describe("a message that keeps failing", () => {
 
 describe("fair queues", () => {
   test("serve a quiet tenant before the backlog of a busy one", async () => {
-    const queue = await createQueue();
-    for (let i = 0; i < 40; i++) await send(queue, `busy ${i}`, { MessageGroupId: "busy" });
-    await receive(queue);
-    await send(queue, "quiet", { MessageGroupId: "quiet" });
+    const queue = await createQueue({ VisibilityTimeout: "600" });
+    for (let i = 0; i < 50; i++) await send(queue, `busy ${i}`, { MessageGroupId: "busy" });
+    await send(queue, "quiet 1", { MessageGroupId: "quiet" });
+    await send(queue, "quiet 2", { MessageGroupId: "quiet" });
+    const next = async () => bodies(await receive(queue, { MaxNumberOfMessages: 1 }));
 
-    const [first] = await receive(queue, { MaxNumberOfMessages: 1 });
+    // Nobody is noisy with fewer than 30 in flight.
+    for (let i = 0; i < 29; i++) expect(await next()).toEqual([`busy ${i}`]);
+    expect(await next()).toEqual(["busy 29"]);
+    expect(await next()).toEqual(["quiet 1"]);
 
-    expect(first?.Body).toBe("quiet");
+    await cloud.clock.advance({ minutes: 5 });
+    expect(await next()).toEqual(["busy 30"]);
+    expect(await next()).toEqual(["quiet 2"]);
   });
 
-  test("share what a receiver takes among the tenants that wait", async () => {
-    const queue = await createQueue();
-    for (const tenant of ["a", "b", "c"]) {
-      for (let i = 0; i < 6; i++) await send(queue, tenant, { MessageGroupId: tenant });
-    }
+  test("serve tenants before one whose messages took more than a tenth of the recent time", async () => {
+    const queue = await createQueue({ VisibilityTimeout: "600" });
+    await send(queue, "long 1", { MessageGroupId: "long" });
+    await send(queue, "long 2", { MessageGroupId: "long" });
+    await send(queue, "quiet", { MessageGroupId: "quiet" });
+    const [long] = await receive(queue, { MaxNumberOfMessages: 1 });
+    await cloud.clock.advance({ seconds: 20 });
 
-    const messages = await receive(queue, { MaxNumberOfMessages: 9 });
+    const ReceiptHandle = String(long?.ReceiptHandle);
+    await cloud.clients.sqs.send(new DeleteMessageCommand({ QueueUrl: queue, ReceiptHandle }));
 
-    expect(bodies(messages).sort().join("")).toBe("aaabbbccc");
+    expect(bodies(await receive(queue))).toEqual(["quiet", "long 2"]);
   });
 
   test("keep the order of sending within a tenant", async () => {

@@ -19,6 +19,39 @@ interface Entry {
   state: State | "gone";
   /** The later it became ready, the higher. */
   turn: number;
+  /** When it was received, or hidden anew. */
+  since: number;
+}
+
+/** A group is noisy with more than this share of what is in flight, from so many on, or of the recent processing time. */
+const NOISY_SHARE = 0.1;
+const NOISY_IN_FLIGHT = 30;
+
+/** A group that gave no further cause for this long is quiet again; processing time of so long is recent. */
+const MINUTES = 5;
+const MINUTE = 60_000;
+
+/** The time for which messages were in flight, of the latest minutes. */
+class ProcessingTime {
+  readonly #byMinute = new Map<number, number>();
+
+  add(now: number, milliseconds: number): void {
+    const minute = Math.floor(now / MINUTE);
+    this.#byMinute.set(minute, (this.#byMinute.get(minute) ?? 0) + milliseconds);
+  }
+
+  sum(now: number): number {
+    let sum = 0;
+    for (const [minute, milliseconds] of this.#byMinute) {
+      if (minute > Math.floor(now / MINUTE) - MINUTES) sum += milliseconds;
+      else this.#byMinute.delete(minute);
+    }
+    return sum;
+  }
+
+  clear(): void {
+    this.#byMinute.clear();
+  }
 }
 
 /** The messages of one tenant in one queue. */
@@ -27,11 +60,14 @@ class Group {
   readonly ready: Entry[] = [];
   members = 0;
   inFlight = 0;
+  readonly processing = new ProcessingTime();
+  /** Null: it is quiet. */
+  noisyUntil: number | null = null;
   /** Where it stands in the ranking; any other place of it there is stale. */
   place: Place | null = null;
   #first = 0;
 
-  /** Messages without a group are nobody's in particular: what is in flight of them does not hold them back. */
+  /** Messages without a group are nobody's in particular, and never noisy. */
   constructor(groupId: string | null) {
     this.isCounted = groupId !== null;
   }
@@ -50,7 +86,7 @@ class Group {
 
 interface Place {
   readonly group: Group;
-  readonly inFlight: number;
+  readonly isNoisy: boolean;
   readonly turn: number;
 }
 
@@ -60,23 +96,31 @@ interface Due {
 }
 
 const byTime = (a: Due, b: Due) => a.at - b.at || a.entry.held.seq - b.entry.held.seq;
-const byFairness = (a: Place, b: Place) => a.inFlight - b.inFlight || a.turn - b.turn;
+const byFairness = (a: Place, b: Place) => Number(a.isNoisy) - Number(b.isNoisy) || a.turn - b.turn;
 
 /** Stale places are left behind by every change: beyond this many for each that counts, they are cleared away. */
 const MOST_STALE = 4;
 const SLACK = 100;
 
 /**
- * The order in which the messages of one queue are received: of the groups with ready messages the one with the
- * fewest in flight comes first (fair queues), of equal ones the one that has been ready longest. Times are epoch milliseconds.
+ * The order in which the messages of one queue are received: quiet groups before noisy ones (fair queues), of both the
+ * message that has been ready longest. A group is judged whenever one of its messages comes, is received or goes; a noisy
+ * one is quiet again when it has no backlog left. Times are epoch milliseconds.
  */
 export class Backlog {
   readonly counts: Record<State, number> = { ready: 0, delayed: 0, inFlight: 0 };
   readonly #entries = new Map<number, Entry>();
   readonly #groups = new Map<string | null, Group>();
+  readonly #noisy = new Set<Group>();
+  readonly #processing = new ProcessingTime();
+  #now: number;
   #turns = 0;
   #due = new Heap(byTime);
   #ranking = new Heap(byFairness);
+
+  constructor(now = 0) {
+    this.#now = now;
+  }
 
   get(seq: number): Held | undefined {
     return this.#entries.get(seq)?.held;
@@ -94,7 +138,7 @@ export class Backlog {
   add(held: Held): void {
     const group = this.#groups.get(held.groupId) ?? new Group(held.groupId);
     this.#groups.set(held.groupId, group);
-    const entry: Entry = { held, group, state: "gone", turn: 0 };
+    const entry: Entry = { held, group, state: "gone", turn: 0, since: this.#now };
     this.#entries.set(held.seq, entry);
     group.members += 1;
     this.#wait(entry);
@@ -115,8 +159,10 @@ export class Backlog {
     if (entry.group.members === 0) this.#groups.delete(held.groupId);
   }
 
-  /** Makes ready what has become due. */
+  /** Makes messages ready that are due, and groups quiet that gave no cause for long enough. */
   catchUp(now: number): void {
+    this.#now = now;
+    for (const group of this.#noisy) if ((group.noisyUntil ?? 0) <= now) this.#quiet(group);
     for (let next = this.#nextDue(); next && next.at <= now; next = this.#nextDue()) {
       this.#due.pop();
       next.entry.turn = ++this.#turns;
@@ -159,18 +205,44 @@ export class Backlog {
   #enter(entry: Entry, state: State | "gone"): void {
     const { group } = entry;
     if (entry.state !== "gone") this.counts[entry.state] -= 1;
-    if (entry.state === "inFlight") group.inFlight -= 1;
+    if (entry.state === "inFlight") {
+      group.inFlight -= 1;
+      for (const time of [group.processing, this.#processing]) time.add(this.#now, this.#now - entry.since);
+    }
     entry.state = state;
+    entry.since = this.#now;
     if (state !== "gone") this.counts[state] += 1;
     if (state === "inFlight") group.inFlight += 1;
+    if (group.isCounted) this.#judge(group);
+    this.#rank(group);
+  }
+
+  #judge(group: Group): void {
+    if (group.inFlight === 0 && group.peek() === undefined) {
+      group.processing.clear();
+      this.#quiet(group);
+    } else if (this.#isNoisy(group)) {
+      group.noisyUntil = this.#now + MINUTES * MINUTE;
+      this.#noisy.add(group);
+    }
+  }
+
+  #isNoisy({ inFlight, processing }: Group): boolean {
+    if (inFlight >= NOISY_IN_FLIGHT && inFlight > this.counts.inFlight * NOISY_SHARE) return true;
+    return processing.sum(this.#now) > this.#processing.sum(this.#now) * NOISY_SHARE;
+  }
+
+  #quiet(group: Group): void {
+    group.noisyUntil = null;
+    this.#noisy.delete(group);
     this.#rank(group);
   }
 
   #rank(group: Group): void {
     const turn = group.peek()?.turn;
-    const inFlight = group.isCounted ? group.inFlight : 0;
-    if (group.place?.turn === turn && group.place?.inFlight === inFlight) return;
-    group.place = turn === undefined ? null : { group, inFlight, turn };
+    const isNoisy = group.noisyUntil !== null;
+    if (group.place?.turn === turn && group.place?.isNoisy === isNoisy) return;
+    group.place = turn === undefined ? null : { group, isNoisy, turn };
     if (group.place) this.#ranking.push(group.place);
     if (this.#ranking.size > SLACK + MOST_STALE * this.#groups.size) {
       this.#ranking = this.#ranking.filtered((place) => place === place.group.place);

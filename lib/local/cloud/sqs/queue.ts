@@ -9,7 +9,7 @@ export class Queue {
   readonly name: string;
   readonly arn: string;
   readonly createdAt: number;
-  readonly backlog = new Backlog();
+  readonly backlog: Backlog;
   modifiedAt: number;
   purgedAt: number | null;
   tags: Record<string, string>;
@@ -29,6 +29,7 @@ export class Queue {
     this.tags = JSON.parse(row.tags) as Record<string, string>;
     this.attributes = JSON.parse(row.attributes) as QueueAttributes;
     this.#clock = clock;
+    this.backlog = new Backlog(clock.now());
   }
 
   get attributes(): QueueAttributes {

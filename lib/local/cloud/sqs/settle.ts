@@ -41,6 +41,7 @@ export function changeMessageVisibilityBatch(queues: Queues, input: SqsInput<"Ch
 /** A handle that a later receipt has replaced deletes nothing, and nothing is said about it: as on AWS. */
 function deleteReceived(queues: Queues, queue: Queue, handle: string): void {
   const { seq, receipt } = receiptOf(handle, queue.id);
+  queue.backlog.catchUp(queues.clock.now());
   const held = queue.backlog.get(seq);
   if (held?.receipt !== receipt) return;
   queues.store.deleteMessage.run(seq);
