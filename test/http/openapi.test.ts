@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readEndpoints } from "../../functions/endpoints.ts";
 import type { Described } from "../../lib/http/endpoint.ts";
-import { breakingChanges } from "../../lib/http/openapi/breaking.ts";
 import { describeApi, type OpenApi } from "../../lib/http/openapi/document.ts";
 import { pageOf } from "../../lib/http/openapi/page.ts";
-import { typesOf } from "../../lib/http/openapi/typescript.ts";
 import { ROUTES, type Route, type RouteName } from "../../lib/http/routes.ts";
+import { breakingChanges } from "../programs/describe-api/breaking.ts";
+import { typesOf } from "../programs/describe-api/typescript.ts";
 
 const HERE = import.meta.dirname;
 const kept = (file: string): string => readFileSync(join(HERE, "../../lib/http/openapi", file), "utf8");

@@ -1,5 +1,5 @@
-import type { OpenApi, Operation } from "./document.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import type { OpenApi, Operation } from "../../../lib/http/openapi/document.ts";
+import type { JsonSchema } from "../../../lib/http/openapi/json-schema.ts";
 
 /**
  * What a client of the released API would trip over in the next one, in sentences: operations, parameters and answers

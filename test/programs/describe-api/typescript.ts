@@ -1,5 +1,5 @@
-import type { OpenApi } from "./document.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import type { OpenApi } from "../../../lib/http/openapi/document.ts";
+import type { JsonSchema } from "../../../lib/http/openapi/json-schema.ts";
 
 /** The document's schemas as TypeScript, for clients: one type per schema. */
 export function typesOf({ components }: OpenApi): string {

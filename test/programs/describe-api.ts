@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readEndpoints } from "../functions/endpoints.ts";
-import { describeApi } from "../lib/http/openapi/document.ts";
-import { typesOf } from "../lib/http/openapi/typescript.ts";
+import { readEndpoints } from "../../functions/endpoints.ts";
+import { describeApi } from "../../lib/http/openapi/document.ts";
+import { typesOf } from "./describe-api/typescript.ts";
 
-const folder = join(import.meta.dirname, "../lib/http/openapi");
+const folder = join(import.meta.dirname, "../../lib/http/openapi");
 const document = describeApi(await readEndpoints());
 writeFileSync(join(folder, "openapi.json"), `${JSON.stringify(document, null, 1)}\n`);
 writeFileSync(join(folder, "types.ts"), typesOf(document));
