@@ -154,6 +154,10 @@ export const baselines = (): Baselines => once("baselines", () => baselinesIn(da
 /** Wakes the dispatcher for events that were written with the change that they tell of. */
 export const eventWakeUps = (): Pick<Events, "wake"> => events();
 
+/** Looks into databases that are to be connected, and at what Heroku Connect has made of them. */
+export { databases } from "../lib/adapters/postgres/look.ts";
+export { theirSchemas } from "../lib/adapters/postgres/their-schema.ts";
+
 export const monitoring = (): Monitoring => once("monitoring", () => postgresMonitoring(now));
 
 export const engineReports = (): EngineReports => once("engineReports", () => engineReportsIn(database()));

@@ -1,8 +1,7 @@
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { testPostgres as test } from "../../lib/settings/connect-postgres.ts";
 import { checked } from "../../lib/settings/findings.ts";
-import { hostGuard } from "../composition.ts";
-import { databases } from "../database-services.ts";
+import { databases, hostGuard } from "../composition.ts";
 import { onLambda } from "../on-lambda.ts";
 
 /** Looks at the database as it is connected. */

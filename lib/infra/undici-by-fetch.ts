@@ -1,6 +1,6 @@
 /**
  * What jsforce uses of undici, by the runtime's own fetch, which is undici too. The build puts it in undici's place, which
- * makes the bundles that talk to Salesforce 730 KB smaller. HTTP proxies of jsforce's own are not offered: Node's are
+ * makes the bundles that talk to Salesforce 730 KB smaller and their cold starts shorter. HTTP proxies of jsforce's own are not offered: Node's are
  * (`NODE_USE_ENV_PROXY`).
  */
 export const Response = globalThis.Response;

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { workspaces } from "../../functions/composition.ts";
-import { theirSchemas } from "../../functions/database-services.ts";
+import { theirSchemas, workspaces } from "../../functions/composition.ts";
 import type { Mapping } from "../../lib/model/mapping.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { AS_HEROKU_CONNECT, AS_THE_APPLICATION, herokuConnectSchema } from "../support/worlds/heroku-connect.ts";
