@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Vault } from "../lib/access/ports.ts";
-import type { Database } from "../lib/adapters/dynamodb/client.ts";
+import type { Database } from "../lib/adapters/dynamodb/client/client.ts";
 import { CommandFailure, type ExitKind } from "../lib/cli/failure.ts";
 import type { OpenOperator } from "../lib/cli/operator.ts";
 import { nameIn } from "../lib/infra/settings.ts";
 import { Failure, type FailureCode } from "../lib/model/failure.ts";
 import { TABLES, type TableName, tableVariable } from "../lib/model/resources.ts";
-import { failureOf } from "../lib/sync/cycle-failure.ts";
+import { failureOf } from "../lib/sync/report/cycle-failure.ts";
 
 /**
  * Opens the deployment's own tables with the credentials of whoever runs this: the stage's in AWS (the SDK finds region
@@ -15,7 +15,9 @@ import { failureOf } from "../lib/sync/cycle-failure.ts";
  */
 export const openOperator: OpenOperator = async ({ stage, dataDir }) => {
   Object.assign(process.env, stage === null ? localEnvironment(dataDir) : stageEnvironment(stage));
-  const { database, now, pepper, tokens, vault, workspaces } = await told(import("../functions/composition.ts"));
+  const { database, now, pepper, tokens, vault, workspaces } = await told(
+    import("../functions/services/composition.ts"),
+  );
   const { createWorkspace } = await import("../lib/access/bootstrap.ts");
   const needs = { workspaces: workspaces(), tokens: tokens(), pepper: pepper() };
   return {
@@ -71,8 +73,8 @@ async function told<Answer>(work: Promise<Answer>): Promise<Answer> {
 const KINDS: Partial<Record<FailureCode, ExitKind>> = { WORKSPACE_NOT_FOUND: "notFound", CONFLICT: "conflict" };
 
 async function removalNeeds(database: Database, vault: Vault) {
-  const { workspaceRemoval } = await import("../lib/adapters/dynamodb/workspace-removal.ts");
-  const { customerSchema } = await import("../lib/adapters/postgres/clear-schema.ts");
+  const { workspaceRemoval } = await import("../lib/adapters/dynamodb/access/workspace-removal.ts");
+  const { customerSchema } = await import("../lib/adapters/postgres/schema/clear-schema.ts");
   const { scheduleRemoval } = await import("../lib/adapters/scheduler/schedules.ts");
   return {
     removal: workspaceRemoval(database, vault),

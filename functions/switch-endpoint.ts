@@ -3,7 +3,7 @@ import { versionOf } from "../lib/config/version.ts";
 import { Tagged } from "../lib/http/answer.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
 import { mappingView, viewMapping } from "../lib/settings/mapping-view.ts";
-import { mappingServices } from "./mapping-services.ts";
+import { mappingServices } from "./services/mapping-services.ts";
 
 /** The endpoint `<switch>-mapping`, which does this to a mapping as a whole and gives the mapping as it is then. */
 export const switchEndpoint = (to: Switch, summary: string) =>

@@ -6,18 +6,23 @@ import { type Import, readImports } from "./support/checks/imports.ts";
 const IMPORTS = readImports();
 
 /** What adapters of different things have in common. */
-const SHARED = ["time", "reach", "asking", "ask-together", "pages-in-line", "retry"].map(
-  (name) => `lib/adapters/${name}.ts`,
-);
+const SHARED = ["time", "ask-together", "pages-in-line", "retry"].map((name) => `lib/adapters/${name}.ts`);
 
 /** What stands in `lib` beside the rooms. */
-const NOT_ROOMS = ["model", "http", "adapters", "infra", "cli", "console", "local"];
+const NOT_ROOMS = ["model", "network", "http", "adapters", "infra", "cli", "console", "local"];
 
 /** The npm workspaces, and the files beside them that they use, which PostgreSQL's launcher and the instance use as well. */
 const WORKSPACES = {
   "lib/local/cloud": ["clock", "folder-lock", "free-port", "guarded-child", "heap", "origin", "platform-package"],
   "lib/local/org": ["folder-lock", "origin"],
 };
+
+test("the network's part imports the model and itself", () => {
+  const strays = inLib("lib/network/").filter(({ to }) => !/^lib\/(model|network)\//.test(to));
+
+  expect(importsOf("lib/network/").length).toBeGreaterThan(0);
+  expect(strays).toEqual([]);
+});
 
 test("the model imports nothing but itself", () => {
   expect(importsOf("lib/model/").filter(({ to }) => !to.startsWith("lib/model/"))).toEqual([]);
@@ -45,7 +50,7 @@ test("http imports the model, access and itself", () => {
 
 test("an adapter imports the model, the ports of rooms, and nothing of other adapters", () => {
   const strays = inLib("lib/adapters/").filter(({ from, to, isType }) => {
-    if (to.startsWith("lib/model/") || SHARED.includes(to)) return false;
+    if (to.startsWith("lib/model/") || to.startsWith("lib/network/") || SHARED.includes(to)) return false;
     if (placeOf(to).startsWith("lib/adapters/")) return outsideThing(to) !== outsideThing(from);
     return !(isRoom(to) && (isType || isPort(to)));
   });
@@ -90,7 +95,8 @@ test("functions import http, rooms and the model, and get their adapters from th
   const strays = entries.filter(({ from, to }) => {
     if (to.startsWith("functions/") || to.startsWith("lib/http/") || to.startsWith("lib/model/") || isRoom(to))
       return false;
-    return !(to.startsWith("lib/adapters/") && /^functions\/[^/]+\.ts$/.test(from));
+    const isOutside = to.startsWith("lib/adapters/") || to.startsWith("lib/network/");
+    return !(isOutside && /^functions\/(services|invocation)\//.test(from));
   });
 
   expect(entries.length).toBeGreaterThan(0);
@@ -119,7 +125,7 @@ test("the local parts are imported by bin and tests alone, and import the deploy
   const importers = IMPORTS.filter(({ from, to }) => to.startsWith("lib/local/") && !from.startsWith("lib/local/"));
   const allowed = ["lib/local/", "lib/infra/", "lib/model/resources.ts"];
   // The demo makes its workspace as an operator does, before there is a token for the API.
-  const operators = ["functions/composition.ts", "lib/access/bootstrap.ts"];
+  const operators = ["functions/services/composition.ts", "lib/access/bootstrap.ts"];
 
   const strays = inLib("lib/local/").filter(({ from, to }) => {
     return !allowed.some((place) => to.startsWith(place)) && !(from === "lib/local/demo.ts" && operators.includes(to));

@@ -2,8 +2,8 @@ import { findMapping } from "../../lib/config/find-mapping.ts";
 import { abortResult } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { abortPoll as abort } from "../../lib/monitoring/abort-poll.ts";
-import { auditLog, mappings, monitoring } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { auditLog, mappings, monitoring } from "../services/composition.ts";
 
 /** Ends the running cycle of one mapping (spec 4, endpoint 6). */
 export const abortPoll = endpoint({

@@ -1,4 +1,4 @@
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
 import { switchEndpoint } from "../switch-endpoint.ts";
 
 /** Begins a mapping, or goes on with it. */

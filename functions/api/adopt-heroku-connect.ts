@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { flag } from "../../lib/http/input.ts";
 import { adoptHerokuConnect as adopt, adoption } from "../../lib/settings/adopt-heroku-connect.ts";
-import { auditLog, theirSchemas } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { auditLog, theirSchemas } from "../services/composition.ts";
 
 /** Adopts the schema that Heroku Connect has been writing; `?dry_run=true` only looks. */
 export const adoptHerokuConnect = endpoint({

@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { beginSignIn } from "../../lib/settings/connect-salesforce.ts";
 import { authorizeBody } from "../../lib/settings/connection-input.ts";
-import { connections, hostGuard } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { connections, hostGuard } from "../services/composition.ts";
 
 /** Begins a sign-in by browser (OAuth 2.0 web-server flow with PKCE). */
 export const authorizeSalesforce = endpoint({

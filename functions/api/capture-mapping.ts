@@ -4,8 +4,8 @@ import { endpoint } from "../../lib/http/endpoint.ts";
 import { flag } from "../../lib/http/input.ts";
 import { captureAgain, captureView, UNCAPTURED } from "../../lib/settings/change-rows.ts";
 import { body, word } from "../../lib/settings/shapes.ts";
-import { auditLog, mappings, queue, rowDesks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { auditLog, mappings, queue, rowDesks } from "../services/composition.ts";
 
 /** Puts the triggers back on a mapped table; `?dry_run=true` only tells rows and calls. */
 export const captureMapping = endpoint({

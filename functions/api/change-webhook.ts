@@ -4,8 +4,8 @@ import { webhook, webhookAsJson } from "../../lib/webhooks/as-json.ts";
 import { butNotOwn } from "../../lib/webhooks/own-address.ts";
 import { changeWebhook as change, findWebhook } from "../../lib/webhooks/settings.ts";
 import { webhookChange } from "../../lib/webhooks/wish.ts";
-import { urlGuard, webhooks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { urlGuard, webhooks } from "../services/composition.ts";
 
 /** Changes URL, events, description or whether it is active; the secret stays. */
 const changeWebhook = endpoint({

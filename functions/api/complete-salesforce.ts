@@ -5,8 +5,8 @@ import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { completeSignIn } from "../../lib/settings/connect-salesforce.ts";
 import { completeBody } from "../../lib/settings/connection-input.ts";
 import { connectedView } from "../../lib/settings/connection-view.ts";
-import { loginServices } from "../login-services.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { loginServices } from "../services/login-services.ts";
 
 /** Ends a sign-in with what the browser brought back. */
 export const completeSalesforce = endpoint({

@@ -5,8 +5,8 @@ import { Tagged } from "../../lib/http/answer.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { newMappingBody, settingsOf } from "../../lib/settings/mapping-input.ts";
 import { mappingView, viewMapping } from "../../lib/settings/mapping-view.ts";
-import { mappingServices } from "../mapping-services.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { mappingServices } from "../services/mapping-services.ts";
 
 /** Ties an object to a table; its table, triggers and first load are made by workers. */
 export const createMapping = endpoint({

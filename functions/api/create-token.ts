@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
 import { createToken as create } from "../../lib/access/create-token.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
-import { SCOPES } from "../../lib/model/token.ts";
+import { SCOPES } from "../../lib/model/workspace/token.ts";
 import { body, line, word } from "../../lib/settings/shapes.ts";
 import { tokenView, viewToken } from "../../lib/settings/token-view.ts";
-import { pepper, tokens } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { pepper, tokens } from "../services/composition.ts";
 
 const DAY_MILLISECONDS = 86_400_000;
 

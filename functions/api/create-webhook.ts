@@ -4,8 +4,8 @@ import { webhookAsJson, webhookWithSecret } from "../../lib/webhooks/as-json.ts"
 import { butNotOwn } from "../../lib/webhooks/own-address.ts";
 import { createWebhook as create } from "../../lib/webhooks/settings.ts";
 import { newWebhook } from "../../lib/webhooks/wish.ts";
-import { urlGuard, vault, webhooks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { urlGuard, vault, webhooks } from "../services/composition.ts";
 
 /** Registers a webhook. The answer is the only place where its secret is ever shown (spec 6.3.4). */
 const createWebhook = endpoint({

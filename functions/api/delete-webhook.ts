@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { findWebhook, deleteWebhook as remove } from "../../lib/webhooks/settings.ts";
-import { webhooks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { webhooks } from "../services/composition.ts";
 
 /** Deletes a webhook; what it is still owed is not tried again. */
 const deleteWebhook = endpoint({

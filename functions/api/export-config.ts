@@ -3,8 +3,8 @@ import { configVersionOf } from "../../lib/config/version.ts";
 import { Tagged } from "../../lib/http/answer.ts";
 import { configDocument } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
-import { mappings } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { mappings } from "../services/composition.ts";
 
 /** All mappings of the workspace as a config document (spec 4, endpoint 7). */
 export const exportConfig = endpoint({

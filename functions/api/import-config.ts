@@ -3,8 +3,8 @@ import { importConfig as importDocument } from "../../lib/config/import-config.t
 import { importResult } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { flag } from "../../lib/http/input.ts";
-import { mappingServices } from "../mapping-services.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { mappingServices } from "../services/mapping-services.ts";
 
 /** Makes the workspace's mappings what a config document says (spec 4, endpoint 8); `?dry_run=true` tells the plan. */
 export const importConfig = endpoint({

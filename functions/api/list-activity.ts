@@ -3,10 +3,10 @@ import { Paged } from "../../lib/http/answer.ts";
 import { activityRow } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { filterText, oneOf, pageOffset, pageSize } from "../../lib/http/input.ts";
-import { STATES } from "../../lib/model/change.ts";
+import { STATES } from "../../lib/model/change/change.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
-import { monitoring } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { monitoring } from "../services/composition.ts";
 
 /** The trigger log of the workspace, most recent first (spec 4, endpoint 3). */
 export const listActivity = endpoint({

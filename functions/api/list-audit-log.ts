@@ -5,8 +5,8 @@ import { Paged, Plain } from "../../lib/http/answer.ts";
 import { auditEntry } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { filterText, oneOf, pageOffset, pageSize } from "../../lib/http/input.ts";
-import { auditLog } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { auditLog } from "../services/composition.ts";
 
 /** The audit log, most recent first, as a page or as a CSV file (spec 4, endpoints 11 and 12). */
 export const listAuditLog = endpoint({

@@ -4,8 +4,8 @@ import { delivery } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { pageOffset, pageSize } from "../../lib/http/input.ts";
 import { findWebhook } from "../../lib/webhooks/settings.ts";
-import { deliveries, webhooks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { deliveries, webhooks } from "../services/composition.ts";
 
 /** The webhook's deliveries of the last thirty days, newest first (spec 4, endpoint 13). */
 const listDeliveries = endpoint({

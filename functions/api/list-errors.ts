@@ -4,8 +4,8 @@ import { errorRow } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { filterText, pageOffset, pageSize } from "../../lib/http/input.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
-import { monitoring } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { monitoring } from "../services/composition.ts";
 
 /** The rows that Salesforce refused, most recent first (spec 4, endpoint 4). */
 export const listErrors = endpoint({

@@ -4,8 +4,8 @@ import { filterText } from "../../lib/http/input.ts";
 import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { failureKind } from "../../lib/settings/row-ports.ts";
-import { rowDesks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { rowDesks } from "../services/composition.ts";
 
 /** Failed changes by kind, the most frequent first. */
 export const listFailures = endpoint({

@@ -6,8 +6,8 @@ import { pageOffset, pageSize } from "../../lib/http/input.ts";
 import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { heldDelete } from "../../lib/settings/row-ports.ts";
-import { mappings, rowDesks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { mappings, rowDesks } from "../services/composition.ts";
 
 /** What the delete breaker asks about. */
 export const listHeldDeletes = endpoint({

@@ -5,8 +5,8 @@ import { filterText, pageOffset, pageSize } from "../../lib/http/input.ts";
 import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { inboundErrorView } from "../../lib/settings/row-ports.ts";
-import { mappings, rowDesks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { mappings, rowDesks } from "../services/composition.ts";
 
 /** Records that could not become rows, most recent first. */
 export const listInboundErrors = endpoint({

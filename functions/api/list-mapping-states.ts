@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { flag } from "../../lib/http/input.ts";
 import { mappingWithState, readStates } from "../../lib/settings/mapping-states.ts";
-import { engineReports, mappings, rowDesks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { engineReports, mappings, rowDesks } from "../services/composition.ts";
 
 /** All mappings with what the engine does with them; `?deleted=true` lists those that can be restored. */
 export const listMappingStates = endpoint({

@@ -3,8 +3,8 @@ import { mappingItem } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { oneOf } from "../../lib/http/input.ts";
 import { toSnakeCase } from "../../lib/model/snake-case.ts";
-import { mappings } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { mappings } from "../services/composition.ts";
 
 /** The active mappings of the workspace; `?include=inactive` lists all (spec 4, endpoint 1). */
 export const listMappings = endpoint({

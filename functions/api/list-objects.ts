@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import { type ListedObject, listedObject } from "../../lib/config/org-ports.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
-import { catalog } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { catalog } from "../services/composition.ts";
 
 /** The objects that the connection's user sees; one API call. */
 export const listObjects = endpoint({

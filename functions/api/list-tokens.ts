@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { tokenView, viewToken } from "../../lib/settings/token-view.ts";
-import { tokens } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { tokens } from "../services/composition.ts";
 
 /** The workspace's tokens, newest first; never the tokens themselves. */
 export const listTokens = endpoint({

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { webhook, webhookAsJson } from "../../lib/webhooks/as-json.ts";
-import { webhooks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { webhooks } from "../services/composition.ts";
 
 /** All webhooks of the workspace, oldest first, without their secrets. */
 const listWebhooks = endpoint({

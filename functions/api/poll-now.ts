@@ -2,8 +2,8 @@ import { findMapping } from "../../lib/config/find-mapping.ts";
 import { pollResult } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { pollNow as poll } from "../../lib/monitoring/poll-now.ts";
-import { auditLog, mappings, monitoring, queue } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { auditLog, mappings, monitoring, queue } from "../services/composition.ts";
 
 /** Runs a cycle for one mapping now, beside the schedule (spec 4, endpoint 5). */
 export const pollNow = endpoint({

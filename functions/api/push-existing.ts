@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 import { findMapping } from "../../lib/config/find-mapping.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { pushExisting as push, ROWS_AT_ONCE } from "../../lib/settings/change-rows.ts";
-import { auditLog, mappings, rowDesks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { auditLog, mappings, rowDesks } from "../services/composition.ts";
 
 /** Sends rows that no record stands for. */
 export const pushExisting = endpoint({

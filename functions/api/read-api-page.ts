@@ -3,7 +3,7 @@ import { openEndpoint } from "../../lib/http/endpoint.ts";
 import type { OpenApi } from "../../lib/http/openapi/document.ts";
 import document from "../../lib/http/openapi/openapi.json" with { type: "json" };
 import { pageOf } from "../../lib/http/openapi/page.ts";
-import { onOpenLambda } from "../on-lambda.ts";
+import { onOpenLambda } from "../invocation/on-lambda.ts";
 
 /** Nothing but its own style may be loaded or run. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";

@@ -1,7 +1,7 @@
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { budgetView, readBudget as read } from "../../lib/settings/budget.ts";
-import { engineReports, mappings } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { engineReports, mappings } from "../services/composition.ts";
 
 /** The org's API calls: used, left, and what a day will cost. */
 export const readBudget = endpoint({

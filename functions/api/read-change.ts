@@ -2,8 +2,8 @@ import { endpoint } from "../../lib/http/endpoint.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { changeView, viewChange } from "../../lib/settings/change-story.ts";
-import { rowDesks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { rowDesks } from "../services/composition.ts";
 
 /** One change: what was captured, and what became of it. */
 export const readChange = endpoint({

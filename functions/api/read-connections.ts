@@ -1,6 +1,6 @@
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { connectionsView, viewConnections } from "../../lib/settings/connection-view.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
 
 /** What the workspace is connected to, without any secret. */
 export const readConnections = endpoint({

@@ -3,8 +3,8 @@ import { endpoint } from "../../lib/http/endpoint.ts";
 import { historyAsJson } from "../../lib/webhooks/as-json.ts";
 import { findDelivery } from "../../lib/webhooks/ask-for.ts";
 import { findWebhook } from "../../lib/webhooks/settings.ts";
-import { deliveries, webhooks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { deliveries, webhooks } from "../services/composition.ts";
 
 /** One delivery with every attempt and what the receiver answered (spec 6.4.4). */
 const readDelivery = endpoint({

@@ -1,8 +1,8 @@
 import { readDrift as read } from "../../lib/config/drift.ts";
 import { driftReport } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
-import { baselines, mappings } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { baselines, mappings } from "../services/composition.ts";
 
 /** Compares the live configuration with the most recent baseline (spec 4, endpoint 10). */
 export const readDrift = endpoint({

@@ -3,8 +3,8 @@ import { versionOf } from "../../lib/config/version.ts";
 import { Tagged } from "../../lib/http/answer.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { mappingDetail, readDetail } from "../../lib/settings/mapping-states.ts";
-import { engineReports, mappings, rowDesks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { engineReports, mappings, rowDesks } from "../services/composition.ts";
 
 /** One mapping with what the engine does with it. */
 export const readMapping = endpoint({

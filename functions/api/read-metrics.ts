@@ -2,8 +2,8 @@ import { Plain } from "../../lib/http/answer.ts";
 import { openEndpoint } from "../../lib/http/endpoint.ts";
 import { EXPOSITION_TYPE } from "../../lib/metrics/exposition.ts";
 import { scraper } from "../../lib/metrics/scrape.ts";
-import { counters } from "../composition.ts";
-import { onOpenLambda } from "../on-lambda.ts";
+import { onOpenLambda } from "../invocation/on-lambda.ts";
+import { counters } from "../services/composition.ts";
 
 /** The service's metrics in plain-text exposition format, without a token (spec 4.2). */
 const readMetrics = openEndpoint({

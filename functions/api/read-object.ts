@@ -3,8 +3,8 @@ import { endpoint } from "../../lib/http/endpoint.ts";
 import { flag } from "../../lib/http/input.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import { objectWithFields, readCatalog } from "../../lib/settings/catalog.ts";
-import { catalog } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { catalog } from "../services/composition.ts";
 
 /** One object with its fields, and on request the external ids of its parents. */
 export const readObject = endpoint({

@@ -1,7 +1,7 @@
 import { Plain } from "../../lib/http/answer.ts";
 import { openEndpoint } from "../../lib/http/endpoint.ts";
 import document from "../../lib/http/openapi/openapi.json" with { type: "json" };
-import { onOpenLambda } from "../on-lambda.ts";
+import { onOpenLambda } from "../invocation/on-lambda.ts";
 
 /** The API's description, without a token. */
 const readOpenApi = openEndpoint({

@@ -1,6 +1,6 @@
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { tokenView, viewToken } from "../../lib/settings/token-view.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
 
 /** The token that asks: whose it is and what it may do. */
 export const readOwnToken = endpoint({

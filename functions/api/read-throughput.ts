@@ -4,8 +4,8 @@ import { minutesBack } from "../../lib/http/input.ts";
 import { lastMinutes, MAX_MINUTES } from "../../lib/model/span.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { throughputView, viewThroughput } from "../../lib/settings/throughput.ts";
-import { mappings, rowDesks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { mappings, rowDesks } from "../services/composition.ts";
 
 /** What became of changes and of cycles over the last minutes, by mapping and step. */
 export const readThroughput = endpoint({

@@ -4,8 +4,8 @@ import { minutesBack } from "../../lib/http/input.ts";
 import { lastMinutes, MAX_MINUTES } from "../../lib/model/span.ts";
 import { findWebhook } from "../../lib/webhooks/settings.ts";
 import { successOver, successView } from "../../lib/webhooks/success.ts";
-import { deliveries, webhooks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { deliveries, webhooks } from "../services/composition.ts";
 
 /** What came of a webhook's deliveries over the last minutes. */
 export const readWebhookSuccess = endpoint({

@@ -1,8 +1,8 @@
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { webhook, webhookAsJson } from "../../lib/webhooks/as-json.ts";
 import { findWebhook } from "../../lib/webhooks/settings.ts";
-import { webhooks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { webhooks } from "../services/composition.ts";
 
 /** One webhook, without its secret. */
 const readWebhook = endpoint({

@@ -1,6 +1,6 @@
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { viewWorkspace, workspaceView } from "../../lib/settings/workspace.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
 
 /** The workspace itself: its name, and whether both sides are connected. */
 export const readWorkspace = endpoint({

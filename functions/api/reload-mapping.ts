@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 import { findMapping } from "../../lib/config/find-mapping.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { reload } from "../../lib/settings/change-rows.ts";
-import { auditLog, mappings, queue, rowDesks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { auditLog, mappings, queue, rowDesks } from "../services/composition.ts";
 
 /** Reads every record of a mapping again. */
 export const reloadMapping = endpoint({

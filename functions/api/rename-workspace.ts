@@ -6,8 +6,8 @@ import {
   workspaceChange,
   workspaceView,
 } from "../../lib/settings/workspace.ts";
-import { workspaces } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { workspaces } from "../services/composition.ts";
 
 /** Gives the workspace another name; its id stays. */
 export const renameWorkspace = endpoint({

@@ -1,4 +1,4 @@
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
 import { switchEndpoint } from "../switch-endpoint.ts";
 
 /** Takes a deleted mapping up again, paused. */

@@ -2,8 +2,8 @@ import { retryResult } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { findDelivery, retryDelivery as retry } from "../../lib/webhooks/ask-for.ts";
 import { findWebhook } from "../../lib/webhooks/settings.ts";
-import { deliveries, wakeUps, webhooks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { deliveries, wakeUps, webhooks } from "../services/composition.ts";
 
 /** Queues a new attempt at once, for any delivery, even a successful one (spec 4, endpoint 14). */
 const retryDelivery = endpoint({

@@ -2,8 +2,8 @@ import { endpoint } from "../../lib/http/endpoint.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import { retryFailed } from "../../lib/settings/change-rows.ts";
 import { retriedView } from "../../lib/settings/row-ports.ts";
-import { auditLog, rowDesks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { auditLog, rowDesks } from "../services/composition.ts";
 
 /** Makes one failed change wait again. */
 export const retryRow = endpoint({

@@ -4,8 +4,8 @@ import { filterText } from "../../lib/http/input.ts";
 import { retryFailed } from "../../lib/settings/change-rows.ts";
 import { retriedView } from "../../lib/settings/row-ports.ts";
 import { body } from "../../lib/settings/shapes.ts";
-import { auditLog, rowDesks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { auditLog, rowDesks } from "../services/composition.ts";
 
 /** Makes failed changes wait again, 10,000 a call. */
 export const retryRows = endpoint({

@@ -1,8 +1,8 @@
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { revokeToken as revoke } from "../../lib/settings/revoke-token.ts";
 import { tokenView, viewToken } from "../../lib/settings/token-view.ts";
-import { tokens } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { tokens } from "../services/composition.ts";
 
 /** Ends a token, within seconds everywhere. */
 export const revokeToken = endpoint({

@@ -3,8 +3,8 @@ import { endpoint } from "../../lib/http/endpoint.ts";
 import { webhookAsJson, webhookWithSecret } from "../../lib/webhooks/as-json.ts";
 import { findWebhook, rotateSecret } from "../../lib/webhooks/settings.ts";
 import { overlapSeconds } from "../../lib/webhooks/wish.ts";
-import { vault, webhooks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { vault, webhooks } from "../services/composition.ts";
 
 /** Gives the webhook a new secret, shown here once; the old one signs beside it for `overlap_seconds` (24 hours). */
 const rotateWebhookSecret = endpoint({

@@ -1,8 +1,8 @@
 import { saveBaseline as save } from "../../lib/config/baseline.ts";
 import { baseline } from "../../lib/http/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
-import { baselines, mappings } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { baselines, mappings } from "../services/composition.ts";
 
 /** Pins the current configuration as the baseline against which drift is measured (spec 4, endpoint 9). */
 export const saveBaseline = endpoint({

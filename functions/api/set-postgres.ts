@@ -5,8 +5,8 @@ import { flag } from "../../lib/http/input.ts";
 import { connectPostgres } from "../../lib/settings/connect-postgres.ts";
 import { postgresBody } from "../../lib/settings/connection-input.ts";
 import { checked } from "../../lib/settings/findings.ts";
-import { connections, databases, hostGuard, mappings, queue } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { connections, databases, hostGuard, mappings, queue } from "../services/composition.ts";
 
 /** Connects the workspace to a database after a look into it; `?dry_run=true` only looks. */
 export const setPostgres = endpoint({

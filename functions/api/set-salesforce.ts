@@ -5,8 +5,8 @@ import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { connectByCredentials } from "../../lib/settings/connect-salesforce.ts";
 import { credentialsOf, salesforceBody } from "../../lib/settings/connection-input.ts";
 import { connectedView } from "../../lib/settings/connection-view.ts";
-import { loginServices } from "../login-services.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { loginServices } from "../services/login-services.ts";
 
 /** Connects the workspace to an org by credentials for machines, after a login with them. */
 export const setSalesforce = endpoint({

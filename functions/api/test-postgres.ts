@@ -1,8 +1,8 @@
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { testPostgres as test } from "../../lib/settings/connect-postgres.ts";
 import { checked } from "../../lib/settings/findings.ts";
-import { databases, hostGuard } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { databases, hostGuard } from "../services/composition.ts";
 
 /** Looks at the database as it is connected. */
 export const testPostgres = endpoint({

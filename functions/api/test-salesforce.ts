@@ -1,8 +1,8 @@
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { checked } from "../../lib/settings/findings.ts";
 import { testSalesforce as test } from "../../lib/settings/test-salesforce.ts";
-import { now, usage } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { now, usage } from "../services/composition.ts";
 
 /** Looks at the org as it is connected; one API call. */
 export const testSalesforce = endpoint({

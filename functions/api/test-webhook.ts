@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { oneOf } from "../../lib/http/input.ts";
-import { EVENT_TYPES } from "../../lib/model/event.ts";
+import { EVENT_TYPES } from "../../lib/model/delivery/event.ts";
 import { testWebhook as send } from "../../lib/webhooks/ask-for.ts";
 import { findWebhook } from "../../lib/webhooks/settings.ts";
-import { deliveries, wakeUps, webhooks } from "../composition.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { deliveries, wakeUps, webhooks } from "../services/composition.ts";
 
 /** Sends the webhook an event that never happened, of the type `event` or the first that it receives. */
 const testWebhook = endpoint({

@@ -6,8 +6,8 @@ import { Tagged } from "../../lib/http/answer.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { mappingChangesBody, settingsOf } from "../../lib/settings/mapping-input.ts";
 import { mappingView, viewMapping } from "../../lib/settings/mapping-view.ts";
-import { mappingServices } from "../mapping-services.ts";
-import { onLambda } from "../on-lambda.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { mappingServices } from "../services/mapping-services.ts";
 
 /** Changes what is said of a mapping and nothing else. */
 export const updateMapping = endpoint({

@@ -1,4 +1,4 @@
-import { makeAttempts } from "../make-attempts.ts";
+import { makeAttempts } from "../invocation/run-deliveries.ts";
 
 /** Makes first attempts, and those that somebody asked for. */
 export const handler = makeAttempts("quick");

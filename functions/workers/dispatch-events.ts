@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { dispatch } from "../../lib/webhooks/dispatch.ts";
-import { deliveries, eventRows, now, wakeUps, webhooks } from "../composition.ts";
-import { each, onQueue } from "../on-queue.ts";
+import { each, onQueue } from "../invocation/on-queue.ts";
+import { deliveries, eventRows, now, wakeUps, webhooks } from "../services/composition.ts";
 
 const eventMessage = z.pipe(
   z.object({ workspace_id: z.string(), event_id: z.string() }),

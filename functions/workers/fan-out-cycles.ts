@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
-import { fanOut } from "../../lib/sync/fan-out.ts";
-import { UNBEGUN } from "../../lib/sync/figures.ts";
-import { queue } from "../composition.ts";
-import { clock } from "../cycle-services.ts";
-import { gatherFigures } from "../emit-figures.ts";
-import { each, onQueue } from "../on-queue.ts";
+import { fanOut } from "../../lib/sync/beat/fan-out.ts";
+import { UNBEGUN } from "../../lib/sync/report/figures.ts";
+import { gatherFigures } from "../invocation/emit-figures.ts";
+import { each, onQueue } from "../invocation/on-queue.ts";
+import { queue } from "../services/composition.ts";
+import { clock } from "../services/cycle-services.ts";
 
 const tick = z.object({ workspace_id: z.string(), mapping_id: z.string(), scheduled_at: z.iso.datetime() });
 

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod/mini";
 import { WORKERS } from "../../lib/model/resources.ts";
-import { answerLoad } from "../../lib/sync/answer-load.ts";
-import { clock, cycleServices } from "../cycle-services.ts";
-import { each, onQueue } from "../on-queue.ts";
+import { answerLoad } from "../../lib/sync/load/handle-load-message.ts";
+import { each, onQueue } from "../invocation/on-queue.ts";
+import { clock, cycleServices } from "../services/cycle-services.ts";
 
 const loadMessage = z.object({
   workspace_id: z.string(),

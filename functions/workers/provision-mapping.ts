@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import { WORKERS } from "../../lib/model/resources.ts";
-import { provisionMapping } from "../../lib/sync/provision-mapping.ts";
-import { clock } from "../cycle-services.ts";
-import { each, onQueue } from "../on-queue.ts";
-import { provisioningServices } from "../provisioning-services.ts";
+import { provisionMapping } from "../../lib/sync/schema/provision-mapping.ts";
+import { each, onQueue } from "../invocation/on-queue.ts";
+import { clock } from "../services/cycle-services.ts";
+import { provisioningServices } from "../services/provisioning-services.ts";
 
 const provisioningMessage = z.object({
   workspace_id: z.string(),

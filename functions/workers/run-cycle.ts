@@ -3,12 +3,12 @@ import pLimit from "p-limit";
 import * as z from "zod/mini";
 import { type CycleMessage, type CyclesMessage, cyclesIn, MAPPINGS_PER_MESSAGE } from "../../lib/model/messages.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
-import { answerMessage } from "../../lib/sync/answer-message.ts";
-import { UNBEGUN } from "../../lib/sync/figures.ts";
-import { clock } from "../cycle-services.ts";
-import { gatherFigures } from "../emit-figures.ts";
-import { invocationServices } from "../invocation-services.ts";
-import { each, onQueue } from "../on-queue.ts";
+import { answerMessage } from "../../lib/sync/beat/handle-cycle-message.ts";
+import { UNBEGUN } from "../../lib/sync/report/figures.ts";
+import { gatherFigures } from "../invocation/emit-figures.ts";
+import { invocationServices } from "../invocation/invocation-services.ts";
+import { each, onQueue } from "../invocation/on-queue.ts";
+import { clock } from "../services/cycle-services.ts";
 
 const cyclesMessage = z.object({
   workspace_id: z.string(),

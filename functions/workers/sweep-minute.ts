@@ -1,8 +1,9 @@
 import * as z from "zod/mini";
 import { countDepths } from "../../lib/metrics/count-depths.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
-import { sweep } from "../../lib/sync/sweep.ts";
+import { sweep } from "../../lib/sync/beat/sweep-minute.ts";
 import { resendOverdue } from "../../lib/webhooks/resend-overdue.ts";
+import { onQueue, type Undone } from "../invocation/on-queue.ts";
 import {
   counters,
   eventWakeUps,
@@ -13,10 +14,9 @@ import {
   queue,
   wakeUps,
   workspaces,
-} from "../composition.ts";
-import { clock, log } from "../cycle-services.ts";
-import { onQueue, type Undone } from "../on-queue.ts";
-import { schedules, swept } from "../provisioning-services.ts";
+} from "../services/composition.ts";
+import { clock, log } from "../services/cycle-services.ts";
+import { schedules, swept } from "../services/provisioning-services.ts";
 
 /** What a tick says does not matter: each sweep looks at what is there. */
 const tick = z.unknown();

@@ -1,5 +1,5 @@
 import { Failure } from "../model/failure.ts";
-import { allows, type Scope } from "../model/token.ts";
+import { allows, type Scope } from "../model/workspace/token.ts";
 import type { Pepper, SealedWorkspace, TokenRecord, Tokens, Workspaces } from "./ports.ts";
 import { isWellFormed, tokenHash } from "./token.ts";
 

@@ -1,6 +1,6 @@
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
-import type { PostgresConnection, SalesforceConnection, Workspace } from "../model/workspace.ts";
+import type { PostgresConnection, SalesforceConnection, Workspace } from "../model/workspace/workspace.ts";
 import { createToken, emailAddress } from "./create-token.ts";
 import type { Pepper, Tokens, Workspaces } from "./ports.ts";
 

@@ -1,7 +1,7 @@
-import type { AuditEntry } from "../model/audit.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
-import { SCOPES, type Scope } from "../model/token.ts";
+import type { AuditEntry } from "../model/workspace/audit.ts";
+import { SCOPES, type Scope } from "../model/workspace/token.ts";
 import type { Pepper, TokenRecord, Tokens } from "./ports.ts";
 import { mintToken, tokenHash } from "./token.ts";
 

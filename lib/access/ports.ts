@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
-import type { AuditEntry } from "../model/audit.ts";
-import type { Scope } from "../model/token.ts";
-import type { Workspace } from "../model/workspace.ts";
+import type { AuditEntry } from "../model/workspace/audit.ts";
+import type { Scope } from "../model/workspace/token.ts";
+import type { Workspace } from "../model/workspace/workspace.ts";
 
 /** An API token as it is kept: everything but the token. */
 export interface TokenRecord {

@@ -1,6 +1,6 @@
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
-import type { PostgresConnection } from "../model/workspace.ts";
+import type { PostgresConnection } from "../model/workspace/workspace.ts";
 
 /** A workspace that is to go, or is on its way: what is left of it can still be found by its id. */
 export interface LeavingWorkspace {

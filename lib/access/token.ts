@@ -1,7 +1,7 @@
 import { createHmac, type KeyObject, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { base62 } from "../model/id.ts";
-import type { Scope } from "../model/token.ts";
+import type { Scope } from "../model/workspace/token.ts";
 
 /**
  * What an API token looks like: `brg_`, the letter of its widest scope, 43 base-62 digits of 256 random bits, and 6

@@ -1,4 +1,4 @@
-import { AUDIT_ACTIONS, type AuditEntry } from "../model/audit.ts";
+import { AUDIT_ACTIONS, type AuditEntry } from "../model/workspace/audit.ts";
 
 const COLUMNS = ["id", "created_at", "actor", "action", "resource_type", "resource_id", "detail"];
 

@@ -1,5 +1,5 @@
-import type { AuditEntry } from "../model/audit.ts";
 import type { Slice, WrittenPage } from "../model/page.ts";
+import type { AuditEntry } from "../model/workspace/audit.ts";
 
 /** Which entries of a workspace's audit log; null does not filter. */
 export interface AuditFilter {

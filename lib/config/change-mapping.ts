@@ -1,5 +1,5 @@
 import { Failure } from "../model/failure.ts";
-import type { Mapping } from "../model/mapping.ts";
+import type { Mapping } from "../model/mapping/mapping.ts";
 import type { MappingChange, Mappings } from "./ports.ts";
 import { recordChanges } from "./record-changes.ts";
 import { type RollForwardNeeds, rollForward } from "./roll-forward.ts";

@@ -1,4 +1,4 @@
-import { failureOfProvisioning, type Mapping, pushes, type SyncDirection } from "../model/mapping.ts";
+import { failureOfProvisioning, type Mapping, pushes, type SyncDirection } from "../model/mapping/mapping.ts";
 import type { Entry } from "./document.ts";
 import { nextVersion } from "./version.ts";
 

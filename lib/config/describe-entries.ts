@@ -1,6 +1,6 @@
 import type { SealedWorkspace } from "../access/ports.ts";
-import { parentsOf } from "../model/describe.ts";
-import type { Mapping } from "../model/mapping.ts";
+import { parentsOf } from "../model/mapping/describe.ts";
+import type { Mapping } from "../model/mapping/mapping.ts";
 import type { Entry } from "./document.ts";
 import type { Org, OrgObject } from "./org-ports.ts";
 import { mappingOf, needsDescribe } from "./plan-import.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { detailPath } from "../model/detail-path.ts";
 import type { FailureDetail } from "../model/failure.ts";
+import { detailPath } from "../model/mapping/detail-path.ts";
 import {
   CAPTURE_MODES,
   type CaptureMode,
@@ -8,7 +8,7 @@ import {
   type ConflictPolicy,
   SYNC_DIRECTIONS,
   type SyncDirection,
-} from "../model/mapping.ts";
+} from "../model/mapping/mapping.ts";
 import { apiNameProblem, fieldNameProblem, tableNameProblem } from "./identifiers.ts";
 
 /** The format's version (spec section 9). */

@@ -1,5 +1,5 @@
 import { Failure } from "../model/failure.ts";
-import type { Mapping } from "../model/mapping.ts";
+import type { Mapping } from "../model/mapping/mapping.ts";
 import { changedSettings } from "./changed-mapping.ts";
 import type { Baseline, Baselines, Mappings } from "./ports.ts";
 

@@ -1,4 +1,4 @@
-import type { Mapping } from "../model/mapping.ts";
+import type { Mapping } from "../model/mapping/mapping.ts";
 import { accessOf, sortedKeys } from "./changed-mapping.ts";
 import { DOCUMENT_VERSION } from "./document.ts";
 

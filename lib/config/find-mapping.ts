@@ -1,5 +1,5 @@
 import { Failure } from "../model/failure.ts";
-import type { Mapping } from "../model/mapping.ts";
+import type { Mapping } from "../model/mapping/mapping.ts";
 import type { Mappings } from "./ports.ts";
 
 /** The mapping that a path names; refuses with MAPPING_NOT_FOUND what this workspace does not have. */

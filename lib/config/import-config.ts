@@ -1,7 +1,7 @@
 import type { SealedWorkspace } from "../access/ports.ts";
 import { Failure, type FailureDetail } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
-import type { Mapping } from "../model/mapping.ts";
+import type { Mapping } from "../model/mapping/mapping.ts";
 import { changedSettings } from "./changed-mapping.ts";
 import { describeEntries } from "./describe-entries.ts";
 import { type Entry, parseDocument } from "./document.ts";

@@ -1,7 +1,7 @@
 import { Failure, type FailureDetail } from "../model/failure.ts";
-import { parseFilter, renderFilter } from "../model/filter.ts";
 import { newId } from "../model/id.ts";
-import type { Mapping } from "../model/mapping.ts";
+import { parseFilter, renderFilter } from "../model/mapping/filter.ts";
+import type { Mapping } from "../model/mapping/mapping.ts";
 import { changedMapping, contradictsItself, newMapping } from "./changed-mapping.ts";
 import type { Entry } from "./document.ts";
 import type { OrgObject } from "./org-ports.ts";

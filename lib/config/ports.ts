@@ -1,6 +1,6 @@
-import type { AuditEntry } from "../model/audit.ts";
-import type { Event } from "../model/event.ts";
-import type { Mapping, Provisioning } from "../model/mapping.ts";
+import type { Event } from "../model/delivery/event.ts";
+import type { Mapping, Provisioning } from "../model/mapping/mapping.ts";
+import type { AuditEntry } from "../model/workspace/audit.ts";
 
 /** The mappings of one workspace as they stood at one moment. */
 export interface Listing {

@@ -1,7 +1,7 @@
-import type { AuditAction, AuditEntry } from "../model/audit.ts";
-import { type Event, type EventDetails, eventOf } from "../model/event.ts";
+import { type Event, type EventDetails, eventOf } from "../model/delivery/event.ts";
 import { newId } from "../model/id.ts";
-import type { Mapping } from "../model/mapping.ts";
+import type { Mapping } from "../model/mapping/mapping.ts";
+import type { AuditAction, AuditEntry } from "../model/workspace/audit.ts";
 import { changedSettings } from "./changed-mapping.ts";
 import type { MappingChange, RecordedChanges } from "./ports.ts";
 

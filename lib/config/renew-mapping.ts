@@ -1,4 +1,4 @@
-import type { Mapping } from "../model/mapping.ts";
+import type { Mapping } from "../model/mapping/mapping.ts";
 import { type ChangeNeeds, changeMapping } from "./change-mapping.ts";
 import { nextVersion } from "./version.ts";
 

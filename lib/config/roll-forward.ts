@@ -1,5 +1,5 @@
 import type { Counters } from "../metrics/ports.ts";
-import type { Event } from "../model/event.ts";
+import type { Event } from "../model/delivery/event.ts";
 import { newId } from "../model/id.ts";
 import type { ProvisioningMessage, Queue } from "../model/messages.ts";
 import { CHANGES_AT_ONCE, type ImportPlan, type ImportPlans, type MappingChange } from "./ports.ts";

@@ -1,6 +1,6 @@
 import type { SealedWorkspace } from "../access/ports.ts";
 import { Failure, type FailureDetail } from "../model/failure.ts";
-import type { CaptureMode, ConflictPolicy, Mapping, SyncDirection } from "../model/mapping.ts";
+import type { CaptureMode, ConflictPolicy, Mapping, SyncDirection } from "../model/mapping/mapping.ts";
 import { type ChangeNeeds, changeMapping } from "./change-mapping.ts";
 import { describeEntries } from "./describe-entries.ts";
 import type { Entry } from "./document.ts";

@@ -1,7 +1,7 @@
-import { whyUnmappable } from "../model/describe.ts";
+import { parentFieldName, parentOf, parentPathOf } from "../model/change/parent-key.ts";
 import type { FailureDetail } from "../model/failure.ts";
-import type { Mapping } from "../model/mapping.ts";
-import { parentFieldName, parentOf, parentPathOf } from "../model/parent-key.ts";
+import { whyUnmappable } from "../model/mapping/describe.ts";
+import type { Mapping } from "../model/mapping/mapping.ts";
 import type { Entry } from "./document.ts";
 import type { OrgField, OrgObject } from "./org-ports.ts";
 

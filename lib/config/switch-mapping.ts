@@ -1,5 +1,5 @@
 import { Failure } from "../model/failure.ts";
-import type { Mapping } from "../model/mapping.ts";
+import type { Mapping } from "../model/mapping/mapping.ts";
 import { type ChangeNeeds, changeMapping } from "./change-mapping.ts";
 import { nextVersion, requireVersion, versionOf } from "./version.ts";
 

@@ -1,5 +1,5 @@
 import { Failure } from "../model/failure.ts";
-import type { Mapping } from "../model/mapping.ts";
+import type { Mapping } from "../model/mapping/mapping.ts";
 
 /** The entity tag of a mapping's settings (RFC 9110, 8.8.3): another one after every change of them. */
 export const versionOf = ({ configVersion }: Mapping): string => `"${configVersion}"`;

@@ -1,6 +1,6 @@
 import type { Usage } from "../model/budget.ts";
 import type { FailureReason } from "../model/engine.ts";
-import type { SalesforceConnection } from "../model/workspace.ts";
+import type { SalesforceConnection } from "../model/workspace/workspace.ts";
 
 /** How the cycles of one mapping have been ending, and its loads. */
 export interface EngineReport {

@@ -1,7 +1,7 @@
 import type { SealedWorkspace } from "../access/ports.ts";
 import type { Mappings } from "../config/ports.ts";
 import type { Counters } from "../metrics/ports.ts";
-import type { PostgresConnection } from "../model/workspace.ts";
+import type { PostgresConnection } from "../model/workspace/workspace.ts";
 import { type DatabaseState, DatabaseUnavailable, type Monitoring } from "../monitoring/ports.ts";
 import { type DatabaseCheck, databaseHealth, orgHealth, syncStatus } from "./judge.ts";
 import type { EngineReports, OrgReach } from "./ports.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { ACTIONS, STATES } from "../model/change.ts";
-import { EVENT_TYPES } from "../model/event.ts";
-import { SYNC_DIRECTIONS } from "../model/mapping.ts";
+import { ACTIONS, STATES } from "../model/change/change.ts";
+import { EVENT_TYPES } from "../model/delivery/event.ts";
+import { SYNC_DIRECTIONS } from "../model/mapping/mapping.ts";
 
 /** The resources of the contract (spec section 2) as schemas: they describe the fifteen endpoints and are kept by tests. */
 

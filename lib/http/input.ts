@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { detailPath } from "../model/detail-path.ts";
 import { Failure, type FailureDetail } from "../model/failure.ts";
+import { detailPath } from "../model/mapping/detail-path.ts";
 import type { GatewayEvent } from "./request.ts";
 
 /** A page's size: clamped to `maximum`, refused when it is no whole number of at least 1 (design section 6). */

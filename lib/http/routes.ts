@@ -1,5 +1,5 @@
 import type { Access } from "../model/resources.ts";
-import type { Scope } from "../model/token.ts";
+import type { Scope } from "../model/workspace/token.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

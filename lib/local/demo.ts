@@ -56,7 +56,7 @@ export function knownDemo(before: InstanceFile | null): Demo | null {
 
 /** A workspace that no instance.json knows may have the demo's tables, and nobody its token: a second one would get nowhere. */
 async function refuseLostFile({ dataDir }: Needs): Promise<void> {
-  const { mappings, workspaces } = await import("../../functions/composition.ts");
+  const { mappings, workspaces } = await import("../../functions/services/composition.ts");
   for (const { id } of await workspaces().list()) {
     const { mappings: all } = await mappings().list(id);
     if (all.length === 0) continue; // cut off before it was told of, it has no tables yet
@@ -84,7 +84,7 @@ function placeOf(url: string): string {
 }
 
 async function createDemo({ postgres, org }: Needs): Promise<Demo> {
-  const { now, pepper, tokens, workspaces } = await import("../../functions/composition.ts");
+  const { now, pepper, tokens, workspaces } = await import("../../functions/services/composition.ts");
   const { createWorkspace } = await import("../access/bootstrap.ts");
   const { workspace, token } = await createWorkspace(
     { workspaces: workspaces(), tokens: tokens(), pepper: pepper() },
@@ -119,7 +119,7 @@ async function createDemo({ postgres, org }: Needs): Promise<Demo> {
  * new version has a new one.
  */
 async function makeAgain(needs: Needs, demo: Demo): Promise<void> {
-  const { mappings } = await import("../../functions/composition.ts");
+  const { mappings } = await import("../../functions/services/composition.ts");
   const { mappings: all } = await mappings().list(demo.workspaceId);
   for (const { id } of all) {
     await api(needs, demo, "POST", `/mappings/${id}/deactivate`);
@@ -129,7 +129,7 @@ async function makeAgain(needs: Needs, demo: Demo): Promise<void> {
 
 /** Waits until both tables take rows; says why when one can't. */
 async function tablesAreReady({ postgres }: Needs, { workspaceId }: Demo): Promise<void> {
-  const { mappings } = await import("../../functions/composition.ts");
+  const { mappings } = await import("../../functions/services/composition.ts");
   const deadline = Date.now() + PATIENCE_MILLISECONDS;
   for (;;) {
     const { mappings: all } = await mappings().list(workspaceId);

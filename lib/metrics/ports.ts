@@ -1,4 +1,4 @@
-import type { Mapping } from "../model/mapping.ts";
+import type { Mapping } from "../model/mapping/mapping.ts";
 import type { MappingTotals } from "../model/totals.ts";
 
 /** A workspace's rows in state NEW, as the last cycle or the minute sweep has counted them. */

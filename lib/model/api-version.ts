@@ -1,4 +1,4 @@
-import type { SalesforceConnection } from "./workspace.ts";
+import type { SalesforceConnection } from "./workspace/workspace.ts";
 
 /** The newest API version that this service was proven with. */
 const NEWEST = 68;

@@ -1,4 +1,4 @@
-import type { RefusalKind } from "./refusal.ts";
+import type { RefusalKind } from "./change/refusal.ts";
 
 /** How one mapping's cycles have been ending, and its loads beside them. */
 export interface EngineState {

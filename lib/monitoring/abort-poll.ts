@@ -1,7 +1,7 @@
 import type { SealedWorkspace } from "../access/ports.ts";
 import type { AuditTrail } from "../audit/ports.ts";
 import { newId } from "../model/id.ts";
-import type { Mapping } from "../model/mapping.ts";
+import type { Mapping } from "../model/mapping/mapping.ts";
 import type { Monitoring } from "./ports.ts";
 import { withDatabase } from "./with-database.ts";
 

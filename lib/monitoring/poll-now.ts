@@ -1,7 +1,7 @@
 import type { SealedWorkspace } from "../access/ports.ts";
 import type { AuditTrail } from "../audit/ports.ts";
 import { newId } from "../model/id.ts";
-import { failureOfProvisioning, type Mapping } from "../model/mapping.ts";
+import { failureOfProvisioning, type Mapping } from "../model/mapping/mapping.ts";
 import type { CyclesMessage, Queue } from "../model/messages.ts";
 import { DatabaseUnavailable, type Monitoring } from "./ports.ts";
 

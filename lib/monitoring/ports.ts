@@ -1,6 +1,6 @@
-import type { State } from "../model/change.ts";
+import type { State } from "../model/change/change.ts";
 import type { Slice, WrittenPage } from "../model/page.ts";
-import type { PostgresConnection } from "../model/workspace.ts";
+import type { PostgresConnection } from "../model/workspace/workspace.ts";
 
 /** What the monitoring endpoints ask of a customer's database. */
 export interface Monitoring {

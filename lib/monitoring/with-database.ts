@@ -1,6 +1,6 @@
 import type { SealedWorkspace } from "../access/ports.ts";
 import { Failure } from "../model/failure.ts";
-import type { PostgresConnection } from "../model/workspace.ts";
+import type { PostgresConnection } from "../model/workspace/workspace.ts";
 import { DatabaseUnavailable } from "./ports.ts";
 
 /**

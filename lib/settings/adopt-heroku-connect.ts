@@ -3,7 +3,7 @@ import type { SealedWorkspace } from "../access/ports.ts";
 import type { AuditTrail } from "../audit/ports.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
-import type { PostgresConnection } from "../model/workspace.ts";
+import type { PostgresConnection } from "../model/workspace/workspace.ts";
 import { type Finding, finding, judged } from "./findings.ts";
 import { NoConnection, type TheirSchema, type TheirSchemas } from "./ports.ts";
 

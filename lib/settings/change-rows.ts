@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
 import type { SealedWorkspace } from "../access/ports.ts";
 import type { AuditTrail } from "../audit/ports.ts";
-import type { AuditAction } from "../model/audit.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
-import { type Mapping, pulls, pushes } from "../model/mapping.ts";
+import { type Mapping, pulls, pushes } from "../model/mapping/mapping.ts";
 import type { LoadMessage, ProvisioningMessage, Queue } from "../model/messages.ts";
+import type { AuditAction } from "../model/workspace/audit.ts";
 import { withDatabase } from "../monitoring/with-database.ts";
 import { callsToRead, callsToSend } from "./forecast.ts";
 import type { FailedChanges, Retried, RowDesks } from "./row-ports.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { ROW_REFUSES } from "../model/row-refuses.ts";
+import { ROW_REFUSES } from "../model/change/row-refuses.ts";
 import { toSnakeCase } from "../model/snake-case.ts";
 import { type CapturedChange, capturedChange } from "./row-ports.ts";
 

@@ -3,7 +3,7 @@ import type { Mappings } from "../config/ports.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import type { ProvisioningMessage, Queue } from "../model/messages.ts";
-import type { PostgresConnection } from "../model/workspace.ts";
+import type { PostgresConnection } from "../model/workspace/workspace.ts";
 import type { UrlGuard } from "../webhooks/ports.ts";
 import { type Checked, type Finding, judged, together } from "./findings.ts";
 import { DAMAGES, describeEncryption, judgeDatabase } from "./judge-database.ts";

@@ -1,7 +1,7 @@
 import { createPrivateKey } from "node:crypto";
 import * as z from "zod/mini";
 import { tableNameProblem } from "../config/identifiers.ts";
-import type { SalesforceCredentials } from "../model/workspace.ts";
+import type { SalesforceCredentials } from "../model/workspace/workspace.ts";
 import { body } from "./shapes.ts";
 
 const text = (longest: number) =>

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { type CamelCased, toSnakeCase } from "../model/snake-case.ts";
-import type { Workspace } from "../model/workspace.ts";
+import type { Workspace } from "../model/workspace/workspace.ts";
 import { placeOf } from "./connect-postgres.ts";
 
 /** What a workspace is connected to; secrets are never shown. */

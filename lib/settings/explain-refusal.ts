@@ -1,4 +1,4 @@
-import type { RequestRefusal } from "../model/refusal.ts";
+import type { RequestRefusal } from "../model/change/refusal.ts";
 
 /** What an operator does about a refusal of the token endpoint: by code, and by words where one code means many things. */
 const REMEDIES: readonly (readonly [code: string, words: RegExp, remedy: string])[] = [

@@ -1,5 +1,5 @@
-import { type Mapping, pulls } from "../model/mapping.ts";
-import { bulkCalls, soapCalls } from "../model/ways.ts";
+import { bulkCalls, soapCalls } from "../model/change/ways.ts";
+import { type Mapping, pulls } from "../model/mapping/mapping.ts";
 
 const DAY_SECONDS = 86_400;
 

@@ -1,4 +1,4 @@
-import { explainCaptureOff } from "../model/capture-off.ts";
+import { explainCaptureOff } from "../model/change/capture-off.ts";
 import { type Finding, judged } from "./findings.ts";
 import type { Damage, DatabaseFacts } from "./ports.ts";
 

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { filterText, MAX_FIELDS } from "../config/document.ts";
 import { apiNameProblem, fieldNameProblem, tableNameProblem } from "../config/identifiers.ts";
 import type { Settings } from "../config/save-mapping.ts";
-import { CAPTURE_MODES, CONFLICT_POLICIES, SYNC_DIRECTIONS } from "../model/mapping.ts";
+import { CAPTURE_MODES, CONFLICT_POLICIES, SYNC_DIRECTIONS } from "../model/mapping/mapping.ts";
 import { body, word } from "./shapes.ts";
 
 const named = (problem: (name: string) => string | null) =>

@@ -4,7 +4,7 @@ import type { Mappings } from "../config/ports.ts";
 import type { EngineReport, EngineReports } from "../health/ports.ts";
 import { isSparing, tellBudget } from "../model/budget.ts";
 import { FAILURE_REASONS } from "../model/engine.ts";
-import { type Mapping, pulls } from "../model/mapping.ts";
+import { type Mapping, pulls } from "../model/mapping/mapping.ts";
 import { DatabaseUnavailable } from "../monitoring/ports.ts";
 import { configuredState, type MappingState, mappingView, viewMapping } from "./mapping-view.ts";
 import type { MappingProgress, RowDesk, RowDesks } from "./row-ports.ts";

@@ -6,7 +6,7 @@ import {
   failureOfProvisioning,
   type Mapping,
   SYNC_DIRECTIONS,
-} from "../model/mapping.ts";
+} from "../model/mapping/mapping.ts";
 import { toSnakeCase } from "../model/snake-case.ts";
 import { idleCallsOf } from "./forecast.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";

@@ -1,6 +1,6 @@
-import type { AuditEntry } from "../model/audit.ts";
-import type { CaptureOff } from "../model/capture-off.ts";
-import type { PostgresConnection, SalesforceConnection } from "../model/workspace.ts";
+import type { CaptureOff } from "../model/change/capture-off.ts";
+import type { AuditEntry } from "../model/workspace/audit.ts";
+import type { PostgresConnection, SalesforceConnection } from "../model/workspace/workspace.ts";
 
 /** What a look into a database found out. */
 export interface DatabaseFacts {

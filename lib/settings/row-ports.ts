@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
-import { ACTIONS, STATES } from "../model/change.ts";
+import { ACTIONS, STATES } from "../model/change/change.ts";
 import type { Page, Slice } from "../model/page.ts";
 import type { CamelCased } from "../model/snake-case.ts";
 import type { Span } from "../model/span.ts";
-import type { PostgresConnection } from "../model/workspace.ts";
+import type { PostgresConnection } from "../model/workspace/workspace.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
 /** What the settings area asks of a customer's database about rows. Rejects with `DatabaseUnavailable`. */

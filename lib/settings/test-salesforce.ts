@@ -1,8 +1,8 @@
 import type { SealedWorkspace } from "../access/ports.ts";
 import { barredFromSoap, JWT_REMEDY } from "../model/api-version.ts";
+import { SalesforceRefusal } from "../model/change/refusal.ts";
 import { Failure } from "../model/failure.ts";
-import { SalesforceRefusal } from "../model/refusal.ts";
-import type { SalesforceConnection } from "../model/workspace.ts";
+import type { SalesforceConnection } from "../model/workspace/workspace.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 import { type Checked, type Finding, judged, together } from "./findings.ts";
 

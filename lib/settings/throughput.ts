@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { Mapping } from "../model/mapping.ts";
+import type { Mapping } from "../model/mapping/mapping.ts";
 import type { Span } from "../model/span.ts";
 import type { Throughput } from "./row-ports.ts";
 import { timestamp } from "./shapes.ts";

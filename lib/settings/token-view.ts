@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { TokenRecord } from "../access/ports.ts";
 import { toSnakeCase } from "../model/snake-case.ts";
-import { SCOPES } from "../model/token.ts";
+import { SCOPES } from "../model/workspace/token.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
 /** A token as the settings area shows it: everything but the token. */

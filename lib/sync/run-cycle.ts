@@ -1,9 +1,9 @@
 import { allowance, type Budget, isPullDue } from "../model/budget.ts";
-import { type Mapping, pulls, pushes } from "../model/mapping.ts";
+import { type Mapping, pulls, pushes } from "../model/mapping/mapping.ts";
 import type { CycleMessage } from "../model/messages.ts";
-import type { Clock } from "./clock.ts";
-import { type Cycle, countOf, newTally, type Shared, type Tally } from "./cycle.ts";
-import { type End, holdLease, LEASE_SECONDS, type StopReason, untilItEnds } from "./hold-lease.ts";
+import { type Probed, probe } from "./beat/probe.ts";
+import type { Clock } from "./cycle/clock.ts";
+import { type Cycle, countOf, newTally, type Shared, type Tally } from "./cycle/cycle.ts";
 import {
   type Begun,
   type CycleStore,
@@ -12,13 +12,13 @@ import {
   type Marks,
   type Salesforce,
   type Totals,
-} from "./ports.ts";
-import { type Probed, probe } from "./probe.ts";
-import { areLateLanesDue, pull } from "./pull.ts";
-import { push } from "./push.ts";
-import { readHeldBack } from "./read-page.ts";
-import { refuseUncaptured } from "./refuse-uncaptured.ts";
-import { settleDoubts } from "./settle-doubts.ts";
+} from "./cycle/ports.ts";
+import { settleDoubts } from "./doubt/resolve-in-doubt.ts";
+import { type End, holdLease, LEASE_SECONDS, type StopReason, untilItEnds } from "./lease/lease-guard.ts";
+import { areLateLanesDue, pull } from "./pull/pull.ts";
+import { readHeldBack } from "./pull/read-page.ts";
+import { refuseUncaptured } from "./pull/refuse-uncaptured.ts";
+import { push } from "./push/push.ts";
 
 export interface CycleNeeds {
   readonly store: CycleStore;

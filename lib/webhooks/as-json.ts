@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import { type Attempt, type Delivery, isSuccess, listedDelivery, reasonOf } from "../model/delivery.ts";
-import { EVENT_TYPES } from "../model/event.ts";
+import { type Attempt, type Delivery, isSuccess, listedDelivery, reasonOf } from "../model/delivery/delivery.ts";
+import { EVENT_TYPES } from "../model/delivery/event.ts";
+import { stillSigning, type Webhook } from "../model/delivery/webhook.ts";
 import { toSnakeCase } from "../model/snake-case.ts";
-import { stillSigning, type Webhook } from "../model/webhook.ts";
 
 /** A webhook as its owner sees it. Its secret is shown once, when it is made. */
 export const webhook = z.object({

@@ -1,8 +1,8 @@
-import { askForAttempt, type Delivery } from "../model/delivery.ts";
-import type { EventDetails, EventType } from "../model/event.ts";
+import { askForAttempt, type Delivery } from "../model/delivery/delivery.ts";
+import type { EventDetails, EventType } from "../model/delivery/event.ts";
+import type { Webhook } from "../model/delivery/webhook.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
-import type { Webhook } from "../model/webhook.ts";
 import { deliveryOf, firstWakeUp, laneOf } from "./dispatch.ts";
 import type { Deliveries, WakeUps } from "./ports.ts";
 import { type Actor, entryOf } from "./settings.ts";

@@ -12,8 +12,8 @@ import {
   stop,
   type WakeUp,
   wakeUpsOf,
-} from "../model/delivery.ts";
-import { isSlow, SLOW_MILLISECONDS, SLOW_SECONDS, stillSigning, type Webhook } from "../model/webhook.ts";
+} from "../model/delivery/delivery.ts";
+import { isSlow, SLOW_MILLISECONDS, SLOW_SECONDS, stillSigning, type Webhook } from "../model/delivery/webhook.ts";
 import type { BookedWakeUp, Deliveries, Lane, Sender, Turns, WakeUps, Webhooks } from "./ports.ts";
 import { signedRequest } from "./sign.ts";
 

@@ -1,6 +1,6 @@
-import { type Delivery, newDelivery } from "../model/delivery.ts";
-import { type Event, envelopeOf } from "../model/event.ts";
-import { isSlow, type Webhook, wants } from "../model/webhook.ts";
+import { type Delivery, newDelivery } from "../model/delivery/delivery.ts";
+import { type Event, envelopeOf } from "../model/delivery/event.ts";
+import { isSlow, type Webhook, wants } from "../model/delivery/webhook.ts";
 import { deliveryIdOf } from "./derived-id.ts";
 import type { BookedWakeUp, Deliveries, EventKey, EventRows, Lane, WakeUps, Webhooks } from "./ports.ts";
 

@@ -1,8 +1,8 @@
-import type { AuditEntry } from "../model/audit.ts";
-import type { Attempt, Delivery, ListedDelivery, Outcome, WakeUp } from "../model/delivery.ts";
-import type { Event } from "../model/event.ts";
+import type { Attempt, Delivery, ListedDelivery, Outcome, WakeUp } from "../model/delivery/delivery.ts";
+import type { Event } from "../model/delivery/event.ts";
+import type { Webhook } from "../model/delivery/webhook.ts";
 import type { Page, Slice, WrittenPage } from "../model/page.ts";
-import type { Webhook } from "../model/webhook.ts";
+import type { AuditEntry } from "../model/workspace/audit.ts";
 
 /** Where events begin. Whoever publishes needs nothing else of this room. */
 export interface Events {

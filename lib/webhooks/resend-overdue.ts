@@ -1,4 +1,4 @@
-import { type Delivery, type WakeUp, wakeUpsOf } from "../model/delivery.ts";
+import { type Delivery, type WakeUp, wakeUpsOf } from "../model/delivery/delivery.ts";
 import type { BookedWakeUp, Events, Overdue, WakeUps } from "./ports.ts";
 
 interface Needs {

@@ -1,9 +1,9 @@
 import type { Vault } from "../access/ports.ts";
-import type { AUDIT_ACTIONS, AuditAction, AuditEntry } from "../model/audit.ts";
-import { EVENT_TYPES, type EventType } from "../model/event.ts";
+import { EVENT_TYPES, type EventType } from "../model/delivery/event.ts";
+import { MAX_REPLACED_SECRETS, MAX_WEBHOOKS, rotate, type Webhook } from "../model/delivery/webhook.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
-import { MAX_REPLACED_SECRETS, MAX_WEBHOOKS, rotate, type Webhook } from "../model/webhook.ts";
+import type { AUDIT_ACTIONS, AuditAction, AuditEntry } from "../model/workspace/audit.ts";
 import type { UrlGuard, WebhookSettings, Webhooks } from "./ports.ts";
 import { newSecret } from "./sign.ts";
 

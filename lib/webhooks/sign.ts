@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
-import type { Attempt, Delivery } from "../model/delivery.ts";
+import type { Attempt, Delivery } from "../model/delivery/delivery.ts";
 import type { SignedRequest } from "./ports.ts";
 
 const PREFIX = "whsec_";

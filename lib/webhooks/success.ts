@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { ListedDelivery } from "../model/delivery.ts";
+import type { ListedDelivery } from "../model/delivery/delivery.ts";
 import { type Span, stepOf } from "../model/span.ts";
 import type { Deliveries } from "./ports.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { EVENT_TYPES } from "../model/event.ts";
-import { MAX_OVERLAP_SECONDS, OVERLAP_SECONDS } from "../model/webhook.ts";
+import { EVENT_TYPES } from "../model/delivery/event.ts";
+import { MAX_OVERLAP_SECONDS, OVERLAP_SECONDS } from "../model/delivery/webhook.ts";
 
 const url = z.string({ error: "must be a URL like https://example.com/hooks" });
 

@@ -5,7 +5,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { openDatabase } from "../../lib/adapters/dynamodb/client.ts";
+import { openDatabase } from "../../lib/adapters/dynamodb/client/client.ts";
 
 const ANSWER = JSON.stringify({ Item: { text: { S: `Ärger 🚣 ${"x".repeat(200_000)}` } } });
 

@@ -1,7 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import { csvOf } from "../../lib/audit/csv.ts";
-import type { AuditEntry } from "../../lib/model/audit.ts";
+import type { AuditEntry } from "../../lib/model/workspace/audit.ts";
 
 const STARTS = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"];
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { handler as importConfig } from "../../functions/api/import-config.ts";
 import { handler as readDrift } from "../../functions/api/read-drift.ts";
 import { handler as saveBaseline } from "../../functions/api/save-baseline.ts";
-import { database, mappings } from "../../functions/composition.ts";
+import { database, mappings } from "../../functions/services/composition.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";

@@ -2,7 +2,14 @@ import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { handler as exportConfig } from "../../functions/api/export-config.ts";
 import { handler as importConfig } from "../../functions/api/import-config.ts";
-import { counters, database, eventWakeUps, importPlans, mappings, queue } from "../../functions/composition.ts";
+import {
+  counters,
+  database,
+  eventWakeUps,
+  importPlans,
+  mappings,
+  queue,
+} from "../../functions/services/composition.ts";
 import type { ImportPlan } from "../../lib/config/ports.ts";
 import { rollForward } from "../../lib/config/roll-forward.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";

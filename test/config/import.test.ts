@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { handler as exportConfig } from "../../functions/api/export-config.ts";
 import { handler as importConfig } from "../../functions/api/import-config.ts";
 import { handler as listMappings } from "../../functions/api/list-mappings.ts";
-import { counters } from "../../functions/composition.ts";
+import { counters } from "../../functions/services/composition.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call, type Request } from "../support/clients/call.ts";

@@ -1,10 +1,10 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { database } from "../../functions/composition.ts";
+import { database } from "../../functions/services/composition.ts";
 import { mintToken } from "../../lib/access/token.ts";
 import { ROUTES, type Route } from "../../lib/http/routes.ts";
 import { TABLES, type TableName } from "../../lib/model/resources.ts";
-import { SCOPES, type Scope } from "../../lib/model/token.ts";
+import { SCOPES, type Scope } from "../../lib/model/workspace/token.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { startReceiver } from "../support/doubles/receiver.ts";
 import { type RunningBridge, startRunningBridge } from "../support/worlds/running-bridge.ts";

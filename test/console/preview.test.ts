@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { addedCallsPerDay } from "../../lib/console/pages/mappings/preview.ts";
-import type { Mapping, SyncDirection } from "../../lib/model/mapping.ts";
+import type { Mapping, SyncDirection } from "../../lib/model/mapping/mapping.ts";
 import { idleCallsPerDay } from "../../lib/settings/forecast.ts";
 import { viewMapping } from "../../lib/settings/mapping-view.ts";
 

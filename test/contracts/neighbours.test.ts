@@ -18,8 +18,8 @@ import {
   turns,
   webhooks,
   workspaces,
-} from "../../functions/composition.ts";
-import { engineMemory } from "../../lib/adapters/dynamodb/engine.ts";
+} from "../../functions/services/composition.ts";
+import { engineMemory } from "../../lib/adapters/dynamodb/engine/engine.ts";
 import type { QueueName, TableName } from "../../lib/model/resources.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
 import {

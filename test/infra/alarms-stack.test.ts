@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
-import { gatherFigures } from "../../functions/emit-figures.ts";
+import { gatherFigures } from "../../functions/invocation/emit-figures.ts";
 import { metricsText } from "../../lib/metrics/scrape.ts";
 import { QUEUES } from "../../lib/model/resources.ts";
 import { type Assembly, type Json, type Resource, synthesizeFixtures } from "./assembly.ts";

@@ -90,7 +90,7 @@ function namedBy(name: string): string[] {
   if (text === undefined) throw new Error(`no bundle of ${name}`);
   const tables = [...text.matchAll(/(?:\.table\(|\(\s*database\d*,\s*)"(\w+)"/g)].map(([, table]) => `table ${table}`);
   const queues = [...text.matchAll(/\bqueue\d*\("(\w+)"\)/g)].map(([, queue]) => `queue ${queue}`);
-  // The queue of a delivery's wake-up is chosen by its number and lane (`sqs/wake-ups.ts`).
+  // The queue of a delivery's wake-up is chosen by its number and lane (`sqs/delivery-queues.ts`).
   const retries = text.includes("RETRY_QUEUES") ? ["deliveries", "retriesShort", "retriesMedium", "retriesLong"] : [];
   return [...new Set([...tables, ...queues, ...retries.map((queue) => `queue ${queue}`)])].sort();
 }

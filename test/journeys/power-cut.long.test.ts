@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { NEXT, STATES } from "../../lib/model/change.ts";
+import { NEXT, STATES } from "../../lib/model/change/change.ts";
 import { RunningInstance } from "../support/processes/instance.ts";
 
 vi.setConfig({ testTimeout: 300_000 });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { bulkError } from "../../lib/model/bulk-error.ts";
+import { bulkError } from "../../lib/model/change/bulk-error.ts";
+import { refusalOf } from "../../lib/model/change/refusal.ts";
+import { errorText } from "../../lib/model/change/row-error.ts";
 import { cutText } from "../../lib/model/cut-text.ts";
-import { refusalOf } from "../../lib/model/refusal.ts";
-import { errorText } from "../../lib/model/row-error.ts";
 
 const bytes = (text: string) => Buffer.byteLength(text);
 

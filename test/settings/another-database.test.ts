@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { handler as setPostgres } from "../../functions/api/set-postgres.ts";
-import { counters, now, pepper, tokens, workspaces } from "../../functions/composition.ts";
+import { counters, now, pepper, tokens, workspaces } from "../../functions/services/composition.ts";
 import { createToken } from "../../lib/access/create-token.ts";
-import { openSession } from "../../lib/adapters/postgres/session.ts";
-import type { Mapping } from "../../lib/model/mapping.ts";
+import { openSession } from "../../lib/adapters/postgres/session/session.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { call } from "../support/clients/call.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { carryOut } from "../support/worlds/carry-out.ts";

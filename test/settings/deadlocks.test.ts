@@ -5,10 +5,10 @@ import { handler as confirmDeletes } from "../../functions/api/confirm-deletes.t
 import { handler as pushExisting } from "../../functions/api/push-existing.ts";
 import { handler as reloadMapping } from "../../functions/api/reload-mapping.ts";
 import { handler as retryRows } from "../../functions/api/retry-rows.ts";
-import { now, pepper, tokens } from "../../functions/composition.ts";
+import { now, pepper, tokens } from "../../functions/services/composition.ts";
 import { createToken } from "../../lib/access/create-token.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
-import type { Mapping } from "../../lib/model/mapping.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { untilSomebodyWaits } from "../adapters/postgres/customer.ts";
 import { call } from "../support/clients/call.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";

@@ -8,7 +8,7 @@ import { handler as importConfig } from "../../functions/api/import-config.ts";
 import { handler as listMappings } from "../../functions/api/list-mappings.ts";
 import { handler as restoreMapping } from "../../functions/api/restore-mapping.ts";
 import { handler as updateMapping } from "../../functions/api/update-mapping.ts";
-import { mappings } from "../../functions/composition.ts";
+import { mappings } from "../../functions/services/composition.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";

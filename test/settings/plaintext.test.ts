@@ -14,7 +14,7 @@ import { handler as setPostgres } from "../../functions/api/set-postgres.ts";
 import { handler as setSalesforce } from "../../functions/api/set-salesforce.ts";
 import { handler as testPostgres } from "../../functions/api/test-postgres.ts";
 import { handler as testWebhook } from "../../functions/api/test-webhook.ts";
-import { workspaces } from "../../functions/composition.ts";
+import { workspaces } from "../../functions/services/composition.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import { QUEUES, type QueueName, TABLES } from "../../lib/model/resources.ts";
 import { call, type Request } from "../support/clients/call.ts";

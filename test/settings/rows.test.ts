@@ -20,10 +20,10 @@ import { handler as restoreMapping } from "../../functions/api/restore-mapping.t
 import { handler as retryRow } from "../../functions/api/retry-row.ts";
 import { handler as retryRows } from "../../functions/api/retry-rows.ts";
 import { handler as testPostgres } from "../../functions/api/test-postgres.ts";
-import { mappings, now, pepper, tokens } from "../../functions/composition.ts";
+import { mappings, now, pepper, tokens } from "../../functions/services/composition.ts";
 import { createToken } from "../../lib/access/create-token.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
-import type { Mapping } from "../../lib/model/mapping.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call, type Request, type Response } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";

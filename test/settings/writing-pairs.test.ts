@@ -10,10 +10,10 @@ import { handler as reloadMapping } from "../../functions/api/reload-mapping.ts"
 import { handler as restoreMapping } from "../../functions/api/restore-mapping.ts";
 import { handler as retryRows } from "../../functions/api/retry-rows.ts";
 import { handler as updateMapping } from "../../functions/api/update-mapping.ts";
-import { now, pepper, tokens } from "../../functions/composition.ts";
+import { now, pepper, tokens } from "../../functions/services/composition.ts";
 import { createToken } from "../../lib/access/create-token.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
-import type { Mapping } from "../../lib/model/mapping.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { call } from "../support/clients/call.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { carryOut } from "../support/worlds/carry-out.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { now, workspaces } from "../../functions/composition.ts";
-import { loginServices } from "../../functions/login-services.ts";
-import type { Mapping } from "../../lib/model/mapping.ts";
+import { now, workspaces } from "../../functions/services/composition.ts";
+import { loginServices } from "../../functions/services/login-services.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { connectByCredentials } from "../../lib/settings/connect-salesforce.ts";
 import { createOrgUser } from "../support/clients/org-user.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { theirSchemas, workspaces } from "../../functions/composition.ts";
-import type { Mapping } from "../../lib/model/mapping.ts";
+import { theirSchemas, workspaces } from "../../functions/services/composition.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { AS_HEROKU_CONNECT, AS_THE_APPLICATION, herokuConnectSchema } from "../support/worlds/heroku-connect.ts";
 import type { Row, SyncWorld } from "../support/worlds/sync-world.ts";

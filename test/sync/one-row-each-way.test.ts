@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Mapping } from "../../lib/model/mapping.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
 import { mapped } from "../support/worlds/worlds.ts";

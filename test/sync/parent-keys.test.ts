@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exportConfig } from "../../lib/config/export-config.ts";
-import type { Mapping } from "../../lib/model/mapping.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Mapping } from "../../lib/model/mapping.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 

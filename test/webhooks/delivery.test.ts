@@ -15,7 +15,7 @@ import {
   reasonOf,
   stop,
   wakeUpsOf,
-} from "../../lib/model/delivery.ts";
+} from "../../lib/model/delivery/delivery.ts";
 
 const START = new Date("2026-03-01T12:00:00.000Z");
 const later = (seconds: number) => new Date(START.getTime() + seconds * 1000);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { deliveries } from "../../functions/composition.ts";
-import { type Delivery, newDelivery } from "../../lib/model/delivery.ts";
+import { deliveries } from "../../functions/services/composition.ts";
+import { type Delivery, newDelivery } from "../../lib/model/delivery/delivery.ts";
 import { newId } from "../../lib/model/id.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { type Receiver, startReceiver } from "../support/doubles/receiver.ts";

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { events } from "../../functions/composition.ts";
+import { events } from "../../functions/services/composition.ts";
 import { createTestClock } from "../../lib/local/clock.ts";
 import { newId } from "../../lib/model/id.ts";
 import { startReceiver } from "../support/doubles/receiver.ts";

@@ -7,8 +7,8 @@ import { handler as listDeliveries } from "../../functions/api/list-deliveries.t
 import { handler as readDelivery } from "../../functions/api/read-delivery.ts";
 import { handler as retryDelivery } from "../../functions/api/retry-delivery.ts";
 import { handler as rotateSecret } from "../../functions/api/rotate-webhook-secret.ts";
-import { database } from "../../functions/composition.ts";
-import { EVENT_TYPES } from "../../lib/model/event.ts";
+import { database } from "../../functions/services/composition.ts";
+import { EVENT_TYPES } from "../../lib/model/delivery/event.ts";
 import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/worlds/webhook-world.ts";
 
 let world: WebhookWorld;

@@ -12,7 +12,7 @@ import { handler as readWebhookSuccess } from "../../functions/api/read-webhook-
 import { handler as retryDelivery } from "../../functions/api/retry-delivery.ts";
 import { handler as rotateSecret } from "../../functions/api/rotate-webhook-secret.ts";
 import { handler as testWebhook } from "../../functions/api/test-webhook.ts";
-import { addressPolicy, database, webhooks } from "../../functions/composition.ts";
+import { addressPolicy, database, webhooks } from "../../functions/services/composition.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import { judgeUrl } from "../../lib/model/address.ts";
 import { TABLES, type TableName } from "../../lib/model/resources.ts";

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { Webhook as Verifier } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
-import { begin, newDelivery } from "../../lib/model/delivery.ts";
+import { begin, newDelivery } from "../../lib/model/delivery/delivery.ts";
 import { newSecret, signedRequest } from "../../lib/webhooks/sign.ts";
 
 const body = JSON.stringify({ id: "evt_1", event: "record.failed", data: { error: 'Ärger, "quoted", 🚫 and\nlines' } });

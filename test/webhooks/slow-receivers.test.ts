@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { SLOW_ATTEMPTS } from "../../lib/model/webhook.ts";
+import { SLOW_ATTEMPTS } from "../../lib/model/delivery/webhook.ts";
 import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/worlds/webhook-world.ts";
 
 let world: WebhookWorld;

@@ -1,12 +1,12 @@
-import type { AuditEntry } from "../../model/audit.ts";
-import type { Event } from "../../model/event.ts";
+import type { Event } from "../../model/delivery/event.ts";
+import type { AuditEntry } from "../../model/workspace/audit.ts";
 import { retry } from "../retry.ts";
-import { type Counted, oldestKept, readCounters } from "./audit-bounds.ts";
-import { expiryOf, writeEntry } from "./audit-item.ts";
-import { COUNTER, partitionsOf } from "./audit-keys.ts";
-import type { Database } from "./client.ts";
-import { putEvent } from "./event-item.ts";
-import { ConditionFailed, jitteredPause, transact, type Write } from "./transact.ts";
+import { type Counted, oldestKept, readCounters } from "./audit/audit-bounds.ts";
+import { expiryOf, writeEntry } from "./audit/audit-item.ts";
+import { COUNTER, partitionsOf } from "./audit/audit-keys.ts";
+import type { Database } from "./client/client.ts";
+import { ConditionFailed, jitteredPause, transact, type Write } from "./client/transact.ts";
+import { putEvent } from "./delivery/event-item.ts";
 
 /** A change of the service's own state: what is written, who did it, whom to tell. All of it happens, or nothing. */
 export interface Change {

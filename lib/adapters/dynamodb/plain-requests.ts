@@ -1,5 +1,5 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { ASKING } from "../asking.ts";
+import { ASKING } from "../../network/sdk-timeouts.ts";
 
 /** Sends an operation's input and gives its answer as DynamoDB wrote it, or as `bySdk` does. */
 export type PlainRequest = <Answer>(operation: string, input: object, bySdk: () => Promise<Answer>) => Promise<Answer>;

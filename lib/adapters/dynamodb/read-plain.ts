@@ -1,5 +1,5 @@
 import type { AttributeValue, GetItemCommandInput, QueryCommandInput } from "@aws-sdk/client-dynamodb";
-import type { Database } from "./client.ts";
+import type { Database } from "./client/client.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
-import { ChangedMeanwhile, type Lease, LeaseLost, type Renewal } from "../../sync/ports.ts";
-import { renewal, type Workbench } from "./fence.ts";
-import { nameInHand } from "./in-hand.ts";
-import { numberArray } from "./sql.ts";
+import { ChangedMeanwhile, type Lease, LeaseLost, type Renewal } from "../../sync/cycle/ports.ts";
+import { renewal, type Workbench } from "./lease/fence.ts";
+import { nameInHand } from "./log/pending-registry.ts";
+import { numberArray } from "./session/sql.ts";
 
 /** What is taken: all of it, or nothing. */
 export interface Taken {

@@ -1,8 +1,8 @@
-import type { PushOutcome } from "../../sync/ports.ts";
-import type { KnownRow } from "./claim.ts";
-import type { MappedTable } from "./layout.ts";
-import { DONE } from "./settled-changes.ts";
-import { type Metadata, name, numberArray, qualified } from "./sql.ts";
+import type { PushOutcome } from "../../sync/cycle/ports.ts";
+import type { KnownRow } from "./push/claim.ts";
+import { DONE } from "./push/settled-changes.ts";
+import type { MappedTable } from "./session/layout.ts";
+import { type Metadata, name, numberArray, qualified } from "./session/sql.ts";
 
 /** Saves that differ in nothing but their rows. As parameters: ids, rows, their versions, what was done, and when. */
 export interface SavedAlike {

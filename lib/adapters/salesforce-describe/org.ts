@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import type { Org, OrgObject } from "../../config/org-ports.ts";
+import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import { Failure } from "../../model/failure.ts";
-import { SalesforceRefusal } from "../../model/refusal.ts";
 import type { CallUsage } from "../../settings/test-salesforce.ts";
-import type { Sessions } from "../../sync/sessions.ts";
+import type { Sessions } from "../../sync/beat/sessions.ts";
 import { CallMeter } from "../salesforce/call-meter.ts";
 import { type Client, call } from "../salesforce/client.ts";
 import { describeObject, listObjects } from "../salesforce/describe-objects.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { BulkPart } from "../../sync/ports.ts";
+import type { BulkPart } from "../../sync/cycle/ports.ts";
 import { type Client, call } from "./client.ts";
 import { csvLines } from "./csv-lines.ts";
 import { asJson, asStream, READ_MILLISECONDS } from "./exchange.ts";

@@ -1,5 +1,5 @@
-import { SalesforceRefusal } from "../../model/refusal.ts";
-import type { Salesforce } from "../../sync/ports.ts";
+import { SalesforceRefusal } from "../../model/change/refusal.ts";
+import type { Salesforce } from "../../sync/cycle/ports.ts";
 import { lookAtJob, openJob, piecesOf, streamCsv } from "./bulk-jobs.ts";
 import type { Client } from "./client.ts";
 

@@ -1,4 +1,4 @@
-import type { RefusalKind, SalesforceRefusal } from "../../model/refusal.ts";
+import type { RefusalKind, SalesforceRefusal } from "../../model/change/refusal.ts";
 
 /** Where a request is booked in `bridge_sf_api_calls_total{api}`. */
 type ApiLabel = "REST" | "SOAP" | "BULK" | "COMPOSITE";

@@ -1,6 +1,6 @@
-import { SalesforceRefusal } from "../../model/refusal.ts";
-import type { SalesforceConnection } from "../../model/workspace.ts";
-import type { Sessions } from "../../sync/sessions.ts";
+import { SalesforceRefusal } from "../../model/change/refusal.ts";
+import type { SalesforceConnection } from "../../model/workspace/workspace.ts";
+import type { Sessions } from "../../sync/beat/sessions.ts";
 import type { CallMeter } from "./call-meter.ts";
 import { type Answer, exchange, type Request } from "./exchange.ts";
 

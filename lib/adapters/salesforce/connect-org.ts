@@ -1,5 +1,5 @@
-import type { Salesforce } from "../../sync/ports.ts";
-import type { Sessions } from "../../sync/sessions.ts";
+import type { Sessions } from "../../sync/beat/sessions.ts";
+import type { Salesforce } from "../../sync/cycle/ports.ts";
 import { bulkQueries } from "./bulk-queries.ts";
 import { bulkSaves } from "./bulk-saves.ts";
 import { CallMeter } from "./call-meter.ts";

@@ -1,5 +1,5 @@
-import { SalesforceRefusal } from "../../model/refusal.ts";
-import { guardedLookup, refusedLiteral } from "../reach.ts";
+import { SalesforceRefusal } from "../../model/change/refusal.ts";
+import { guardedLookup, refusedLiteral } from "../../network/guarded-dns.ts";
 
 type FetchInit = NonNullable<Parameters<typeof globalThis.fetch>[1]>;
 type Dispatcher = NonNullable<FetchInit["dispatcher"]>;

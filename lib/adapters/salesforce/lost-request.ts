@@ -1,4 +1,4 @@
-import { SalesforceRefusal } from "../../model/refusal.ts";
+import { SalesforceRefusal } from "../../model/change/refusal.ts";
 
 /** What became of a request that got no whole answer; a redirect is a refusal already. */
 export function lost(error: unknown): SalesforceRefusal {

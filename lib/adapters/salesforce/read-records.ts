@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { type RequestRefusal, refusalOf, SalesforceRefusal } from "../../model/refusal.ts";
-import type { DeletedRecords, QueryPage, Salesforce } from "../../sync/ports.ts";
+import { type RequestRefusal, refusalOf, SalesforceRefusal } from "../../model/change/refusal.ts";
+import type { DeletedRecords, QueryPage, Salesforce } from "../../sync/cycle/ports.ts";
 import { type Client, call } from "./client.ts";
 import { describeObject } from "./describe-objects.ts";
 import { asDigits, READ_MILLISECONDS } from "./exchange.ts";

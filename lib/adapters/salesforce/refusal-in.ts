@@ -1,4 +1,4 @@
-import { refusalOf, SalesforceRefusal } from "../../model/refusal.ts";
+import { refusalOf, SalesforceRefusal } from "../../model/change/refusal.ts";
 
 /** The refusal that an answer of 300 or above holds: a JSON array of REST, an object of OAuth, a SOAP fault, or HTML. */
 export function refusalIn(status: number, body: string): SalesforceRefusal {

@@ -1,7 +1,7 @@
 import { createSign } from "node:crypto";
 import * as z from "zod/mini";
-import { SalesforceRefusal } from "../../model/refusal.ts";
-import type { SalesforceConnection, SalesforceCredentials } from "../../model/workspace.ts";
+import { SalesforceRefusal } from "../../model/change/refusal.ts";
+import type { SalesforceConnection, SalesforceCredentials } from "../../model/workspace/workspace.ts";
 import type { Session } from "../../settings/ports.ts";
 import { asJson, exchange, READ_MILLISECONDS } from "./exchange.ts";
 import { understand } from "./understand.ts";

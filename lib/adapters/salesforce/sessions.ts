@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { barredFromSoap, newestCommonVersion } from "../../model/api-version.ts";
-import { SalesforceRefusal } from "../../model/refusal.ts";
-import { formerWriters, type SalesforceConnection } from "../../model/workspace.ts";
-import type { ConnectionStore, KeptConnection, Sessions } from "../../sync/sessions.ts";
+import { SalesforceRefusal } from "../../model/change/refusal.ts";
+import { formerWriters, type SalesforceConnection } from "../../model/workspace/workspace.ts";
+import type { ConnectionStore, KeptConnection, Sessions } from "../../sync/beat/sessions.ts";
 import { orgLogin } from "../salesforce-login/log-in.ts";
 import { requestToken } from "./request-token.ts";
 

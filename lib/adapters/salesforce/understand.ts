@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { SalesforceRefusal } from "../../model/refusal.ts";
+import { SalesforceRefusal } from "../../model/change/refusal.ts";
 
 /**
  * An answer in the shape that it must have. One of another shape is a refusal, as from a proxy or a version of Salesforce

@@ -1,4 +1,4 @@
-import { SalesforceRefusal } from "../../model/refusal.ts";
+import { SalesforceRefusal } from "../../model/change/refusal.ts";
 
 /** A document for people, whatever its answer calls it. */
 const PAGE = /^\uFEFF?\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html)\b/i;

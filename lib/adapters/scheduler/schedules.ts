@@ -6,8 +6,8 @@ import {
 } from "@aws-sdk/client-scheduler";
 import { TICK_SECONDS } from "../../model/beat.ts";
 import type { TickMessage } from "../../model/messages.ts";
-import type { Schedules } from "../../sync/schedules.ts";
-import { ASKING } from "../asking.ts";
+import { ASKING } from "../../network/sdk-timeouts.ts";
+import type { Schedules } from "../../sync/beat/schedules.ts";
 
 /** Where schedules live and what they wake. */
 export interface ScheduleSettings {

@@ -1,6 +1,6 @@
 import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { createCache } from "../../model/cache.ts";
-import { ASKING } from "../asking.ts";
+import { ASKING } from "../../network/sdk-timeouts.ts";
 
 /** A key for AES-256, and itself encrypted by KMS. */
 export interface DataKey {

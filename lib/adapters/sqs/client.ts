@@ -1,6 +1,6 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
 import type { QueueName } from "../../model/resources.ts";
-import { ASKING } from "../asking.ts";
+import { ASKING } from "../../network/sdk-timeouts.ts";
 
 /** SQS and the URLs of the queues in it. */
 export interface Queues {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { StringDecoder } from "node:string_decoder";
-import { RESPONSE_BODY_BYTES } from "../../model/delivery.ts";
+import { RESPONSE_BODY_BYTES } from "../../model/delivery/delivery.ts";
 
 /** Bytes of an answer's body after which it is cut off, whatever is kept of them. */
 const READ_BYTES = 64 * 1024;

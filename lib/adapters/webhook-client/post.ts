@@ -2,7 +2,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import type { LookupFunction } from "node:net";
 import type { AddressPolicy } from "../../model/address.ts";
-import { ATTEMPT_SECONDS } from "../../model/delivery.ts";
+import { ATTEMPT_SECONDS } from "../../model/delivery/delivery.ts";
 import type { Answer, Sender, SignedRequest } from "../../webhooks/ports.ts";
 import { readStart } from "./answer-start.ts";
 import { type Vetted, vet } from "./guard.ts";

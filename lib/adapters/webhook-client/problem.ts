@@ -1,4 +1,4 @@
-import { ATTEMPT_SECONDS } from "../../model/delivery.ts";
+import { ATTEMPT_SECONDS } from "../../model/delivery/delivery.ts";
 import { AddressRefused } from "./guard.ts";
 
 /** What an attempt was waiting for when it ended. */

@@ -47,4 +47,4 @@ connect salesforce), and pause Heroku Connect (heroku connect:pause). Then:
      the changes that wait become ours
   5. waits until every mapping has its table, and says what to check
 Broken off anywhere, the same command goes on from there. What becomes of each
-change, and the way back: lib/adapters/postgres/HEROKU-CONNECT.md`;
+change, and the way back: lib/adapters/postgres/takeover/HEROKU-CONNECT.md`;

@@ -1,7 +1,7 @@
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { setting } from "../../../functions/composition.ts";
-import { openDatabase } from "../../../lib/adapters/dynamodb/client.ts";
+import { setting } from "../../../functions/services/composition.ts";
+import { openDatabase } from "../../../lib/adapters/dynamodb/client/client.ts";
 import { tableVariable } from "../../../lib/model/resources.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 

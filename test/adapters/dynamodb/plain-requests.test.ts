@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { openDatabase } from "../../../lib/adapters/dynamodb/client.ts";
+import { openDatabase } from "../../../lib/adapters/dynamodb/client/client.ts";
 
 /** A request as it came. */
 interface Came {

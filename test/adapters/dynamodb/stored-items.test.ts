@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import type { Database } from "../../../lib/adapters/dynamodb/client.ts";
+import { tokens } from "../../../lib/adapters/dynamodb/access/tokens.ts";
+import type { Database } from "../../../lib/adapters/dynamodb/client/client.ts";
+import { present } from "../../../lib/adapters/dynamodb/client/difference.ts";
 import {
   attemptItem,
   changingAttributes,
   fixedAttributes,
   readAttempt,
   readDelivery,
-} from "../../../lib/adapters/dynamodb/delivery-item.ts";
-import { present } from "../../../lib/adapters/dynamodb/difference.ts";
-import { readMapping, writeMapping } from "../../../lib/adapters/dynamodb/mapping-item.ts";
-import { tokens } from "../../../lib/adapters/dynamodb/tokens.ts";
-import { readWebhook, webhookItem } from "../../../lib/adapters/dynamodb/webhook-item.ts";
+} from "../../../lib/adapters/dynamodb/delivery/delivery-item.ts";
+import { readWebhook, webhookItem } from "../../../lib/adapters/dynamodb/delivery/webhook-item.ts";
+import { readMapping, writeMapping } from "../../../lib/adapters/dynamodb/mappings/mapping-item.ts";
 
 // Written out by hand, as versions before this one have stored them.
 

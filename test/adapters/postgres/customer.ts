@@ -1,10 +1,10 @@
 import { Client } from "pg";
 import { afterAll } from "vitest";
-import { createProvisioner } from "../../../lib/adapters/postgres/provision.ts";
-import { openSession, type Session } from "../../../lib/adapters/postgres/session.ts";
-import { cycleStoreOn } from "../../../lib/adapters/postgres/store.ts";
-import type { Image } from "../../../lib/model/record.ts";
-import type { TableShape } from "../../../lib/model/shape.ts";
+import { cycleStoreOn } from "../../../lib/adapters/postgres/cycle-store.ts";
+import { createProvisioner } from "../../../lib/adapters/postgres/schema/provision.ts";
+import { openSession, type Session } from "../../../lib/adapters/postgres/session/session.ts";
+import type { TableShape } from "../../../lib/model/mapping/shape.ts";
+import type { Image } from "../../../lib/model/record/record.ts";
 import type {
   Begun,
   ClaimedChange,
@@ -13,7 +13,7 @@ import type {
   Page,
   Provisioner,
   PushOutcome,
-} from "../../../lib/sync/ports.ts";
+} from "../../../lib/sync/cycle/ports.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/worlds/postgres.ts";
 import { contactShape, mappingOf } from "../../support/worlds/shapes.ts";
 

@@ -5,7 +5,7 @@ import {
   type CycleStore,
   type Lease,
   LeaseLost,
-} from "../../../lib/sync/ports.ts";
+} from "../../../lib/sync/cycle/ports.ts";
 import { type Customer, createCustomer, created } from "./customer.ts";
 
 /** So many are claimed by reading them. */

@@ -3,7 +3,7 @@ import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { csvLines } from "../../../lib/adapters/salesforce/csv-lines.ts";
-import { type CsvLine, valueIn } from "../../../lib/model/csv-line.ts";
+import { type CsvLine, valueIn } from "../../../lib/model/record/csv-line.ts";
 
 async function linesIn(pieces: readonly string[]): Promise<readonly CsvLine[]> {
   const lines: CsvLine[] = [];

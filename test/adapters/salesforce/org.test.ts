@@ -7,11 +7,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { connectOrg } from "../../../lib/adapters/salesforce/connect-org.ts";
 import { sessionsOf } from "../../../lib/adapters/salesforce/sessions.ts";
 import { type Org, startOrg } from "../../../lib/local/org/start-org.ts";
-import { valueIn } from "../../../lib/model/csv-line.ts";
-import { SalesforceRefusal } from "../../../lib/model/refusal.ts";
-import { type SalesforceConnection, writersOf } from "../../../lib/model/workspace.ts";
-import type { Salesforce } from "../../../lib/sync/ports.ts";
-import type { ConnectionStore, Sessions } from "../../../lib/sync/sessions.ts";
+import { SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
+import { valueIn } from "../../../lib/model/record/csv-line.ts";
+import { type SalesforceConnection, writersOf } from "../../../lib/model/workspace/workspace.ts";
+import type { ConnectionStore, Sessions } from "../../../lib/sync/beat/sessions.ts";
+import type { Salesforce } from "../../../lib/sync/cycle/ports.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "bridge-org-"));
 let org: Org;

@@ -11,11 +11,11 @@ import { orgReach } from "../../../lib/adapters/salesforce-describe/reach.ts";
 import { orgLogin } from "../../../lib/adapters/salesforce-login/log-in.ts";
 import type { Org } from "../../../lib/config/org-ports.ts";
 import type { OrgReach } from "../../../lib/health/ports.ts";
-import { SalesforceRefusal } from "../../../lib/model/refusal.ts";
-import type { SalesforceConnection } from "../../../lib/model/workspace.ts";
+import { SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
+import type { SalesforceConnection } from "../../../lib/model/workspace/workspace.ts";
 import type { OrgLogin } from "../../../lib/settings/ports.ts";
-import type { Salesforce } from "../../../lib/sync/ports.ts";
-import type { KeptConnection, Sessions } from "../../../lib/sync/sessions.ts";
+import type { KeptConnection, Sessions } from "../../../lib/sync/beat/sessions.ts";
+import type { Salesforce } from "../../../lib/sync/cycle/ports.ts";
 
 const SECRET = "00Dxx0000001gPL!secret";
 

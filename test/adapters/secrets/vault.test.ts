@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { vault } from "../../../functions/composition.ts";
+import { vault } from "../../../functions/services/composition.ts";
 import { kmsDataKeys } from "../../../lib/adapters/secrets/data-keys.ts";
 import { envelopeVault } from "../../../lib/adapters/secrets/vault.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";

@@ -363,7 +363,7 @@ describe("what an operator can open", () => {
     vi.stubEnv("OPENED_RANGES", "10.0.0.0/16,169.254.0.0/16");
     vi.resetModules();
 
-    await expect(import("../../../functions/composition.ts")).rejects.toThrow(
+    await expect(import("../../../functions/services/composition.ts")).rejects.toThrow(
       "OPENED_RANGES: 169.254.0.0/16 can't be opened: it is a link-local or metadata address",
     );
     vi.unstubAllEnvs();

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import pg from "pg";
-import { deliveries } from "../../../functions/composition.ts";
-import { writeEntry } from "../../../lib/adapters/dynamodb/audit-item.ts";
-import { COUNTER, partition } from "../../../lib/adapters/dynamodb/audit-keys.ts";
-import type { AuditAction, AuditEntry } from "../../../lib/model/audit.ts";
-import { afterAttempt, begin, newDelivery } from "../../../lib/model/delivery.ts";
+import { deliveries } from "../../../functions/services/composition.ts";
+import { writeEntry } from "../../../lib/adapters/dynamodb/audit/audit-item.ts";
+import { COUNTER, partition } from "../../../lib/adapters/dynamodb/audit/audit-keys.ts";
+import { afterAttempt, begin, newDelivery } from "../../../lib/model/delivery/delivery.ts";
 import { newId } from "../../../lib/model/id.ts";
 import { tableVariable } from "../../../lib/model/resources.ts";
+import type { AuditAction, AuditEntry } from "../../../lib/model/workspace/audit.ts";
 
 /** Of the log's rows one in twenty failed, and the newest two thousand wait, of a table that no cycle works on. */
 export async function fillTriggerLog(databaseUrl: string, rows: number): Promise<void> {

@@ -13,15 +13,14 @@ import {
   vault,
   webhooks,
   workspaces,
-} from "../../../functions/composition.ts";
-import { engineMemory } from "../../../lib/adapters/dynamodb/engine.ts";
-import { pepper } from "../../../lib/adapters/dynamodb/pepper.ts";
-import { tokens } from "../../../lib/adapters/dynamodb/tokens.ts";
-import type { AuditAction, AuditEntry } from "../../../lib/model/audit.ts";
-import { newDelivery } from "../../../lib/model/delivery.ts";
+} from "../../../functions/services/composition.ts";
+import { pepper } from "../../../lib/adapters/dynamodb/access/pepper.ts";
+import { tokens } from "../../../lib/adapters/dynamodb/access/tokens.ts";
+import { engineMemory } from "../../../lib/adapters/dynamodb/engine/engine.ts";
+import { newDelivery } from "../../../lib/model/delivery/delivery.ts";
 import { HEALTHY } from "../../../lib/model/engine.ts";
 import { newId } from "../../../lib/model/id.ts";
-import type { Mapping } from "../../../lib/model/mapping.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type {
   CyclesMessage,
   DeliveryMessage,
@@ -31,6 +30,7 @@ import type {
   TickMessage,
 } from "../../../lib/model/messages.ts";
 import { type QueueName, TABLES, type TableName } from "../../../lib/model/resources.ts";
+import type { AuditAction, AuditEntry } from "../../../lib/model/workspace/audit.ts";
 
 type Item = Readonly<Record<string, unknown>>;
 

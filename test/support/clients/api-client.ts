@@ -1,4 +1,4 @@
-import { now, pepper, tokens } from "../../../functions/composition.ts";
+import { now, pepper, tokens } from "../../../functions/services/composition.ts";
 import { createToken } from "../../../lib/access/create-token.ts";
 import type { RouteName } from "../../../lib/http/routes.ts";
 import { call, type Request, type Response } from "./call.ts";

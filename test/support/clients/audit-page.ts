@@ -1,6 +1,6 @@
-import { auditLog } from "../../../functions/composition.ts";
+import { auditLog } from "../../../functions/services/composition.ts";
 import type { AuditFilter } from "../../../lib/audit/ports.ts";
-import type { AuditEntry, listedEntry } from "../../../lib/model/audit.ts";
+import type { AuditEntry, listedEntry } from "../../../lib/model/workspace/audit.ts";
 
 /** A page of the audit log as entries, with its total. */
 export async function auditPage(

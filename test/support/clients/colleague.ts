@@ -1,4 +1,4 @@
-import type { SalesforceConnection } from "../../../lib/model/workspace.ts";
+import type { SalesforceConnection } from "../../../lib/model/workspace/workspace.ts";
 
 /** A REST call of somebody who works in the org; what is not well rejects. */
 export type Colleague = (method: string, path: string, body?: object) => Promise<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { SalesforceConnection } from "../../../lib/model/workspace.ts";
+import type { SalesforceConnection } from "../../../lib/model/workspace/workspace.ts";
 import { type CommandLine, openCommandLine } from "../processes/command-line.ts";
 import type { RunningBridge } from "../worlds/running-bridge.ts";
 

@@ -1,6 +1,6 @@
-import type { OutgoingRecord, RecordResult } from "../../../lib/model/record.ts";
-import { type RequestRefusal, SalesforceRefusal } from "../../../lib/model/refusal.ts";
-import type { QueryPage, Salesforce } from "../../../lib/sync/ports.ts";
+import { type RequestRefusal, SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
+import type { OutgoingRecord, RecordResult } from "../../../lib/model/record/record.ts";
+import type { QueryPage, Salesforce } from "../../../lib/sync/cycle/ports.ts";
 import type { ModelClock } from "./model-clock.ts";
 
 /** What becomes of one save: answered, lost on its way there or back, or carried out long after we gave it up. */

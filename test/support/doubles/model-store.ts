@@ -1,5 +1,5 @@
-import type { Action, ClaimedChange, State } from "../../../lib/model/change.ts";
-import type { TableShape } from "../../../lib/model/shape.ts";
+import type { Action, ClaimedChange, State } from "../../../lib/model/change/change.ts";
+import type { TableShape } from "../../../lib/model/mapping/shape.ts";
 import {
   type BeginRequest,
   type Begun,
@@ -11,7 +11,7 @@ import {
   LeaseLost,
   type PushOutcome,
   type Recovered,
-} from "../../../lib/sync/ports.ts";
+} from "../../../lib/sync/cycle/ports.ts";
 import type { ModelClock } from "./model-clock.ts";
 
 /** The rules of the statements in `lib/adapters/postgres`; without one of them something must go wrong. */

@@ -1,9 +1,9 @@
-import { migrate } from "../../../lib/adapters/postgres/migrate.ts";
-import { createProvisioner } from "../../../lib/adapters/postgres/provision.ts";
-import { openSession } from "../../../lib/adapters/postgres/session.ts";
-import { guardConnections } from "../../../lib/adapters/reach.ts";
-import type { Mapping } from "../../../lib/model/mapping.ts";
-import type { TableShape } from "../../../lib/model/shape.ts";
+import { migrate } from "../../../lib/adapters/postgres/schema/migrate.ts";
+import { createProvisioner } from "../../../lib/adapters/postgres/schema/provision.ts";
+import { openSession } from "../../../lib/adapters/postgres/session/session.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import type { TableShape } from "../../../lib/model/mapping/shape.ts";
+import { guardConnections } from "../../../lib/network/guarded-dns.ts";
 
 /** What a process of its own is to adopt: a schema of Heroku Connect's, then a table in it. */
 export interface AdoptOrder {

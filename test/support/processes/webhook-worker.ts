@@ -2,7 +2,7 @@ import diagnostics from "node:diagnostics_channel";
 import type { ClientRequest } from "node:http";
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { SQSEvent, SQSRecord } from "aws-lambda";
-import { events, now, overdue, wakeUps } from "../../../functions/composition.ts";
+import { events, now, overdue, wakeUps } from "../../../functions/services/composition.ts";
 import { handler as deliverWebhook } from "../../../functions/workers/deliver-webhook.ts";
 import { handler as dispatchEvents } from "../../../functions/workers/dispatch-events.ts";
 import { handler as retryLong } from "../../../functions/workers/retry-webhook-long.ts";

@@ -1,5 +1,5 @@
 import { afterAll } from "vitest";
-import { guardConnections } from "../../../lib/adapters/reach.ts";
+import { guardConnections } from "../../../lib/network/guarded-dns.ts";
 import { refuseSecrets } from "./secrets.ts";
 
 // Tests of an adapter alone; whoever goes through the composition is judged by its rules.

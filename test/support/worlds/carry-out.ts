@@ -1,12 +1,12 @@
 import pLimit from "p-limit";
 import { importConfig } from "../../../functions/api/import-config.ts";
-import { now, workspaces } from "../../../functions/composition.ts";
-import { provisioningServices } from "../../../functions/provisioning-services.ts";
+import { now, workspaces } from "../../../functions/services/composition.ts";
+import { provisioningServices } from "../../../functions/services/provisioning-services.ts";
 import { importConfig as importDocument } from "../../../lib/config/import-config.ts";
 import type { LoadMessage, ProvisioningMessage } from "../../../lib/model/messages.ts";
-import { answerLoad } from "../../../lib/sync/answer-load.ts";
-import { provisionMapping } from "../../../lib/sync/provision-mapping.ts";
-import type { MessageNeeds } from "../../../lib/sync/service-ports.ts";
+import type { MessageNeeds } from "../../../lib/sync/cycle/service-ports.ts";
+import { answerLoad } from "../../../lib/sync/load/handle-load-message.ts";
+import { provisionMapping } from "../../../lib/sync/schema/provision-mapping.ts";
 import type { BridgeCloud } from "./bridge-cloud.ts";
 
 /** What a mapping is to be, as a config document says it. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type OrgOptions, startOrg } from "../../../lib/local/org/start-org.ts";
-import type { SalesforceConnection } from "../../../lib/model/workspace.ts";
+import type { SalesforceConnection } from "../../../lib/model/workspace/workspace.ts";
 import { keepSecret } from "../run/secrets.ts";
 
 /** A local org and how a workspace is connected to it. End it with `close()`. */

@@ -1,11 +1,11 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { deliveries, events, now } from "../../../functions/composition.ts";
-import { type Delivery, type ListedDelivery, RETRY_DELAYS_SECONDS } from "../../../lib/model/delivery.ts";
+import { deliveries, events, now } from "../../../functions/services/composition.ts";
+import { type Delivery, type ListedDelivery, RETRY_DELAYS_SECONDS } from "../../../lib/model/delivery/delivery.ts";
+import type { Webhook } from "../../../lib/model/delivery/webhook.ts";
 import { newId } from "../../../lib/model/id.ts";
 import { type QueueName, queueVariable } from "../../../lib/model/resources.ts";
-import type { Webhook } from "../../../lib/model/webhook.ts";
 import { type Receiver, startReceiver } from "../doubles/receiver.ts";
 import type { Death, WorkDone, WorkOrder } from "../processes/webhook-worker.ts";
 import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";

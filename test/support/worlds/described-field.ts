@@ -1,4 +1,4 @@
-import type { DescribedField } from "../../../lib/model/describe.ts";
+import type { DescribedField } from "../../../lib/model/mapping/describe.ts";
 
 /** A field as the org describes it: a text of 80 characters that anybody may read, write and filter by, unless told otherwise. */
 export const describedField = (name: string, more: Partial<DescribedField> = {}): DescribedField => ({

@@ -7,7 +7,7 @@ import { type Host, type HostSettings, startHost } from "../../../lib/local/clou
 import { type Cloud, startCloud } from "../../../lib/local/cloud/start-cloud.ts";
 import { refuseSecretsInFolder } from "../run/secrets.ts";
 
-/** The deployed bundles on an embedded cloud, in this process; `functions/composition.ts` reaches the same tables and queues. */
+/** The deployed bundles on an embedded cloud, in this process; `functions/services/composition.ts` reaches the same tables and queues. */
 export interface HostedBridge {
   readonly cloud: Cloud;
   readonly host: Host;

@@ -1,6 +1,6 @@
-import { now, vault, webhooks } from "../../../functions/composition.ts";
+import { now, vault, webhooks } from "../../../functions/services/composition.ts";
+import type { Webhook } from "../../../lib/model/delivery/webhook.ts";
 import { newId } from "../../../lib/model/id.ts";
-import type { Webhook } from "../../../lib/model/webhook.ts";
 import { newSecret } from "../../../lib/webhooks/sign.ts";
 
 /** A webhook for `record.failed` in a workspace of its own, made without the API and its count of requests. */

@@ -1,5 +1,5 @@
-import type { Mapping } from "../../../lib/model/mapping.ts";
-import type { Column, TableShape } from "../../../lib/model/shape.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import type { Column, TableShape } from "../../../lib/model/mapping/shape.ts";
 
 /** A mapped field, a writable text of 80 characters unless it says otherwise. */
 export function column(field: string, more: Partial<Column> = {}): Column {

@@ -1,6 +1,6 @@
 import type { SQSEvent, SQSRecord } from "aws-lambda";
 import { handler as createWebhook } from "../../../functions/api/create-webhook.ts";
-import { events, now, overdue, turns, wakeUps } from "../../../functions/composition.ts";
+import { events, now, overdue, turns, wakeUps } from "../../../functions/services/composition.ts";
 import { handler as deliverWebhook } from "../../../functions/workers/deliver-webhook.ts";
 import { handler as dispatchEvents } from "../../../functions/workers/dispatch-events.ts";
 import { handler as retryLong } from "../../../functions/workers/retry-webhook-long.ts";
@@ -8,7 +8,7 @@ import { handler as retryMedium } from "../../../functions/workers/retry-webhook
 import { handler as retryShort } from "../../../functions/workers/retry-webhook-short.ts";
 import type { RouteName } from "../../../lib/http/routes.ts";
 import type { TestClock } from "../../../lib/local/clock.ts";
-import { EVENT_TYPES, type Event, type EventType } from "../../../lib/model/event.ts";
+import { EVENT_TYPES, type Event, type EventType } from "../../../lib/model/delivery/event.ts";
 import { newId } from "../../../lib/model/id.ts";
 import { type QueueName, queueVariable } from "../../../lib/model/resources.ts";
 import type { Turns } from "../../../lib/webhooks/ports.ts";

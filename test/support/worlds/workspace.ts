@@ -1,8 +1,8 @@
-import { now, pepper, tokens, workspaces } from "../../../functions/composition.ts";
+import { now, pepper, tokens, workspaces } from "../../../functions/services/composition.ts";
 import { createWorkspace } from "../../../lib/access/bootstrap.ts";
 import { createToken } from "../../../lib/access/create-token.ts";
-import type { Scope } from "../../../lib/model/token.ts";
-import type { PostgresConnection, SalesforceConnection } from "../../../lib/model/workspace.ts";
+import type { Scope } from "../../../lib/model/workspace/token.ts";
+import type { PostgresConnection, SalesforceConnection } from "../../../lib/model/workspace/workspace.ts";
 
 /** A workspace as a test has it: its id and a token that administers it. */
 export interface TestWorkspace {

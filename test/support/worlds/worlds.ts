@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import type { Mapping } from "../../../lib/model/mapping.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
 import type { Asked } from "./carry-out.ts";
 import { createSyncWorld, type SyncWorld, type WorldOptions } from "./sync-world.ts";

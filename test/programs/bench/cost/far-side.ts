@@ -2,7 +2,7 @@ import { createServer as createHttpServer, type IncomingMessage, request, type S
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import type { SalesforceConnection } from "../../../../lib/model/workspace.ts";
+import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
 import { startConnectedOrg } from "../../../support/worlds/connected-org.ts";
 
 /**

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
-import { queue } from "../../../../functions/composition.ts";
+import { queue } from "../../../../functions/services/composition.ts";
 import { build } from "../../../../lib/infra/build.ts";
 import { synthesize } from "../../../../lib/infra/synthesize.ts";
 import { createTestClock, type TestClock } from "../../../../lib/local/clock.ts";

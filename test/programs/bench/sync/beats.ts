@@ -1,9 +1,9 @@
 import { Client } from "pg";
-import { mappings } from "../../../../functions/composition.ts";
-import { cycleServices } from "../../../../functions/cycle-services.ts";
+import { mappings } from "../../../../functions/services/composition.ts";
+import { cycleServices } from "../../../../functions/services/cycle-services.ts";
 import { createTestClock } from "../../../../lib/local/clock.ts";
-import type { Mapping } from "../../../../lib/model/mapping.ts";
-import { answerMessage } from "../../../../lib/sync/answer-message.ts";
+import type { Mapping } from "../../../../lib/model/mapping/mapping.ts";
+import { answerMessage } from "../../../../lib/sync/beat/handle-cycle-message.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
 import { carryOut, importMappings } from "../../../support/worlds/carry-out.ts";
 import { createTestWorkspace } from "../../../support/worlds/workspace.ts";

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
-import { guardConnections } from "../../../../lib/adapters/reach.ts";
 import { startPostgres } from "../../../../lib/local/postgres/start-postgres.ts";
+import { guardConnections } from "../../../../lib/network/guarded-dns.ts";
 
 // The org and the database are this machine's own.
 guardConnections(() => null);

@@ -1,10 +1,10 @@
-import { createProvisioner } from "../../../../lib/adapters/postgres/provision.ts";
+import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
 import { connectOrg } from "../../../../lib/adapters/salesforce/connect-org.ts";
-import type { Mapping } from "../../../../lib/model/mapping.ts";
-import type { TableShape } from "../../../../lib/model/shape.ts";
-import type { SalesforceConnection } from "../../../../lib/model/workspace.ts";
-import { describeShape } from "../../../../lib/sync/describe-shape.ts";
-import type { Salesforce } from "../../../../lib/sync/ports.ts";
+import type { Mapping } from "../../../../lib/model/mapping/mapping.ts";
+import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
+import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
+import type { Salesforce } from "../../../../lib/sync/cycle/ports.ts";
+import { describeShape } from "../../../../lib/sync/schema/describe-shape.ts";
 import { mappingOf } from "../../../support/worlds/shapes.ts";
 import { MAPPED_FIELDS } from "./bench-objects.ts";
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openOrg } from "../../../../lib/local/org/run-org.ts";
-import type { SalesforceConnection } from "../../../../lib/model/workspace.ts";
+import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
 import { type Child, spawnOrg } from "../org-process.ts";
 import { definitionOf, type MoreField } from "./bench-objects.ts";
 import { fillObject } from "./fill-org.ts";

@@ -1,6 +1,6 @@
 import { Client } from "pg";
-import { createProvisioner } from "../../../../lib/adapters/postgres/provision.ts";
-import type { TableShape } from "../../../../lib/model/shape.ts";
+import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
+import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { column, contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
 import type { BenchServer } from "./bench-database.ts";
 import { type Figure, median, type Sizes } from "./figure.ts";

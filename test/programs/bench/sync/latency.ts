@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
-import { mappings } from "../../../../functions/composition.ts";
+import { mappings } from "../../../../functions/services/composition.ts";
 import { entryOf } from "../../../support/worlds/carry-out.ts";
 import { startHostedBridge } from "../../../support/worlds/hosted-bridge.ts";
 import { createTestWorkspace } from "../../../support/worlds/workspace.ts";

@@ -4,12 +4,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import jsforce from "jsforce";
 import { Client } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
-import { createCycleStores } from "../../../../lib/adapters/postgres/store.ts";
-import { guardConnections } from "../../../../lib/adapters/reach.ts";
-import type { TableShape } from "../../../../lib/model/shape.ts";
-import { everything } from "../../../../lib/model/soql.ts";
-import type { SalesforceConnection } from "../../../../lib/model/workspace.ts";
-import { doLongWork } from "../../../../lib/sync/long-work.ts";
+import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
+import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
+import { everything } from "../../../../lib/model/mapping/soql.ts";
+import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
+import { guardConnections } from "../../../../lib/network/guarded-dns.ts";
+import { doLongWork } from "../../../../lib/sync/load/run-load.ts";
 import { ALONE, ask, askJson, CLOCK } from "./alone.ts";
 import { benchMapping, salesforceOf } from "./bench-mapping.ts";
 

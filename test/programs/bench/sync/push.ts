@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { createCycleStores } from "../../../../lib/adapters/postgres/store.ts";
+import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
 import { FRESH_BUDGET } from "../../../../lib/model/budget.ts";
 import { runCycle } from "../../../../lib/sync/run-cycle.ts";
 import { ALONE, CLOCK } from "./alone.ts";

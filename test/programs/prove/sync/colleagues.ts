@@ -1,5 +1,5 @@
 import type { Dice } from "../../../support/doubles/dice.ts";
-import type { Deed } from "./evidence.ts";
+import type { Deed } from "./judge/evidence.ts";
 import type { Proved } from "./mapped-objects.ts";
 
 /** The colleagues who work in Salesforce, and the ledger of what they did. */

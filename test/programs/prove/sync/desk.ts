@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
-import type { Stage } from "./stage.ts";
+import type { Stage } from "./stage/stage.ts";
 
 /** Where the proof itself looks and waits. */
 export interface Desk {

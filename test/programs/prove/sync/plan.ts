@@ -1,6 +1,6 @@
 import { createDice } from "../../../support/doubles/dice.ts";
-import type { Part } from "./parts.ts";
 import { ENGINE, type Run } from "./run.ts";
+import type { Part } from "./stage/parts.ts";
 import type { Incident, Plan } from "./trouble.ts";
 
 /** At these, a stop is worth most: between a check and what follows it. */

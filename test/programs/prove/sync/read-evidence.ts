@@ -1,6 +1,6 @@
 import { Client } from "pg";
-import type { Calls, Conflict, Deed, Evidence, Held, Logged, Save, Seen, Values } from "./evidence.ts";
-import type { OrgWrite } from "./passage.ts";
+import type { Calls, Conflict, Deed, Evidence, Held, Logged, Save, Seen, Values } from "./judge/evidence.ts";
+import type { OrgWrite } from "./wire/passage.ts";
 
 /** Where both sides stand, and what the proof itself has written down. */
 export interface Sources {

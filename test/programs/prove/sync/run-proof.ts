@@ -4,17 +4,17 @@ import { startReceiver } from "../../../support/doubles/receiver.ts";
 import { openApplication, PROOF_SCHEMA, watching } from "./application.ts";
 import { meetColleagues } from "./colleagues.ts";
 import { createDesk } from "./desk.ts";
-import type { Calls } from "./evidence.ts";
-import { type Finding, judge } from "./judge.ts";
+import type { Calls } from "./judge/evidence.ts";
+import { type Finding, judge } from "./judge/judge.ts";
 import { lanes, operate } from "./lanes.ts";
 import { definitionOf, documentOf, mappingsToProve } from "./mapped-objects.ts";
 import { settleByHand } from "./operator.ts";
-import { createParts } from "./parts.ts";
 import { planOf, pointsOf } from "./plan.ts";
 import { readBooksOfCalls, readEvidence } from "./read-evidence.ts";
 import type { Asked, Run } from "./run.ts";
 import { sourcesOf, toldLate } from "./sources.ts";
-import { openStage } from "./stage.ts";
+import { createParts } from "./stage/parts.ts";
+import { openStage } from "./stage/stage.ts";
 import { causeTrouble, type Incident } from "./trouble.ts";
 
 /** What came of it. */

@@ -4,8 +4,8 @@ import type { Application } from "./application.ts";
 import type { Colleagues } from "./colleagues.ts";
 import type { Desk } from "./desk.ts";
 import type { Proved } from "./mapped-objects.ts";
-import type { Parts } from "./parts.ts";
-import type { Stage } from "./stage.ts";
+import type { Parts } from "./stage/parts.ts";
+import type { Stage } from "./stage/stage.ts";
 import type { Trouble } from "./trouble.ts";
 
 /** How much is to be proved. The trouble goes on until all three are reached, and then, for a time, until every point had its incidents. */

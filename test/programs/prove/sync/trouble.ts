@@ -1,7 +1,7 @@
 import type { Dice } from "../../../support/doubles/dice.ts";
-import type { Part, Parts } from "./parts.ts";
-import type { Caller, Gate, Passage } from "./passage.ts";
-import { signal } from "./stage.ts";
+import type { Part, Parts } from "./stage/parts.ts";
+import { signal } from "./stage/stage.ts";
+import type { Caller, Gate, Passage } from "./wire/passage.ts";
 
 /** What is done at a point: to the function that is there, or to the part that its effect is in. */
 export interface Incident {

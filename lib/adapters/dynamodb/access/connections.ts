@@ -1,0 +1,115 @@
+import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import type { Vault } from "../../../access/ports.ts";
+import type { AuditEntry } from "../../../model/workspace/audit.ts";
+import type { ConnectionSettings, PendingAuthorization } from "../../../settings/ports.ts";
+import type { ConnectionStore } from "../../../sync/beat/sessions.ts";
+import type { Database } from "../client/client.ts";
+import { readItem } from "../client/read-item.ts";
+import { updateIf } from "../client/transact.ts";
+import { commit } from "../commit.ts";
+import { readSalesforce, writePostgres, writeSalesforce } from "./connection-text.ts";
+import { workspaceKey } from "./workspace-key.ts";
+
+/**
+ * A workspace's connections in its item, and sign-ins that wait for a browser beside it; all of it sealed. The sealed
+ * text of the Salesforce connection is the mark of its version.
+ */
+export function connections(database: Database, vault: Vault): ConnectionStore & ConnectionSettings {
+  const itemOf = (workspaceId: string) => ({ TableName: database.table("workspaces"), Key: workspaceKey(workspaceId) });
+
+  const set = (workspaceId: string, entry: AuditEntry, UpdateExpression: string, sealed: string): Promise<void> => {
+    const Update = {
+      ...itemOf(workspaceId),
+      UpdateExpression,
+      ConditionExpression: "attribute_exists(pk)",
+      ExpressionAttributeValues: { ":sealed": sealed },
+    };
+    return commit(database, { writes: [{ Update }], audit: [entry], events: [] });
+  };
+
+  return {
+    read: async (workspaceId) => {
+      const { salesforce: mark } = item.parse(
+        (await readItem(database, "workspaces", workspaceKey(workspaceId))) ?? {},
+      );
+      return mark === undefined ? null : { connection: readSalesforce(await vault.open(workspaceId, mark)), mark };
+    },
+
+    claimRenewal: async (workspaceId, mark, now, until) => {
+      const claimed = await updateIf(database, {
+        ...itemOf(workspaceId),
+        UpdateExpression: "SET renewal_until = :until",
+        ConditionExpression: "salesforce = :mark AND (attribute_not_exists(renewal_until) OR renewal_until <= :now)",
+        ExpressionAttributeValues: { ":mark": mark, ":now": now.getTime(), ":until": until.getTime() },
+      });
+      return claimed !== null;
+    },
+
+    abandonRenewal: async (workspaceId, mark) => {
+      await updateIf(database, {
+        ...itemOf(workspaceId),
+        UpdateExpression: "REMOVE renewal_until",
+        ConditionExpression: "salesforce = :mark",
+        ExpressionAttributeValues: { ":mark": mark },
+      });
+    },
+
+    keep: async (workspaceId, mark, connection) => {
+      await updateIf(database, {
+        ...itemOf(workspaceId),
+        UpdateExpression: "SET salesforce = :sealed REMOVE renewal_until",
+        ConditionExpression: "salesforce = :mark",
+        ExpressionAttributeValues: {
+          ":mark": mark,
+          ":sealed": await vault.seal(workspaceId, writeSalesforce(connection)),
+        },
+      });
+    },
+
+    setPostgres: async (workspaceId, connection, entry) => {
+      const sealed = await vault.seal(workspaceId, writePostgres(connection));
+      await set(workspaceId, entry, "SET postgres = :sealed", sealed);
+    },
+
+    setSalesforce: async (workspaceId, connection, entry) => {
+      const sealed = await vault.seal(workspaceId, writeSalesforce(connection));
+      await set(workspaceId, entry, "SET salesforce = :sealed REMOVE renewal_until", sealed);
+    },
+
+    keepAuthorization: async (workspaceId, state, pending, until) => {
+      const sealed = await vault.seal(workspaceId, JSON.stringify(pending));
+      const Item = { ...authorizationKey(workspaceId, state), sealed, expires_at: Math.floor(until.getTime() / 1000) };
+      await database.client.send(new PutCommand({ TableName: database.table("workspaces"), Item }));
+    },
+
+    takeAuthorization: async (workspaceId, state, at) => {
+      const { Attributes } = await database.client.send(
+        new DeleteCommand({
+          TableName: database.table("workspaces"),
+          Key: authorizationKey(workspaceId, state),
+          ReturnValues: "ALL_OLD",
+        }),
+      );
+      if (Attributes === undefined) return null;
+      const { sealed, expires_at } = authorization.parse(Attributes);
+      return expires_at <= at.getTime() / 1000 ? null : readPending(await vault.open(workspaceId, sealed));
+    },
+  };
+}
+
+const authorizationKey = (workspaceId: string, state: string) => ({ pk: workspaceId, sk: `authorization#${state}` });
+
+const item = z.object({ salesforce: z.optional(z.string()) });
+
+const authorization = z.object({ sealed: z.string(), expires_at: z.number() });
+
+const pendingText = z.object({
+  loginUrl: z.string(),
+  clientId: z.string(),
+  clientSecret: z.nullable(z.string()),
+  redirectUri: z.string(),
+  codeVerifier: z.string(),
+});
+
+const readPending = (text: string): PendingAuthorization => pendingText.parse(JSON.parse(text));

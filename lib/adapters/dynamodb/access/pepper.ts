@@ -1,0 +1,51 @@
+import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
+import * as z from "zod/mini";
+import type { Pepper, Vault } from "../../../access/ports.ts";
+import type { Database } from "../client/client.ts";
+import { readItem } from "../client/read-item.ts";
+import { updateIf } from "../client/transact.ts";
+
+const KEY = { pk: "service#secrets", sk: "token-pepper" };
+
+/** Stands for the service itself where the vault asks for a workspace. */
+const SERVICE = "service";
+
+/** The pepper as an item beside the workspaces, sealed; a process reads it once. */
+export function pepper(database: Database, vault: Vault): Pepper {
+  let known: KeyObject | null = null;
+
+  const read = async (): Promise<KeyObject | null> => {
+    known ??= await readKept(database, vault);
+    return known;
+  };
+
+  return {
+    read,
+    readOrCreate: async () => {
+      const existing = await read();
+      if (existing) return existing;
+      await putOnce(database, await vault.seal(SERVICE, randomBytes(32).toString("base64")));
+      const made = await read();
+      if (!made) throw new Error("the service's token secret vanished while it was made");
+      return made;
+    },
+  };
+}
+
+const item = z.object({ secret: z.string() });
+
+async function readKept(database: Database, vault: Vault): Promise<KeyObject | null> {
+  const stored = await readItem(database, "workspaces", KEY);
+  return stored === undefined ? null : createSecretKey(await vault.open(SERVICE, item.parse(stored).secret), "base64");
+}
+
+/** Of two that make it at once, the first one's stands. */
+async function putOnce(database: Database, secret: string): Promise<void> {
+  await updateIf(database, {
+    TableName: database.table("workspaces"),
+    Key: KEY,
+    UpdateExpression: "SET secret = :secret",
+    ConditionExpression: "attribute_not_exists(pk)",
+    ExpressionAttributeValues: { ":secret": secret },
+  });
+}

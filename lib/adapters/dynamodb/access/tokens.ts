@@ -1,0 +1,99 @@
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import type { TokenRecord, Tokens } from "../../../access/ports.ts";
+import { TABLES } from "../../../model/resources.ts";
+import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
+import type { AuditEntry } from "../../../model/workspace/audit.ts";
+import { SCOPES } from "../../../model/workspace/token.ts";
+import type { Database } from "../client/client.ts";
+import { present } from "../client/difference.ts";
+import { queryAll, readItem } from "../client/read-item.ts";
+import { optionalTime, storedTime } from "../client/stored-time.ts";
+import type { Write } from "../client/transact.ts";
+import { commit, commitIf } from "../commit.ts";
+
+/** A token that has expired or was revoked is still listed for this many days, then DynamoDB deletes it. */
+const KEPT_DAYS = 30;
+
+/** When DynamoDB may delete a token that ended then, in epoch seconds. */
+const expiryAfter = (end: Date): number => Math.floor(end.getTime() / 1000) + KEPT_DAYS * 86_400;
+
+/** API tokens in DynamoDB, found by their keyed hash. */
+export function tokens(database: Database): Tokens {
+  return {
+    find: async (hash) => {
+      const found = await readItem(database, "tokens", { pk: hash });
+      return found === undefined ? null : readToken(found);
+    },
+
+    create: (hash, token, entry) =>
+      commit(database, {
+        writes: [{ Put: { TableName: database.table("tokens"), Item: writeToken(hash, token) } }],
+        audit: [entry],
+        events: [],
+      }),
+
+    list: async (workspaceId) => (await listItems(database, workspaceId)).map(readToken),
+
+    revoke: async (workspaceId, tokenId, entry) => {
+      const items = await listItems(database, workspaceId);
+      const found = items.find(({ id }) => id === tokenId);
+      if (found === undefined) return null;
+      const writes = [markRevoked(database, found["pk"], entry)];
+      const isRevoked = await commitIf(database, { writes, audit: [entry], events: [] });
+      return isRevoked ? { ...readToken(found), revokedAt: entry.createdAt } : null;
+    },
+
+    touch: async (hash, usedAt) => {
+      await database.client.send(
+        new UpdateCommand({
+          TableName: database.table("tokens"),
+          Key: { pk: hash },
+          UpdateExpression: "SET last_used_at = :at",
+          ConditionExpression: "attribute_exists(pk)",
+          ExpressionAttributeValues: { ":at": usedAt.toISOString() },
+        }),
+      );
+    },
+  };
+}
+
+/** By the index, which may not know a token of the last second yet. */
+const listItems = (database: Database, workspaceId: string): Promise<readonly Record<string, unknown>[]> =>
+  queryAll(database, "tokens", {
+    IndexName: TABLES.tokens.indexes[0].name,
+    KeyConditionExpression: "workspace_id = :workspace",
+    ExpressionAttributeValues: { ":workspace": workspaceId },
+    ScanIndexForward: false,
+  });
+
+function markRevoked(database: Database, pk: unknown, { createdAt }: AuditEntry): Write {
+  return {
+    Update: {
+      TableName: database.table("tokens"),
+      Key: { pk },
+      UpdateExpression: "SET revoked_at = :at, expires_at = :expiry",
+      ConditionExpression: "attribute_exists(pk) AND attribute_not_exists(revoked_at)",
+      ExpressionAttributeValues: { ":at": createdAt.toISOString(), ":expiry": expiryAfter(createdAt) },
+    },
+  };
+}
+
+const item = z.object({
+  id: z.string(),
+  workspace_id: z.string(),
+  name: z.string(),
+  owner: z.string(),
+  scopes: z.array(z.enum(SCOPES)),
+  created_at: storedTime,
+  valid_until: optionalTime,
+  revoked_at: optionalTime,
+  last_used_at: optionalTime,
+});
+
+const readToken = (stored: Record<string, unknown>): TokenRecord => toCamelCase(item, item.parse(stored));
+
+function writeToken(hash: string, token: TokenRecord): Record<string, unknown> {
+  const expiresAt = token.validUntil && expiryAfter(token.validUntil);
+  return present({ pk: hash, ...toSnakeCase(item, token), expires_at: expiresAt });
+}

@@ -1,0 +1,101 @@
+import { paginateScan } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import type { SealedWorkspace, Vault, Workspaces } from "../../../access/ports.ts";
+import type { PostgresConnection, SalesforceConnection, Workspace } from "../../../model/workspace/workspace.ts";
+import type { Database } from "../client/client.ts";
+import { readItem } from "../client/read-item.ts";
+import type { Write } from "../client/transact.ts";
+import { commit, commitIf } from "../commit.ts";
+import { readPostgres, readSalesforce, writePostgres, writeSalesforce } from "./connection-text.ts";
+import { workspaceKey } from "./workspace-key.ts";
+
+/** Workspaces in DynamoDB, each connection sealed as one text. */
+export function workspaces(database: Database, vault: Vault): Workspaces {
+  return {
+    find: async (workspaceId) => {
+      const stored = await readItem(database, "workspaces", workspaceKey(workspaceId));
+      return stored === undefined ? null : sealedWorkspace(vault, stored);
+    },
+
+    list: async () => {
+      const found: SealedWorkspace[] = [];
+      const pages = paginateScan(
+        { client: database.client },
+        {
+          TableName: database.table("workspaces"),
+          FilterExpression: "sk = :sk",
+          ExpressionAttributeValues: { ":sk": workspaceKey("").sk },
+        },
+      );
+      for await (const { Items } of pages) {
+        found.push(...(Items ?? []).flatMap((stored) => sealedWorkspace(vault, stored) ?? []));
+      }
+      return found.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+    },
+
+    create: async (workspace, entry) => {
+      const Put = {
+        TableName: database.table("workspaces"),
+        Item: await sealItem(vault, workspace),
+        ConditionExpression: "attribute_not_exists(pk)",
+      };
+      await commit(database, { writes: [{ Put }], audit: [entry], events: [] });
+    },
+
+    rename: (workspaceId, name, entry) =>
+      commitIf(database, { writes: [setName(database, workspaceId, name)], audit: [entry], events: [] }),
+  };
+}
+
+const setName = (database: Database, workspaceId: string, name: string): Write => ({
+  Update: {
+    TableName: database.table("workspaces"),
+    Key: workspaceKey(workspaceId),
+    UpdateExpression: "SET #name = :name",
+    ConditionExpression: "attribute_exists(pk) AND attribute_not_exists(deleted_at)",
+    ExpressionAttributeNames: { "#name": "name" },
+    ExpressionAttributeValues: { ":name": name },
+  },
+});
+
+const item = z.object({
+  pk: z.string(),
+  name: z.string(),
+  created_at: z.string(),
+  deleted_at: z.optional(z.string()),
+  postgres: z.optional(z.string()),
+  salesforce: z.optional(z.string()),
+});
+
+async function sealItem(vault: Vault, { id, name, createdAt, postgres, salesforce }: Workspace) {
+  return {
+    ...workspaceKey(id),
+    name,
+    created_at: createdAt.toISOString(),
+    ...(postgres && { postgres: await vault.seal(id, writePostgres(postgres)) }),
+    ...(salesforce && { salesforce: await vault.seal(id, writeSalesforce(salesforce)) }),
+  };
+}
+
+function sealedWorkspace(vault: Vault, stored: Record<string, unknown>): SealedWorkspace | null {
+  const { pk: id, name, created_at, deleted_at, postgres, salesforce } = item.parse(stored);
+  if (deleted_at !== undefined) return null;
+  const createdAt = new Date(created_at);
+  const open = async (): Promise<Workspace> => {
+    const [openPostgres, openSalesforce] = await Promise.all([
+      openText<PostgresConnection>(vault, id, postgres, readPostgres),
+      openText<SalesforceConnection>(vault, id, salesforce, readSalesforce),
+    ]);
+    return { id, name, createdAt, postgres: openPostgres, salesforce: openSalesforce };
+  };
+  return { id, name, createdAt, isConnected: postgres !== undefined && salesforce !== undefined, open };
+}
+
+async function openText<Connection>(
+  vault: Vault,
+  workspaceId: string,
+  sealed: string | undefined,
+  read: (text: string) => Connection,
+): Promise<Connection | null> {
+  return sealed === undefined ? null : read(await vault.open(workspaceId, sealed));
+}

@@ -1,0 +1,99 @@
+import { BatchGetCommand, GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import type { Database } from "../client/client.ts";
+import { COUNTER, sequenceKey } from "./audit-keys.ts";
+
+/** What a partition's counter item says. */
+export interface Counted {
+  /** The newest entry's sequence number; 0 before the first. */
+  readonly entries: number;
+  /** The oldest entry that was kept when the counter was last written, and when it expires, in epoch seconds. */
+  readonly first: number;
+  readonly firstExpiresAt: number;
+}
+
+const counter = z.object({ entries: z.number(), first: z.number(), first_expires_at: z.number() });
+
+/** A counter as it is kept. */
+export function readCounter(stored: Readonly<Record<string, unknown>>): Counted {
+  const { entries, first, first_expires_at } = counter.parse(stored);
+  return { entries, first, firstExpiresAt: first_expires_at };
+}
+
+/** The counter items of partitions; a partition without entries has none. */
+export async function readCounters(
+  database: Database,
+  partitions: readonly string[],
+): Promise<ReadonlyMap<string, Counted>> {
+  const table = database.table("audit");
+  const counted = new Map<string, Counted>();
+  let keys: Record<string, unknown>[] = partitions.map((pk) => ({ pk, sk: COUNTER }));
+  while (keys.length > 0) {
+    const answer = await database.client.send(
+      new BatchGetCommand({ RequestItems: { [table]: { Keys: keys, ConsistentRead: true } } }),
+    );
+    for (const item of answer.Responses?.[table] ?? []) {
+      counted.set(String(item["pk"]), readCounter(item));
+    }
+    keys = answer.UnprocessedKeys?.[table]?.Keys ?? [];
+  }
+  return counted;
+}
+
+/** An entry's place and when it expires, in epoch seconds. */
+interface Placed {
+  readonly sequence: number;
+  readonly expiresAt: number;
+}
+
+/** The oldest entry that is kept at a time; null when none is. What the counter knows needs no further look. */
+export async function oldestKept(database: Database, pk: string, counted: Counted, at: Date): Promise<Placed | null> {
+  const seconds = at.getTime() / 1000;
+  if (counted.firstExpiresAt > seconds) return { sequence: counted.first, expiresAt: counted.firstExpiresAt };
+  const oldest = await readOldest(database, pk, counted.first);
+  if (oldest === null || oldest.expiresAt > seconds) return oldest;
+  return halve(database, pk, oldest.sequence + 1, counted.entries + 1, seconds);
+}
+
+/** Entries expire in the order of their numbers, so the first kept one of a range is found by halving. */
+async function halve(
+  database: Database,
+  pk: string,
+  from: number,
+  to: number,
+  seconds: number,
+): Promise<Placed | null> {
+  if (from >= to) return readPlaced(database, pk, to);
+  const middle = Math.floor((from + to) / 2);
+  const placed = await readPlaced(database, pk, middle);
+  const isKept = placed !== null && placed.expiresAt > seconds;
+  return isKept ? halve(database, pk, from, middle, seconds) : halve(database, pk, middle + 1, to, seconds);
+}
+
+const placedItem = z.object({ sk: z.string(), expires_at: z.number() });
+
+function placed(item: Record<string, unknown> | undefined): Placed | null {
+  if (item === undefined) return null;
+  const { sk, expires_at } = placedItem.parse(item);
+  return { sequence: Number(sk), expiresAt: expires_at };
+}
+
+async function readPlaced(database: Database, pk: string, sequence: number): Promise<Placed | null> {
+  const Key = { pk, sk: sequenceKey(sequence) };
+  const { Item } = await database.client.send(new GetCommand({ TableName: database.table("audit"), Key }));
+  return placed(Item);
+}
+
+async function readOldest(database: Database, pk: string, from: number): Promise<Placed | null> {
+  const { Items } = await database.client.send(
+    new QueryCommand({
+      TableName: database.table("audit"),
+      KeyConditionExpression: "pk = :pk AND sk BETWEEN :from AND :to",
+      ExpressionAttributeValues: { ":pk": pk, ":from": sequenceKey(from), ":to": sequenceKey(999_999_999_999) },
+      ScanIndexForward: true,
+      Limit: 1,
+      ConsistentRead: true,
+    }),
+  );
+  return placed(Items?.[0]);
+}

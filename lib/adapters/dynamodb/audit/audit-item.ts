@@ -1,0 +1,55 @@
+import * as z from "zod/mini";
+import {
+  AUDIT_ACTIONS,
+  AUDIT_DAYS,
+  type AuditAction,
+  type AuditEntry,
+  listedEntry,
+} from "../../../model/workspace/audit.ts";
+import { sequenceKey } from "./audit-keys.ts";
+
+/** When DynamoDB may delete an entry, in epoch seconds. */
+export const expiryOf = ({ createdAt }: AuditEntry): number =>
+  Math.floor(createdAt.getTime() / 1000) + AUDIT_DAYS * 86_400;
+
+/**
+ * An entry as it is kept in one of its partitions: one text, for a page of 500 is read as a whole. It begins with what
+ * lists show, so that a page of them is cut out of such texts and nothing of it is parsed.
+ */
+export function writeEntry(pk: string, sequence: number, entry: AuditEntry): Record<string, unknown> {
+  const text = JSON.stringify({ ...listedEntry(entry), workspace_id: entry.workspaceId });
+  return { pk, sk: sequenceKey(sequence), entry: text, expires_at: expiryOf(entry) };
+}
+
+const item = z.object({ entry: z.string() });
+
+const content = z.object({
+  id: z.string(),
+  workspace_id: z.string(),
+  actor: z.string(),
+  action: z.string().check(z.refine((action) => action in AUDIT_ACTIONS)),
+  resource_id: z.string(),
+  detail: z.record(z.string(), z.unknown()),
+  created_at: z.string(),
+});
+
+/** What lists show of it, as JSON. An entry of a version that wrote it in another order is written anew. */
+export function readListed(stored: Readonly<Record<string, unknown>>, workspaceId: string): string {
+  const text = String(stored["entry"]);
+  const end = `,"workspace_id":${JSON.stringify(workspaceId)}}`;
+  return text.endsWith(end) ? `${text.slice(0, -end.length)}}` : JSON.stringify(listedEntry(readEntry(stored)));
+}
+
+/** And back. */
+export function readEntry(stored: Readonly<Record<string, unknown>>): AuditEntry {
+  const entry = content.parse(JSON.parse(item.parse(stored).entry));
+  return {
+    id: entry.id,
+    workspaceId: entry.workspace_id,
+    actor: entry.actor,
+    action: entry.action as AuditAction,
+    resourceId: entry.resource_id,
+    detail: entry.detail,
+    createdAt: new Date(entry.created_at),
+  };
+}

@@ -1,0 +1,207 @@
+import { PutCommand, paginateQuery, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { type Attempt, DELIVERY_DAYS, type Delivery } from "../../../model/delivery/delivery.ts";
+import { JsonArray } from "../../../model/json-array.ts";
+import type { Slice } from "../../../model/page.ts";
+import { TABLES } from "../../../model/resources.ts";
+import type { AuditEntry } from "../../../model/workspace/audit.ts";
+import type { Deliveries } from "../../../webhooks/ports.ts";
+import { insertItems, readItems } from "../client/batch.ts";
+import type { Database } from "../client/client.ts";
+import { differenceOf, present } from "../client/difference.ts";
+import { ConditionFailed, isConditionFailed, transact, type Write } from "../client/transact.ts";
+import { commit } from "../commit.ts";
+import { type Place, type PlainPage, queryPlain } from "../read-plain.ts";
+import {
+  attemptItem,
+  changingAttributes,
+  expiryOf,
+  fixedAttributes,
+  listedRow,
+  readAttempt,
+  readDelivery,
+  readListed,
+} from "./delivery-item.ts";
+
+/**
+ * Deliveries and their attempts. A delivery's item holds its newest attempt, and the attempts before it are items of
+ * their own: so one that succeeds at once costs three writes (it is owed, it is claimed, it is done).
+ */
+export function deliveries(database: Database, now: () => Date): Deliveries {
+  const counts = rememberCounts(now);
+  const read = (webhookId: string, slice: Slice) => readPage(database, webhookId, slice, now(), counts);
+  return {
+    add: (owed) => insertItems(database, "deliveries", owed.map(itemOf)),
+
+    addAsked: (delivery, audit) =>
+      commit(database, { writes: [{ Put: putOf(database, delivery) }], audit: [audit], events: [] }),
+
+    read: async (ids) => {
+      const items = await readItems(
+        database,
+        "deliveries",
+        ids.map((pk) => ({ pk })),
+      );
+      return items.map(readDelivery).filter((delivery) => isKept(delivery, now()));
+    },
+
+    replace: (before, after, audit) => replace(database, before, after, audit),
+
+    recordLate: async (delivery, attempt) => {
+      const Item = attemptItem(delivery, attempt);
+      await database.client.send(new PutCommand({ TableName: database.table("attempts"), Item }));
+    },
+
+    postpone: async (late, until) => {
+      await Promise.all(late.map((delivery) => postpone(database, delivery, until)));
+    },
+
+    page: async (webhookId, slice) => {
+      const { items, total } = await read(webhookId, slice);
+      return { rows: new JsonArray(`[${items.map(listedRow).join(",")}]`), total };
+    },
+
+    list: async (webhookId, slice) => {
+      const { items, total } = await read(webhookId, slice);
+      return { rows: items.map(readListed), total };
+    },
+
+    history: async (delivery) => {
+      const attempts: Attempt[] = [];
+      const asked = {
+        TableName: database.table("attempts"),
+        KeyConditionExpression: "pk = :pk",
+        ExpressionAttributeValues: { ":pk": delivery.id },
+        ConsistentRead: true,
+      };
+      for await (const { Items } of paginateQuery({ client: database.client }, asked)) {
+        attempts.push(...(Items ?? []).map(readAttempt));
+      }
+      return [...attempts, ...(delivery.latest ? [delivery.latest] : [])];
+    },
+  };
+}
+
+type Item = Readonly<Record<string, unknown>>;
+
+/**
+ * By an index that holds what lists show, so that a page is one read: what it saves of each shown delivery pays two writes
+ * of the index for each made. The index may be behind by what a moment changed.
+ */
+async function readPage(
+  database: Database,
+  webhookId: string,
+  { limit, offset }: Slice,
+  at: Date,
+  counts: ReturnType<typeof rememberCounts>,
+): Promise<{ readonly items: readonly Item[]; readonly total: number }> {
+  const since = new Date(at.getTime() - DELIVERY_DAYS * 86_400_000);
+  const counting = { ...byWebhook(database, webhookId, since), Select: "COUNT" } as const;
+  const listing = { ...byWebhook(database, webhookId, since), ProjectionExpression: "pk, listed" };
+  const before = offset === 0 ? null : await walk(database, counting, offset, undefined);
+  if (before !== null && before.end === undefined) return { items: [], total: before.count };
+  const { items, count, end } = await walk(database, listing, limit, before?.end);
+  const rest = async () => (await walk(database, counting, Number.POSITIVE_INFINITY, end)).count;
+  const further = end === undefined ? 0 : await counts(end, rest);
+  return { items, total: (before?.count ?? 0) + count + further };
+}
+
+const itemOf = (delivery: Delivery) => ({ ...fixedAttributes(delivery), ...present(changingAttributes(delivery)) });
+
+const putOf = (database: Database, delivery: Delivery) => ({
+  TableName: database.table("deliveries"),
+  Item: itemOf(delivery),
+  ConditionExpression: "attribute_not_exists(pk)",
+});
+
+async function replace(database: Database, before: Delivery, after: Delivery, audit?: AuditEntry): Promise<boolean> {
+  const update = {
+    TableName: database.table("deliveries"),
+    Key: { pk: after.id },
+    ...differenceOf(changingAttributes(before), changingAttributes(after)),
+    ConditionExpression: "version = :before",
+  };
+  const values = { ...update.ExpressionAttributeValues, ":before": before.version };
+  const change = { ...update, ExpressionAttributeValues: values };
+  const replaced = before.latest !== null && before.latest.number !== after.latest?.number ? before.latest : null;
+  try {
+    if (audit) await commit(database, { writes: [{ Update: change }], audit: [audit], events: [] });
+    else if (replaced) await transact(database, [{ Update: change }, keep(database, after, replaced)]);
+    else await database.client.send(new UpdateCommand(change));
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionFailed || isConditionFailed(error)) return false;
+    throw error;
+  }
+}
+
+const keep = (database: Database, delivery: Delivery, attempt: NonNullable<Delivery["latest"]>): Write => ({
+  Put: { TableName: database.table("attempts"), Item: attemptItem(delivery, attempt) },
+});
+
+async function postpone(database: Database, delivery: Delivery, until: Date): Promise<void> {
+  const update = new UpdateCommand({
+    TableName: database.table("deliveries"),
+    Key: { pk: delivery.id },
+    UpdateExpression: "SET due_at = :until",
+    ConditionExpression: "version = :version",
+    ExpressionAttributeValues: { ":until": until.toISOString(), ":version": delivery.version },
+  });
+  await database.client.send(update).catch((error: unknown) => {
+    if (!isConditionFailed(error)) throw error;
+  });
+}
+
+function byWebhook(database: Database, webhookId: string, since: Date) {
+  return {
+    TableName: database.table("deliveries"),
+    IndexName: TABLES.deliveries.indexes[0].name,
+    KeyConditionExpression: "webhook_id = :webhook AND listed_at > :since",
+    values: { ":webhook": webhookId, ":since": since.toISOString() },
+    ScanIndexForward: false,
+  };
+}
+
+/** So many from a place on, and where the list goes on; undefined: it ends with them. */
+async function walk(
+  database: Database,
+  query: ReturnType<typeof byWebhook> & { readonly ProjectionExpression?: string; readonly Select?: "COUNT" },
+  wanted: number,
+  from: Place | undefined,
+): Promise<PlainPage> {
+  const items: Item[] = [];
+  let count = 0;
+  let end = from;
+  do {
+    const limit = Number.isFinite(wanted) ? { Limit: wanted - count } : {};
+    const page = await queryPlain(database, { ...query, ...limit, after: end });
+    items.push(...page.items);
+    count += page.count;
+    end = page.end;
+  } while (end !== undefined && count < wanted);
+  return { items, count, end };
+}
+
+/** How long a count of older deliveries holds: their number only shrinks, by age. */
+const COUNTED_MILLISECONDS = 10_000;
+
+/** Counts that one process remembers at most. */
+const MAX_COUNTS = 1000;
+
+/** Counts what comes after a key at most every ten seconds: it reads all of that, which can be weeks of a busy webhook. */
+function rememberCounts(now: () => Date) {
+  const known = new Map<string, { readonly count: Promise<number>; readonly until: number }>();
+  return (after: Place, count: () => Promise<number>): Promise<number> => {
+    const name = JSON.stringify(after);
+    const last = known.get(name);
+    if (last && last.until > now().getTime()) return last.count;
+    if (known.size >= MAX_COUNTS) known.clear();
+    const counted = count();
+    counted.catch(() => known.delete(name));
+    known.set(name, { count: counted, until: now().getTime() + COUNTED_MILLISECONDS });
+    return counted;
+  };
+}
+
+function isKept({ createdAt }: Delivery, now: Date): boolean {
+  return expiryOf(createdAt) * 1000 > now.getTime();
+}

@@ -1,0 +1,99 @@
+import { DynamoDBServiceException } from "@aws-sdk/client-dynamodb";
+import { paginateScan } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import { EVENT_TYPES, type Event } from "../../../model/delivery/event.ts";
+import { EventRefused, type EventRows, type Overdue } from "../../../webhooks/ports.ts";
+import { readItems, writeItems } from "../client/batch.ts";
+import type { Database } from "../client/client.ts";
+import { updateIf } from "../client/transact.ts";
+import { eventItem } from "./event-item.ts";
+
+/** The events that wait to be dispatched. The table holds no others, so looking for late ones reads it whole. */
+export function eventRows(database: Database, now: () => Date): EventRows & Pick<Overdue, "events" | "postponeEvents"> {
+  return {
+    add: (events) =>
+      writeItems(
+        database,
+        "events",
+        events.map((event) => ({ PutRequest: { Item: eventItem(event) } })),
+      ).catch((error: unknown) => {
+        throw isRefusedForGood(error) ? new EventRefused(error) : error;
+      }),
+
+    read: async (keys) => {
+      const items = await readItems(
+        database,
+        "events",
+        distinct(keys.map((key) => ({ pk: key.workspaceId, sk: key.eventId }))),
+      );
+      return items.map(readEvent).filter((event) => event.expiresAt > now());
+    },
+
+    forget: (events) =>
+      writeItems(
+        database,
+        "events",
+        events.map((event) => ({ DeleteRequest: { Key: keyOf(event) } })),
+      ),
+
+    async *events(before) {
+      const asked = {
+        TableName: database.table("events"),
+        FilterExpression: "(attribute_not_exists(due_at) AND occurred_at < :before) OR due_at < :before",
+        ExpressionAttributeValues: { ":before": before.toISOString() },
+      };
+      for await (const { Items = [] } of paginateScan({ client: database.client }, asked)) {
+        const late = Items.map(readEvent).filter((event) => event.expiresAt > now());
+        if (late.length > 0) yield late;
+      }
+    },
+
+    postponeEvents: async (events, until) => {
+      await Promise.all(events.map((event) => postpone(database, event, until)));
+    },
+  };
+}
+
+/** An item of more than 400 KB, or of another form than the table's (ValidationException); a request of more than 16 MB. */
+function isRefusedForGood(error: unknown): error is Error {
+  if (!(error instanceof DynamoDBServiceException)) return false;
+  return error.name === "ValidationException" || error.$metadata.httpStatusCode === 413;
+}
+
+/** An event that was dispatched meanwhile stays away. */
+async function postpone(database: Database, event: Event, until: Date): Promise<void> {
+  await updateIf(database, {
+    TableName: database.table("events"),
+    Key: keyOf(event),
+    UpdateExpression: "SET due_at = :until",
+    ConditionExpression: "attribute_exists(pk)",
+    ExpressionAttributeValues: { ":until": until.toISOString() },
+  });
+}
+
+const keyOf = ({ workspaceId, id }: Event) => ({ pk: workspaceId, sk: id });
+
+const eventShape = z.object({
+  pk: z.string(),
+  sk: z.string(),
+  event: z.enum(EVENT_TYPES),
+  occurred_at: z.string(),
+  detail: z.string(),
+  expires_at: z.number(),
+});
+
+function readEvent(item: Record<string, unknown>): Event & { readonly expiresAt: Date } {
+  const { pk, sk, event, occurred_at, detail, expires_at } = eventShape.parse(item);
+  return {
+    id: sk,
+    workspaceId: pk,
+    event,
+    occurredAt: new Date(occurred_at),
+    detail: JSON.parse(detail) as Record<string, unknown>,
+    expiresAt: new Date(expires_at * 1000),
+  };
+}
+
+function distinct(keys: readonly { pk: string; sk: string }[]): { pk: string; sk: string }[] {
+  return [...new Map(keys.map((key) => [`${key.pk}/${key.sk}`, key])).values()];
+}

@@ -1,0 +1,100 @@
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import type { Turns } from "../../../webhooks/ports.ts";
+import type { Database } from "../client/client.ts";
+import { readItem } from "../client/read-item.ts";
+import { isConditionFailed } from "../client/transact.ts";
+
+const itemShape = z.object({ holders: z.record(z.string(), z.string()) });
+
+/** Seconds after which an item that nobody uses any more may go. */
+const KEPT_SECONDS = 3600;
+
+/** At most `places` holders at once per webhook, over all workers. A holder that died gives its turn back by its time. */
+export function turns(database: Database, places: number, now: () => Date): Turns {
+  const address = (webhookId: string) => ({
+    TableName: database.table("webhooks"),
+    Key: { pk: `turns#${webhookId}`, sk: "turns" },
+  });
+
+  const isTaken = (webhookId: string, holder: string, until: Date): Promise<boolean> =>
+    holds(
+      database,
+      new UpdateCommand({
+        ...address(webhookId),
+        UpdateExpression: "SET holders.#holder = :until, expires_at = :expiry",
+        ConditionExpression: "attribute_exists(holders.#holder) OR size(holders) < :places",
+        ExpressionAttributeNames: { "#holder": holder },
+        ExpressionAttributeValues: {
+          ":until": until.toISOString(),
+          ":places": places,
+          ":expiry": Math.floor(until.getTime() / 1000) + KEPT_SECONDS,
+        },
+      }),
+    );
+
+  /** Makes the item, or clears it of holders whose time has passed; false when all of them still hold. */
+  const makeRoom = async (webhookId: string): Promise<boolean> => {
+    const item = await readItem(database, "webhooks", address(webhookId).Key);
+    if (!item) return isMade(webhookId);
+    const holders = Object.entries(itemShape.parse(item).holders);
+    const gone = holders.filter(([, until]) => new Date(until) <= now());
+    await Promise.all(gone.map(([holder, until]) => isCleared(webhookId, holder, until)));
+    return holders.length - gone.length < places;
+  };
+
+  const isMade = async (webhookId: string): Promise<boolean> => {
+    const update = new UpdateCommand({
+      ...address(webhookId),
+      UpdateExpression: "SET holders = if_not_exists(holders, :none)",
+      ExpressionAttributeValues: { ":none": {} },
+    });
+    await database.client.send(update);
+    return true;
+  };
+
+  const isCleared = (webhookId: string, holder: string, until: string): Promise<boolean> =>
+    holds(
+      database,
+      new UpdateCommand({
+        ...address(webhookId),
+        UpdateExpression: "REMOVE holders.#holder",
+        ConditionExpression: "holders.#holder = :until",
+        ExpressionAttributeNames: { "#holder": holder },
+        ExpressionAttributeValues: { ":until": until },
+      }),
+    );
+
+  return {
+    take: async (webhookId, holder, until) => {
+      if (await isTaken(webhookId, holder, until)) return true;
+      return (await makeRoom(webhookId)) && isTaken(webhookId, holder, until);
+    },
+
+    giveBack: async (webhookId, holder) => {
+      const update = new UpdateCommand({
+        ...address(webhookId),
+        UpdateExpression: "REMOVE holders.#holder",
+        ConditionExpression: "attribute_exists(holders)",
+        ExpressionAttributeNames: { "#holder": holder },
+      });
+      await holds(database, update);
+    },
+  };
+}
+
+/** False when the condition of a write did not hold. */
+async function holds(database: Database, update: UpdateCommand): Promise<boolean> {
+  try {
+    await database.client.send(update);
+    return true;
+  } catch (error) {
+    if (isConditionFailed(error) || isNoPath(error)) return false;
+    throw error;
+  }
+}
+
+/** The item, and with it the map of holders, is not there yet. */
+function isNoPath(error: unknown): boolean {
+  return error instanceof Error && error.name === "ValidationException" && /document path/.test(error.message);
+}

@@ -1,0 +1,30 @@
+import * as z from "zod/mini";
+import type { SweepNeeds } from "../../../sync/beat/sweep-minute.ts";
+import type { Database } from "../client/client.ts";
+import { readItem } from "../client/read-item.ts";
+import { updateIf } from "../client/transact.ts";
+
+/** Beside the workspaces' items, whose keys are ids. */
+const KEY = { pk: "sweep", sk: "minute" };
+
+const item = z.object({ minute: z.number() });
+
+/** How far the daily looks at all mappings are, over all invocations; it never goes back. */
+export function sweptMinutes(database: Database): SweepNeeds["swept"] {
+  return {
+    read: async () => {
+      const stored = await readItem(database, "engine", KEY);
+      return stored === undefined ? null : item.parse(stored).minute;
+    },
+    keep: async (minute) => {
+      await updateIf(database, {
+        TableName: database.table("engine"),
+        Key: KEY,
+        UpdateExpression: "SET #minute = :minute",
+        ConditionExpression: "attribute_not_exists(#minute) OR #minute < :minute",
+        ExpressionAttributeNames: { "#minute": "minute" },
+        ExpressionAttributeValues: { ":minute": minute },
+      });
+    },
+  };
+}

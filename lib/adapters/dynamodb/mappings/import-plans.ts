@@ -1,0 +1,85 @@
+import * as z from "zod/mini";
+import type { ImportPlans, MappingChange, RecordedChanges } from "../../../config/ports.ts";
+import type { AuditEntry } from "../../../model/workspace/audit.ts";
+import { readItems } from "../client/batch.ts";
+import { writeChunks } from "../client/chunks.ts";
+import type { Database } from "../client/client.ts";
+import { updateIf } from "../client/transact.ts";
+import { commitIf } from "../commit.ts";
+import { getHead, HEAD, nextGeneration, planPlace, readPlan, withoutPlan, writePlan } from "./mapping-head.ts";
+import { mappingKey } from "./mapping-item.ts";
+import { writesOf } from "./mapping-writes.ts";
+
+/** Chunks of a plan that was never committed, or is done, go after this many days; an open one is long done by then. */
+const PLAN_DAYS = 30;
+
+/** Import plans beside the mappings that they change. */
+export function importPlans(database: Database): ImportPlans {
+  return {
+    commit: async (plan, generation, entry) => {
+      const { workspaceId, id, at } = plan;
+      const expiresAt = Math.floor(at.getTime() / 1000) + PLAN_DAYS * 86_400;
+      const chunks = await writeChunks(database, planPlace(workspaceId, id), writePlan(plan), expiresAt);
+      const writes = nextGeneration(database, workspaceId, generation, { id, chunks });
+      return commitIf(database, { writes, audit: [entry], events: [] });
+    },
+
+    open: async (workspaceId) => {
+      const head = await getHead(database, workspaceId);
+      // Chunks outlive the end of their plan by far, so the chunks of an open plan are gone for good.
+      const lost = head.plan && { lostId: head.plan.id };
+      return (await readPlan(database, workspaceId, head)) ?? lost;
+    },
+
+    carryOut: async (planId, recorded) => {
+      // When somebody else carries the same plan out at the same time, what is left is looked up again.
+      for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+        const rest = await notYet(database, recorded);
+        if (rest.changes.length === 0) return;
+        const writes = rest.changes.flatMap((change) => writesOf(database, change));
+        if (await commitIf(database, { writes, audit: rest.audit, events: rest.events })) return;
+      }
+      throw new Error(`import ${planId} cannot be carried out: its mappings are not as they were when it was planned`);
+    },
+
+    giveUp: (workspaceId, planId, entry) => giveUp(database, workspaceId, planId, entry),
+
+    close: async (workspaceId, planId) => {
+      await updateIf(database, {
+        TableName: database.table("mappings"),
+        Key: { pk: workspaceId, sk: HEAD },
+        // Readers saw the plan as if it was carried out, so nothing changes for them.
+        UpdateExpression: "REMOVE plan_id, plan_chunks",
+        ConditionExpression: "plan_id = :plan",
+        ExpressionAttributeValues: { ":plan": planId },
+      });
+    },
+  };
+}
+
+/** Whoever read the plan's changes as if they were carried out reads other mappings now: that is a generation of its own. */
+async function giveUp(database: Database, workspaceId: string, planId: string, entry: AuditEntry): Promise<boolean> {
+  const { generation, plan } = await getHead(database, workspaceId);
+  if (plan?.id !== planId) return false;
+  const writes = withoutPlan(database, workspaceId, generation, planId);
+  return commitIf(database, { writes, audit: [entry], events: [] });
+}
+
+const ATTEMPTS = 10;
+
+const kept = z.object({ sk: z.string(), config_version: z.number() });
+
+/** The changes that nobody carried out yet, with what belongs to them. */
+async function notYet(database: Database, recorded: RecordedChanges): Promise<RecordedChanges> {
+  const keys = recorded.changes.map(({ after }) => ({ pk: after.workspaceId, sk: mappingKey(after.id) }));
+  const items = (await readItems(database, "mappings", keys)).map((item) => kept.parse(item));
+  const versions = new Map(items.map(({ sk, config_version }) => [sk, config_version]));
+  const isOpen = ({ after }: MappingChange) => (versions.get(mappingKey(after.id)) ?? 0) < after.configVersion;
+  const changes = recorded.changes.filter(isOpen);
+  const ids = new Set(changes.map(({ after }) => after.id));
+  return {
+    changes,
+    audit: recorded.audit.filter(({ resourceId }) => ids.has(resourceId)),
+    events: recorded.events.filter(({ detail }) => ids.has(String(detail["mapping_id"]))),
+  };
+}

@@ -1,0 +1,55 @@
+import * as z from "zod/mini";
+import { CAPTURE_MODES, CONFLICT_POLICIES, type Mapping, SYNC_DIRECTIONS } from "../../../model/mapping/mapping.ts";
+import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
+import { storedTime } from "../client/stored-time.ts";
+
+const provisioning = z.discriminatedUnion("state", [
+  z.object({ state: z.literal("pending"), reason: z.optional(z.string()) }),
+  z.object({ state: z.literal("ready"), version: z.number() }),
+  z.object({ state: z.literal("failed"), version: z.number(), reason: z.string() }),
+]);
+
+/** What conditions and filters look at stands beside the rest, which is one text: fields can be eight hundred. */
+const item = z.object({
+  pk: z.string(),
+  active: z.boolean(),
+  config_version: z.number(),
+  provisioning,
+  deleted_at: z.nullable(storedTime),
+  mapping: z.string(),
+});
+
+const content = z.object({
+  id: z.string(),
+  sf_object: z.string(),
+  pg_table: z.string(),
+  sync_direction: z.enum(SYNC_DIRECTIONS),
+  fields: z.array(z.string()),
+  upsert_field: z.nullable(z.string()),
+  polling_seconds: z.number(),
+  notify_enabled: z.boolean(),
+  conflict_policy: z.enum(CONFLICT_POLICIES),
+  capture: z._default(z.enum(CAPTURE_MODES), "origin"),
+  filter: z.nullable(z.string()),
+  foreign: z.record(z.string(), z.unknown()),
+  created_at: storedTime,
+  updated_at: storedTime,
+});
+
+/** Sort key of a mapping's item. */
+export const mappingKey = (mappingId: string): string => `mapping#${mappingId}`;
+
+/** A mapping as it is kept. */
+export function writeMapping(mapping: Mapping): z.input<typeof item> & { readonly sk: string } {
+  const text = JSON.stringify(toSnakeCase(content, mapping));
+  return {
+    ...toSnakeCase(item, { ...mapping, pk: mapping.workspaceId, mapping: text }),
+    sk: mappingKey(mapping.id),
+  };
+}
+
+/** And back. */
+export function readMapping(stored: unknown): Mapping {
+  const { pk, mapping, ...kept } = toCamelCase(item, item.parse(stored));
+  return { ...toCamelCase(content, content.parse(JSON.parse(mapping))), ...kept, workspaceId: pk };
+}

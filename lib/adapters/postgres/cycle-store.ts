@@ -1,0 +1,291 @@
+import { cutText } from "../../model/cut-text.ts";
+import type { TableShape } from "../../model/mapping/shape.ts";
+import type { PostgresConnection } from "../../model/workspace/workspace.ts";
+import {
+  ChangedMeanwhile,
+  type CycleStore,
+  type Lease,
+  type OutboxEvent,
+  type OwnedRecord,
+  type Pulse,
+  type RecordStamp,
+} from "../../sync/cycle/ports.ts";
+import { instant, iso, type Workbench } from "./lease/fence.ts";
+import { addCalls, begin, finish, renew, unlessUnprovisioned } from "./lease/lease.ts";
+import type { BacklogMemory } from "./log/backlog.ts";
+import { BEGINNING } from "./log/log-index.ts";
+import { apply } from "./pull/apply.ts";
+import { forgetGone } from "./pull/inbound-errors.ts";
+import { claim, markSent, release } from "./push/claim.ts";
+import { createClaims } from "./push/claim-ledger.ts";
+import { doubtsIn, noteLook, recover } from "./push/recover.ts";
+import { sendAgain } from "./push/requeue-overwritten.ts";
+import { settle } from "./push/settle.ts";
+import { takeRead } from "./read-changes.ts";
+import { createIdleSessions } from "./session/idle-sessions.ts";
+import { isZoneless, type Layout, type MappedTable } from "./session/layout.ts";
+import { createTurns } from "./session/priority-queue.ts";
+import { renewable } from "./session/reconnecting-session.ts";
+import { openSession, type Session } from "./session/session.ts";
+import { cut, metadata, name, qualified } from "./session/sql.ts";
+
+/** How long a connection waits for the next cycle: longer than a beat, shorter than networks forget a silent one. */
+const KEPT_MILLISECONDS = 15_000;
+
+/** Workspaces whose backlog one process remembers at most. */
+const MOST_BACKLOGS = 1_000;
+
+/** Customers' databases, for cycles: each store has a connection of its own, which the next cycle uses again. */
+export function createCycleStores(now: () => Date): (connection: PostgresConnection) => Promise<CycleStore> {
+  const idle = createIdleSessions(now, KEPT_MILLISECONDS);
+  const backlogs = new Map<string, BacklogMemory>();
+  return async (connection) => {
+    const openAnother = () => openSession(connection);
+    const session = renewable(idle.take(connection.url) ?? (await openAnother()), openAnother);
+    const place = `${connection.schema} ${connection.url}`;
+    const backlog = backlogs.get(place) ?? { counted: null };
+    // What is forgotten is counted anew.
+    if (backlogs.size >= MOST_BACKLOGS) backlogs.clear();
+    backlogs.set(place, backlog);
+    return cycleStoreOn(session, connection.schema, now, {
+      end: async () => idle.keep(connection.url, session.current),
+      reconnect: () => session.reopen(),
+      backlog,
+    });
+  };
+}
+
+interface Surroundings {
+  /** What closing the store comes to. */
+  readonly end: () => Promise<void>;
+  /** What going on over another connection comes to. */
+  readonly reconnect: () => Promise<void>;
+  readonly backlog: BacklogMemory;
+}
+
+/** The store of one cycle over a connection that is open. */
+export function cycleStoreOn(
+  session: Session,
+  schema: string,
+  now: () => Date,
+  { end = () => session.close(), reconnect = async () => {}, backlog = { counted: null } }: Partial<Surroundings> = {},
+): CycleStore {
+  const tables = metadata(schema);
+  const known = new Map<string, MappedTable>();
+  /** Behind which id of the log a lease looks for changes next. */
+  const places = new Map<string, number>();
+  const claims = createClaims();
+  /** Once some had changed meanwhile, claims write. */
+  let mayRead = true;
+  const bench: Workbench = {
+    session,
+    schema,
+    tables,
+    now,
+    untold: { rows: 0, sqlState: null },
+    failedRows: new Set(),
+    mapped: ({ mappingId }) => {
+      const mapped = known.get(mappingId);
+      if (!mapped) throw new Error(`the lease of mapping ${mappingId} was not taken by this store`);
+      return mapped;
+    },
+  };
+
+  // One connection does one thing at a time: a renewal must not slip into the transaction of a page.
+  // What a save waits for is urgent: what came of others is safe in Salesforce until it is written down.
+  const inTurn = createTurns();
+
+  const unlessChanged = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof ChangedMeanwhile) mayRead = false;
+      throw error;
+    }
+  };
+
+  return {
+    begin: (request) =>
+      inTurn(async () => {
+        const { mapped, ...begun } = await begin(bench, request);
+        if (mapped) known.set(request.mappingId, mapped);
+        return begun;
+      }),
+    renew: (lease, leaseSeconds) => inTurn(() => renew(bench, lease, leaseSeconds), true),
+    reconnect: () => inTurn(reconnect, true),
+    recover: (lease) => inTurn(() => recover(bench, lease)),
+    doubtsIn: (lease, batchId) => inTurn(() => doubtsIn(bench, lease, batchId)),
+    noteLook: (lease, batchId) => inTurn(() => noteLook(bench, lease, batchId)),
+    claim: (lease, limit, besides = []) =>
+      inTurn(async () => {
+        const after = places.get(nameOf(lease)) ?? BEGINNING;
+        const claimed = await claim(bench, lease, { limit, after, besides, mayRead, onlyRead: claims.onlyRead() });
+        places.set(nameOf(lease), claimed.next);
+        return claims.add(claimed);
+      }),
+    markSent: (lease, batchId, changeIds, leaseSeconds) =>
+      inTurn(() => {
+        const taken = claims.take(changeIds, batchId);
+        return taken
+          ? unlessChanged(() => takeRead(bench, lease, taken, leaseSeconds ?? null))
+          : markSent(bench, lease, { batchId, ids: changeIds, leaseSeconds: leaseSeconds ?? null });
+      }, true),
+    settle: (lease, outcomes) =>
+      inTurn(async () => {
+        const ids = outcomes.flatMap(({ changeIds }) => changeIds);
+        const taken = claims.take(ids, null);
+        await unlessChanged(() =>
+          settle(bench, lease, outcomes, { taken, handled: claims.handledWith(ids), rowOf: claims.rowOf }),
+        );
+        claims.giveBack(ids);
+      }),
+    sendAgain: (lease, saves) => inTurn(() => sendAgain(bench, lease, saves)),
+    release: (lease, changeIds) =>
+      inTurn(async () => {
+        const pending = claims.pendingAmong(changeIds);
+        if (pending.length > 0) await release(bench, lease, pending, claims.handledWith(changeIds));
+        claims.giveBack(changeIds);
+        places.delete(nameOf(lease));
+      }),
+    apply: (lease, page) => inTurn(() => apply(bench, lease, page)),
+    forgetGone: (lease, sfids) => inTurn(() => forgetGone(bench, lease, sfids)),
+    unseen: (mappingId, stamps) => inTurn(() => unseen(bench, mappingId, stamps)),
+    owned: (mappingId, sfids) => inTurn(() => owned(bench, mappingId, sfids)),
+    told: (mappingId, sfids) => inTurn(() => told(bench, mappingId, sfids)),
+    rowsAfter: (lease, afterRow, limit) => inTurn(() => rowsAfter(bench, lease, afterRow, limit)),
+    pulses: (mappingIds) =>
+      inTurn(async () => {
+        const found = await pulses(bench, mappingIds);
+        for (const { mappingId, mapped } of found) if (!known.has(mappingId)) known.set(mappingId, mapped);
+        return found.map(({ mapped: _, ...pulse }) => pulse);
+      }),
+    finish: (lease, end) => inTurn(() => finish(bench, lease, end, backlog)),
+    addCalls: (mappingId, apiCalls) => inTurn(() => addCalls(bench, mappingId, apiCalls)),
+    outbox: (limit) => inTurn(() => outbox(bench, limit)),
+    forget: (eventIds) => inTurn(() => forget(bench, eventIds)),
+    setAside: (eventId, reason) => inTurn(() => setAside(bench, eventId, reason)),
+    close: () => inTurn(end),
+  };
+}
+
+const nameOf = ({ mappingId, work, fence }: Lease) => `${mappingId} ${work} ${fence}`;
+
+async function unseen(
+  { session, tables, mapped }: Workbench,
+  mappingId: string,
+  stamps: readonly RecordStamp[],
+): Promise<string[]> {
+  const { shape, layout } = mapped({ mappingId });
+  const stamp = isZoneless(layout, "systemmodstamp") ? "t.systemmodstamp AT TIME ZONE 'UTC'" : "t.systemmodstamp";
+  const rows = await session.query<{ sfid: string }>(
+    `SELECT s.sfid FROM unnest($1::text[], $2::timestamptz[]) AS s (sfid, stamp)
+     WHERE NOT EXISTS (SELECT FROM ${qualified(shape.schema, shape.table)} t WHERE t.sfid = s.sfid
+         AND ${stamp} >= s.stamp)
+       AND NOT EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name = $3 AND l.sfid = s.sfid
+         AND l.action = 'DELETE' AND l.processed_at IS NULL)
+       AND NOT EXISTS (SELECT FROM ${tables.tombstones} d WHERE d.mapping_id = $4 AND d.sfid = s.sfid AND d.stamp >= s.stamp)`,
+    [stamps.map(({ sfid }) => sfid), stamps.map(({ systemModstamp }) => systemModstamp), shape.table, mappingId],
+  );
+  return rows.map(({ sfid }) => sfid);
+}
+
+async function owned({ session, mapped }: Workbench, mappingId: string, sfids: readonly string[]): Promise<string[]> {
+  const { schema, table } = mapped({ mappingId }).shape;
+  const rows = await session.query<{ sfid: string }>(
+    `SELECT sfid FROM ${qualified(schema, table)} WHERE sfid = ANY ($1::text[])`,
+    [sfids],
+  );
+  return rows.map(({ sfid }) => sfid);
+}
+
+async function told(
+  { session, tables, mapped }: Workbench,
+  mappingId: string,
+  sfids: readonly string[],
+): Promise<string[]> {
+  const { schema, table } = mapped({ mappingId }).shape;
+  const rows = await session.query<{ sfid: string }>(
+    `SELECT sfid FROM unnest($1::text[]) AS asked (sfid)
+     WHERE EXISTS (SELECT FROM ${qualified(schema, table)} t WHERE t.sfid = asked.sfid)
+       OR sfid IN (SELECT unnest(p.sfids) FROM ${tables.pushed} p WHERE p.mapping_id = $2)`,
+    [sfids, mappingId],
+  );
+  return rows.map(({ sfid }) => sfid);
+}
+
+async function rowsAfter(
+  { session, mapped }: Workbench,
+  lease: Lease,
+  afterRow: number,
+  limit: number,
+): Promise<OwnedRecord[]> {
+  const { shape, layout } = mapped(lease);
+  const key = name(layout.key);
+  const rows = await session.query<{ key: number; sfid: string }>(
+    `SELECT ${key} AS key, sfid FROM ${qualified(shape.schema, shape.table)}
+     WHERE ${key} > $1 AND sfid IS NOT NULL ORDER BY ${key} LIMIT $2`,
+    [afterRow, limit],
+  );
+  return rows.map((row) => ({ recordId: Number(row.key), sfid: row.sfid }));
+}
+
+async function pulses(
+  { session, tables }: Workbench,
+  mappingIds: readonly string[],
+): Promise<(Pulse & { readonly mapped: MappedTable })[]> {
+  const rows = await unlessUnprovisioned(
+    session.query(
+      `SELECT mapping_id, shape, layout, ${iso("position")} AS position, ${iso("last_pull_at")} AS last_pull_at
+       FROM ${tables.state} WHERE mapping_id = ANY ($1::text[])`,
+      [mappingIds],
+    ),
+  );
+  return rows.map((row) => ({
+    mappingId: String(row["mapping_id"]),
+    shape: row["shape"] as TableShape,
+    position: instant(row, "position"),
+    lastPullAt: instant(row, "last_pull_at"),
+    mapped: { shape: row["shape"] as TableShape, layout: row["layout"] as Layout },
+  }));
+}
+
+/** What the events of one page may hold together, as PostgreSQL packs them. */
+const OUTBOX_BYTES = 1_000_000;
+
+/** Versions before have kept errors whole, of 100 MB: these are cut here, a few at a time. */
+async function outbox({ session, tables }: Workbench, limit: number): Promise<OutboxEvent[]> {
+  const rows = await unlessUnprovisioned(
+    session.query(
+      `SELECT id, event, ${iso("occurred_at")} AS occurred_at,
+         CASE WHEN octet_length(error) > 8192 THEN jsonb_set(detail, '{error}', to_jsonb(${cut("error")})) ELSE detail END AS detail
+       FROM (SELECT o.*, row_number() OVER page AS place, sum(pg_column_size(o.detail)) OVER page AS bytes
+         FROM ${tables.outbox} o WINDOW page AS (ORDER BY seq) ORDER BY seq LIMIT $1) AS waiting
+         CROSS JOIN LATERAL (SELECT detail ->> 'error' AS error OFFSET 0) AS told
+       WHERE place = 1 OR bytes <= ${OUTBOX_BYTES} ORDER BY seq`,
+      [limit],
+    ),
+  );
+  return rows.map((row) => ({
+    id: String(row["id"]),
+    event: row["event"] as OutboxEvent["event"],
+    occurredAt: new Date(String(row["occurred_at"])),
+    detail: row["detail"] as OutboxEvent["detail"],
+  }));
+}
+
+async function forget({ session, tables }: Workbench, eventIds: readonly string[]): Promise<void> {
+  if (eventIds.length === 0) return;
+  await session.query(`DELETE FROM ${tables.outbox} WHERE id = ANY ($1::uuid[])`, [eventIds]);
+}
+
+/** The table is made by the first event that needs it: a version before knows none, and nothing else asks for it. */
+async function setAside({ session, tables, now }: Workbench, eventId: string, reason: string): Promise<void> {
+  await session.query(`CREATE TABLE IF NOT EXISTS ${tables.outboxAside} (
+    id uuid PRIMARY KEY, event text NOT NULL, occurred_at timestamptz NOT NULL, detail jsonb NOT NULL,
+    reason text NOT NULL, set_aside_at timestamptz NOT NULL)`);
+  await session.query(
+    `WITH aside AS (DELETE FROM ${tables.outbox} WHERE id = $1 RETURNING id, event, occurred_at, detail)
+     INSERT INTO ${tables.outboxAside} SELECT *, $2, $3 FROM aside ON CONFLICT (id) DO NOTHING`,
+    [eventId, cutText(reason), now()],
+  );
+}

@@ -1,0 +1,102 @@
+import { type Lease, LeaseLost } from "../../../sync/cycle/ports.ts";
+import type { MappedTable } from "../session/layout.ts";
+import type { Row, Session } from "../session/session.ts";
+import { literal, type Metadata } from "../session/sql.ts";
+
+/** What the parts of a cycle's store share: the connection, the schema's tables, the mapped table once it is known. */
+export interface Workbench {
+  readonly session: Session;
+  readonly schema: string;
+  readonly tables: Metadata;
+  /** How many rows have refused to be told what became of their changes, and the SQLSTATE of one. */
+  readonly untold: { rows: number; sqlState: string | null };
+  /** The rows that changes have failed of since the cycle's lease was taken: a spike counts each once. */
+  readonly failedRows: Set<number>;
+  /** The table that the lease was taken for. */
+  mapped(lease: Pick<Lease, "mappingId">): MappedTable;
+  now(): Date;
+}
+
+/** The table whose row is a lease: cycles and long work hold theirs apart, so that neither waits for the other. */
+export const leaseTable = (tables: Metadata, work: Lease["work"]): string =>
+  work === "cycle" ? tables.state : tables.loads;
+
+/**
+ * Prolongs a lease that is still ours; one that ran out is ours as long as nobody took it. No row: it is lost. Parameters:
+ * mapping, fence, config version; `seconds` gives how long, and where it is NULL the lease is only locked, and nobody asked
+ * whether to stop.
+ */
+export const renewal = (tables: Metadata, { work }: Lease, seconds: string): string => `
+       UPDATE ${leaseTable(tables, work)}
+       SET lease_until = coalesce(clock_timestamp() + make_interval(secs => ${seconds}::int), lease_until)
+       WHERE mapping_id = $1 AND fence = $2 AND config_version = $3
+       RETURNING ${work === "cycle"} AND ${seconds}::int IS NOT NULL
+         AND EXISTS (SELECT FROM ${tables.aborts} a WHERE a.mapping_id = $1 AND a.fence = $2) AS is_aborted`;
+
+interface FencedSettings {
+  readonly lockMilliseconds?: number;
+  /** The same for what is locked once the lease is. */
+  readonly laterLockMilliseconds?: number;
+  /** Capture is to be silent for our own statements. */
+  readonly silent?: boolean;
+  /** The results of calls count whatever the configuration is by now. */
+  readonly anyVersion?: boolean;
+  /** The server may forget it in a crash, with everything that came after it. */
+  readonly commitsLater?: boolean;
+  /** The mapping's own row will be changed too; it is locked before any row of the table, as cycles do. */
+  readonly changesState?: boolean;
+  /** Statements without parameters that are sent with the lock; their rows go to the work. They may run for a lost lease. */
+  readonly then?: readonly string[];
+}
+
+/**
+ * A transaction that nobody with a later fence, and no change of configuration, can overtake; else `LeaseLost`. Every
+ * transaction of ours locks in one order: a mapping's state, its load, the log, the totals, the customer's rows.
+ */
+export async function fenced<T>(
+  { session, tables, mapped }: Workbench,
+  lease: Lease,
+  settings: FencedSettings,
+  work: (then: readonly (readonly Row[])[]) => Promise<T>,
+): Promise<T> {
+  const { lockMilliseconds, laterLockMilliseconds, then = [] } = settings;
+  const { silent = false, anyVersion = false, changesState = false, commitsLater = false } = settings;
+  const { table } = mapped(lease).shape;
+  const version = anyVersion ? "" : ` AND config_version = ${lease.configVersion}`;
+  const first = [
+    ...(changesState && lease.work === "load" ? [lockState(tables, literal(lease.mappingId))] : []),
+    thenLimit(
+      `SELECT FROM ${leaseTable(tables, lease.work)} WHERE mapping_id = ${literal(lease.mappingId)}
+        AND fence = ${lease.fence}${version} FOR NO KEY UPDATE`,
+      laterLockMilliseconds,
+    ),
+    ...then,
+  ].join(";");
+  const ofTransaction = {
+    ...(silent ? { silence: table } : {}),
+    commitsLater,
+    ...(lockMilliseconds === undefined ? {} : { lockMilliseconds }),
+  };
+  return await session.transaction(ofTransaction, first, async (_, answers) => {
+    if (answers.at(-1 - then.length)?.length === 0) throw new LeaseLost(lease);
+    return await work(answers.slice(answers.length - then.length));
+  });
+}
+
+/** A SELECT of the row that this one locks; what comes after it waits no longer than that for any lock. */
+const thenLimit = (lock: string, milliseconds: number | undefined) =>
+  milliseconds === undefined
+    ? lock
+    : `WITH locked AS MATERIALIZED (${lock}) SELECT set_config('lock_timeout', '${milliseconds}', true) FROM locked`;
+
+/** Locks the row of a mapping, which is an expression. */
+export const lockState = ({ state }: Metadata, mapping: string): string =>
+  `SELECT FROM ${state} WHERE mapping_id = ${mapping} FOR NO KEY UPDATE`;
+
+/** An instant as ISO 8601 text whatever the session's date style; `instant` reads it back. */
+export const iso = (expression: string): string => `to_json(${expression}) #>> '{}'`;
+
+export const instant = (row: Row, column: string): Date | null => {
+  const text = row[column];
+  return typeof text === "string" ? new Date(text) : null;
+};

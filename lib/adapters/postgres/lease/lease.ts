@@ -1,0 +1,252 @@
+import { FAILURE_SPIKE_ROWS } from "../../../model/change/failure-spike.ts";
+import { cutText } from "../../../model/cut-text.ts";
+import type { TableShape } from "../../../model/mapping/shape.ts";
+import {
+  type BeginRequest,
+  type Begun,
+  type CycleEnd,
+  type Finished,
+  type Lease,
+  LeaseLost,
+  type Renewal,
+} from "../../../sync/cycle/ports.ts";
+import { captureSigns, isCaptured, readCaptureOff } from "../capture/capture-check.ts";
+import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "../log/backlog.ts";
+import { addCount } from "../log/cycle-counts.ts";
+import { waits } from "../log/log-index.ts";
+import { mayBeRowless, pruneOrphans, pruneRowless, pruneSettled } from "../log/retention.ts";
+import type { Layout, MappedTable } from "../session/layout.ts";
+import type { Row } from "../session/session.ts";
+import { isOfTable, type Metadata } from "../session/sql.ts";
+import { sqlState } from "../session/sql-errors.ts";
+import { instant, iso, leaseTable, lockState, renewal, type Workbench } from "./fence.ts";
+import { loadMark, pullMarksToSet } from "./watermarks.ts";
+
+type Bench = Omit<Workbench, "mapped">;
+
+/** Takes the lease of a mapping if it is free, and tells where the mapping stands; one round trip. */
+export async function begin(
+  { session, schema, tables, now, failedRows }: Bench,
+  request: BeginRequest,
+): Promise<Begun & { readonly mapped?: MappedTable }> {
+  const { mappingId, work, configVersion, owner, slot, leaseSeconds } = request;
+  const [row] = await unlessUnprovisioned(
+    session.query(beginStatement(schema, tables, work), [mappingId, configVersion, slot, owner, leaseSeconds, now()]),
+  );
+  if (row?.["known"] !== true || row["is_behind"] === true) return { held: false, why: "not provisioned" };
+  if (row["fence"] === null) return { held: false, why: whyNot(row) };
+
+  const shape = row["shape"] as TableShape;
+  failedRows.clear();
+  return {
+    held: true,
+    lease: { mappingId, work, fence: Number(row["fence"]), configVersion },
+    shape,
+    captureOff: isCaptured(shape, row["capture_signs"]) ? null : await readCaptureOff(session, schema, mappingId),
+    marks: {
+      position: instant(row, "position"),
+      slow: instant(row, "slow"),
+      deleted: instant(row, "deleted"),
+      load: loadMark(row["load"]),
+    },
+    lastPullAt: instant(row, "last_pull_at"),
+    waiting: {
+      changes: row["changes"] === true,
+      unfinished: row["unfinished"] === true,
+      outbox: row["outbox"] === true,
+    },
+    heldDeletes: Number(row["held_deletes"]),
+    rereads: (row["rereads"] ?? []) as readonly string[],
+    mapped: { shape, layout: row["layout"] as Layout },
+  };
+}
+
+function whyNot(row: Row): "config changed" | "slot taken" | "running" {
+  if (row["same_version"] !== true) return "config changed";
+  return row["slot_taken"] === true ? "slot taken" : "running";
+}
+
+/** A schema or a table that is not there yet means that nothing was provisioned. */
+export async function unlessUnprovisioned<T>(rows: Promise<readonly T[]>): Promise<readonly T[]> {
+  try {
+    return await rows;
+  } catch (error) {
+    if (["42P01", "3F000"].includes(sqlState(error) ?? "")) return [];
+    throw error;
+  }
+}
+
+const REREADS_AT_ONCE = 200;
+
+/**
+ * A row that a running transaction holds is skipped, not waited for: whoever holds it has the lease. The next holder of
+ * a cycle's lease reports the spike of a cycle that never came to its end.
+ */
+function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): string {
+  const leases = leaseTable(tables, work);
+  return `
+    WITH free AS (
+      SELECT * FROM ${leases}
+      WHERE mapping_id = $1 AND config_version = $2
+        AND (lease_until IS NULL OR lease_until <= clock_timestamp())
+        AND ($3::bigint IS NULL OR slot IS NULL OR slot < $3::bigint)
+      FOR NO KEY UPDATE SKIP LOCKED
+    ), taken AS (
+      UPDATE ${leases} l SET fence = l.fence + 1, lease_owner = $4, slot = coalesce($3::bigint, l.slot),
+        lease_until = clock_timestamp() + make_interval(secs => $5)
+        ${work === "cycle" ? ", running_failed = 0" : ""}
+      FROM free WHERE l.mapping_id = free.mapping_id
+      RETURNING l.fence
+    )${work === "cycle" ? `, spike AS (${spike(tables, "free")})` : ""}
+    SELECT s.mapping_id IS NOT NULL AS known, l.config_version < $2 AS is_behind, l.config_version = $2 AS same_version, l.slot >= $3::bigint AS slot_taken,
+      taken.fence, s.shape, s.layout, ${iso("s.position")} AS position, ${iso("s.slow")} AS slow,
+      ${iso("s.deleted")} AS deleted, lo.load, ${iso("s.last_pull_at")} AS last_pull_at,
+      ${anyDue(tables)} AS changes,
+      EXISTS (SELECT FROM ${tables.inHand} h WHERE h.table_name = s.table_name)
+        OR EXISTS (SELECT FROM ${tables.log} o WHERE ${isOfTable("o", "s.table_name")} AND o.row_owed
+          AND (o.due_at IS NULL OR o.due_at <= $6))
+        OR EXISTS (SELECT FROM ${tables.heldDeletes} h WHERE h.mapping_id = $1 AND h.confirmed) AS unfinished,
+      (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = $1 AND NOT h.confirmed)
+        + (SELECT count(*) FROM ${tables.log} c WHERE ${isOfTable("c", "s.table_name")} AND c.processed_at IS NULL AND c.held
+           AND (c.due_at IS NOT NULL OR c.held)) AS held_deletes,
+      (SELECT jsonb_agg(e.sfid) FROM (SELECT sfid FROM ${tables.inboundErrors}
+        WHERE mapping_id = $1 AND retry_at <= $6 ORDER BY retry_at LIMIT ${REREADS_AT_ONCE}) e) AS rereads,
+      EXISTS (SELECT FROM ${tables.outbox})
+        ${work === "cycle" ? `OR (taken.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox,
+      ${captureSigns(schema, "s")} AS capture_signs
+    FROM (SELECT $1::text AS mapping_id) asked
+    LEFT JOIN ${tables.state} s ON s.mapping_id = asked.mapping_id
+    LEFT JOIN ${leases} l ON l.mapping_id = asked.mapping_id
+    LEFT JOIN ${tables.loads} lo ON lo.mapping_id = asked.mapping_id
+    LEFT JOIN taken ON true`;
+}
+
+/** Whether anything of the table can be claimed. Parameter: time. */
+const anyDue = ({ log }: Metadata): string =>
+  `EXISTS (SELECT FROM ${log} c WHERE ${waits("c", "s.table_name")} AND c.state = 'NEW'
+        AND (c.due_at IS NULL OR c.due_at <= $6))`;
+
+/** Rows that failed in a cycle which has ended, or will never end, become one event (spec 6.1). */
+function spike(tables: Metadata, locked: string, condition = "true"): string {
+  return `INSERT INTO ${tables.outbox} (event, detail)
+    SELECT 'sync.failure_spike', jsonb_build_object('failed_count', running_failed, 'mapping_id', mapping_id,
+      'sf_object', shape ->> 'sfObject')
+    FROM ${locked} WHERE running_failed >= ${FAILURE_SPIKE_ROWS} AND ${condition}`;
+}
+
+/** Prolongs a lease that is still ours. */
+export async function renew({ session, tables }: Bench, lease: Lease, leaseSeconds: number): Promise<Renewal> {
+  const [row] = await session.query<{ is_aborted: boolean }>(renewal(tables, lease, "$4"), [
+    lease.mappingId,
+    lease.fence,
+    lease.configVersion,
+    leaseSeconds,
+  ]);
+  if (!row) return "lost";
+  return row.is_aborted ? "aborted" : "held";
+}
+
+/** Ends the cycle: marks, calls, spike, a little retention, and the lease is free; one round trip. */
+export async function finish(bench: Workbench, lease: Lease, end: CycleEnd, backlog: BacklogMemory): Promise<Finished> {
+  const { session, tables, now } = bench;
+  const marks = pullMarksToSet(end.marks, 9);
+  const { mappingIds = [], at = null } = end.unchanged ?? {};
+  const pulledAt = end.pulledAt ?? (mappingIds.includes(lease.mappingId) ? at : null);
+  const waiting = isCountDue(backlog, now()) ? countWaiting(tables) : null;
+  const gained = end.count ? [JSON.stringify(end.count)] : [];
+  const counted = gained.map(() => addCount(tables, "ended", `$${10 + marks.values.length}`, "$7")).join("");
+  const [row] = await session.query<{
+    still_ours: boolean;
+    totals: Omit<Finished, keyof Waiting | "untold"> & { readonly mayBeRowless: boolean };
+    waiting: Waiting;
+  }>(finishStatement(tables, lease, marks.set, waiting, counted), [
+    lease.mappingId,
+    lease.fence,
+    lease.configVersion,
+    pulledAt,
+    JSON.stringify(end.apiCalls),
+    end.error === null ? null : cutText(end.error),
+    now(),
+    mappingIds,
+    at,
+    ...marks.values,
+    ...gained,
+  ]);
+  if (!row?.still_ours) throw new LeaseLost(lease);
+  if (waiting !== null) backlog.counted = { waiting: row.waiting, at: now() };
+  const untold = { ...bench.untold };
+  Object.assign(bench.untold, { rows: 0, sqlState: null }); // the next lease of this store counts its own
+  const { mayBeRowless: asks, ...totals } = row.totals;
+  const mapped = asks ? bench.mapped(lease) : null;
+  if (mapped) await unlessUnprovisioned(session.query(pruneRowless(tables, mapped), [mapped.shape.table, now()]));
+  return { ...totals, ...waitingNow(backlog, now()), untold };
+}
+
+/**
+ * The calls were made, so they count whoever holds the lease by now; the rest is written while it is ours, and for the
+ * configuration that it was taken for. A cycle that a change of configuration has ended gives its lease back.
+ */
+function finishStatement(
+  tables: Metadata,
+  lease: Lease,
+  marks: readonly string[],
+  waiting: string | null,
+  counted: string,
+): string {
+  const isCycle = lease.work === "cycle";
+  const whileCurrent = [
+    "last_pull_at = coalesce($4, s.last_pull_at)",
+    isCycle ? "last_error = $6" : "last_error = coalesce($6::text, s.last_error)",
+    ...(isCycle ? ["last_run_at = $7"] : []),
+    ...marks,
+  ];
+  return `
+    WITH ${isCycle ? "" : `mapping AS (${lockState(tables, "$1")}), `}lease AS (
+      SELECT l.*, l.fence = $2 AS is_ours, l.fence = $2 AND l.config_version = $3 AS is_current
+      FROM ${leaseTable(tables, lease.work)} l ${isCycle ? "" : "CROSS JOIN mapping"} WHERE l.mapping_id = $1 FOR NO KEY UPDATE OF l
+    ), ended AS (
+      UPDATE ${tables.state} s SET api_calls = ${withCalls("$5")},
+        ${[...(isCycle ? RELEASED.map((clause) => when("is_ours", clause)) : []), ...whileCurrent.map((clause) => when("is_current", clause))].join(", ")}
+      FROM lease WHERE s.mapping_id = lease.mapping_id
+      RETURNING s.mapping_id, s.table_name, s.rows_synced, s.rows_failed, s.api_calls, lease.is_current
+    ), ${unchanged(tables)}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}${pruneOrphans(tables, "$7")}`}${pruneSettled(tables, "ended", "$7")}${counted}
+    SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
+      SELECT jsonb_build_object('rowsSynced', rows_synced, 'rowsFailed', rows_failed, 'apiCalls', api_calls,
+        'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}), 'mayBeRowless', ${mayBeRowless("$7")})
+      FROM ended) AS totals, ${waiting === null ? "NULL" : `(${waiting})`} AS waiting`;
+}
+
+/** What was called before and now, by label. */
+const withCalls = (calls: string) => `(
+          SELECT coalesce(jsonb_object_agg(label, calls), '{}') FROM (
+            SELECT label, sum(calls::bigint) AS calls
+            FROM (SELECT * FROM jsonb_each_text(s.api_calls) UNION ALL SELECT * FROM jsonb_each_text(${calls})) AS both_sides (label, calls)
+            GROUP BY label) AS summed)`;
+
+/** Counts calls that were made without the lease, whoever has it. */
+export async function addCalls(
+  { session, tables }: Bench,
+  mappingId: string,
+  apiCalls: CycleEnd["apiCalls"],
+): Promise<void> {
+  const statement = `UPDATE ${tables.state} s SET api_calls = ${withCalls("$2")} WHERE mapping_id = $1`;
+  await unlessUnprovisioned(session.query(statement, [mappingId, JSON.stringify(apiCalls)]));
+}
+
+/** A mapping whose row is held runs a cycle, which says itself when it pulled. */
+const unchanged = ({ state }: Metadata) => `unchanged AS (
+      UPDATE ${state} s SET last_pull_at = $9
+      FROM (SELECT mapping_id FROM ${state} WHERE mapping_id = ANY ($8::text[]) AND mapping_id <> $1
+              AND position IS NOT NULL AND last_pull_at < $9::timestamptz FOR NO KEY UPDATE SKIP LOCKED) free
+      WHERE s.mapping_id = free.mapping_id)`;
+
+const RELEASED = ["lease_until = NULL", "running_failed = 0"];
+
+/** `column = value` that takes effect only under a condition of the lease. */
+function when(condition: string, clause: string): string {
+  const [column, value] = clause.split(" = ", 2);
+  return `${column} = CASE WHEN lease.${condition} THEN ${value} ELSE s.${column} END`;
+}
+
+const releasedLoad = (tables: Metadata) => `released AS (
+      UPDATE ${tables.loads} l SET lease_until = NULL, last_error = $6 FROM lease WHERE l.mapping_id = lease.mapping_id AND lease.is_ours)`;

@@ -1,0 +1,42 @@
+import type { Lease, LoadMark, Marks } from "../../../sync/cycle/ports.ts";
+import type { Workbench } from "./fence.ts";
+
+/** The marks of the pulls, which stand in the mapping's row; that of the load stands in the load's own. */
+const PULL_MARKS = ["position", "slow", "deleted"] as const;
+
+/** `SET` clauses for the pulls' marks that are given, their values as parameters after the first `after`. */
+export function pullMarksToSet(
+  marks: Partial<Marks>,
+  after: number,
+): { readonly set: readonly string[]; readonly values: readonly (Date | null | undefined)[] } {
+  const given = PULL_MARKS.filter((mark) => marks[mark] !== undefined);
+  return {
+    set: given.map((mark, index) => `${mark} = $${after + index + 1}`),
+    values: given.map((mark) => marks[mark]),
+  };
+}
+
+/** Whether committing these marks changes the mapping's row. */
+export const movesPulls = (marks: Partial<Marks>): boolean => PULL_MARKS.some((mark) => marks[mark] !== undefined);
+
+/** Writes where pulls and load stand, in the caller's transaction. */
+export async function writeMarks(
+  { session, tables }: Workbench,
+  { mappingId }: Lease,
+  marks: Partial<Marks>,
+): Promise<void> {
+  if (marks.load !== undefined) {
+    const load = marks.load === null ? null : JSON.stringify(marks.load);
+    await session.query(`UPDATE ${tables.loads} SET load = $2 WHERE mapping_id = $1`, [mappingId, load]);
+  }
+  if (!movesPulls(marks)) return;
+  const { set, values } = pullMarksToSet(marks, 1);
+  await session.query(`UPDATE ${tables.state} SET ${set.join(", ")} WHERE mapping_id = $1`, [mappingId, ...values]);
+}
+
+/** Reads a load's mark as it is kept. */
+export function loadMark(load: unknown): LoadMark | null {
+  if (load === null || typeof load !== "object") return null;
+  const { startedAt, ...mark } = load as Omit<LoadMark, "startedAt"> & { readonly startedAt: string };
+  return { ...mark, startedAt: new Date(startedAt) };
+}

@@ -1,0 +1,42 @@
+import type { Totals } from "../../../sync/cycle/ports.ts";
+import type { Metadata } from "../session/sql.ts";
+
+/** How many rows of a workspace wait, and how long the oldest has. */
+export type Waiting = Pick<Totals, "queueDepth" | "oldestWaitingSeconds">;
+
+/** What this process last counted in one workspace's log. */
+export interface BacklogMemory {
+  counted: { readonly waiting: Waiting; readonly at: Date } | null;
+}
+
+/** Up to so many rows a count takes a few milliseconds, and every cycle counts. */
+const COUNTED_ALWAYS = 10_000;
+/** Of a longer backlog one cycle in so many rows' milliseconds counts, which keeps counting under a percent of the time. */
+const ROWS_PER_MILLISECOND = 10;
+
+/** Whether to count again: a backlog of a million rows is counted every hundred seconds, not by each of a hundred cycles. */
+export function isCountDue({ counted }: BacklogMemory, now: Date): boolean {
+  if (counted === null || counted.waiting.queueDepth < COUNTED_ALWAYS) return true;
+  return now.getTime() - counted.at.getTime() >= counted.waiting.queueDepth / ROWS_PER_MILLISECOND;
+}
+
+/** What waits by the last count; the oldest row has grown older since. */
+export function waitingNow({ counted }: BacklogMemory, now: Date): Waiting {
+  if (counted === null) throw new Error("nothing was counted yet");
+  const { queueDepth, oldestWaitingSeconds } = counted.waiting;
+  const since = (now.getTime() - counted.at.getTime()) / 1000;
+  return { queueDepth, oldestWaitingSeconds: oldestWaitingSeconds > 0 ? oldestWaitingSeconds + since : 0 };
+}
+
+/**
+ * A SELECT of one `Waiting` over the whole log. What is held, deletes alone, is counted by itself, so that the rest is
+ * looked for where claims have looked before: they mark what is dead there, and by an index that they don't read each
+ * count would pass over all that was settled since the last vacuum, as it does over deletes alone.
+ */
+export const countWaiting = ({ log }: Metadata): string =>
+  `SELECT jsonb_build_object('queueDepth', new_ones + held_ones,
+       'oldestWaitingSeconds', coalesce(extract(epoch FROM clock_timestamp() - first_at), 0))
+     FROM (SELECT count(*) FILTER (WHERE state = 'NEW') AS new_ones, min(created_at) AS first_at
+           FROM ${log} WHERE processed_at IS NULL AND NOT held) AS others,
+       (SELECT count(*) AS held_ones FROM ${log}
+        WHERE processed_at IS NULL AND action = 'DELETE' AND held AND state = 'NEW') AS held_deletes`;

@@ -1,0 +1,48 @@
+import { CYCLES_KEPT_MINUTES, cyclesFrom, type Span } from "../../../model/span.ts";
+import type { CycleStep, Throughput } from "../../../settings/row-ports.ts";
+import type { Ask } from "../session/session.ts";
+import type { Metadata } from "../session/sql.ts";
+
+const COUNTS = ["well", "failed", "stopped", "pulled", "accepted", "refused"] as const;
+
+/**
+ * A further part of a WITH clause that adds a `CycleCount` to its minute. `ended` names the part that tells the mapping
+ * and whether the lease was still right, without which no cycle has ended well. The minute's row of the day before is
+ * taken over, so that nothing has to be deleted; `count` and `now` are the parameters with the count and the time.
+ */
+export function addCount({ cycles }: Metadata, ended: string, count: string, now: string): string {
+  const added = COUNTS.map(
+    (name) => `${name} = excluded.${name} + CASE WHEN c.minute = excluded.minute THEN c.${name} ELSE 0 END`,
+  );
+  return `, counted AS (
+      INSERT INTO ${cycles} AS c (mapping_id, slot, minute, ${COUNTS.join(", ")})
+      SELECT e.mapping_id, m.minute % ${CYCLES_KEPT_MINUTES}, m.minute, (g.ended = 'well' AND e.is_current)::int,
+        (g.ended = 'failed')::int, (g.ended = 'stopped' OR g.ended = 'well' AND NOT e.is_current)::int,
+        g.pulled, g.accepted, g.refused
+      FROM ${ended} e, (SELECT floor(extract(epoch FROM ${now}::timestamptz) / 60)::int AS minute) m,
+        (SELECT coalesce(ended, '') AS ended, pulled, accepted, refused
+         FROM jsonb_to_record(${count}::jsonb) AS r (ended text, pulled int, accepted int, refused int)) g
+      WHERE g.ended <> '' OR g.pulled > 0
+      ON CONFLICT (mapping_id, slot) DO UPDATE SET minute = excluded.minute, ${added.join(", ")})`;
+}
+
+/** How cycles ended in a span, by mapping and step. */
+export async function readCycles(
+  ask: Ask,
+  { cycles }: Metadata,
+  span: Span,
+): Promise<Pick<Throughput, "cycles" | "cyclesFrom">> {
+  const from = cyclesFrom(span);
+  const sums = COUNTS.map((name) => `sum(${name})::int AS ${name}`).join(", ");
+  const [row] = await ask(
+    `SELECT (SELECT json_agg(steps) FROM (
+       SELECT mapping_id, to_timestamp(minute * 60::bigint / $2::int * $2::int) AS at, ${sums}
+       FROM ${cycles} WHERE minute >= $1::int GROUP BY 1, 2 ORDER BY 1, 2) steps) AS steps`,
+    [from.getTime() / 60_000, span.stepSeconds],
+  );
+  const steps = (row?.["steps"] ?? []) as (Omit<CycleStep, "mappingId" | "at"> & { mapping_id: string; at: string })[];
+  return {
+    cycles: steps.map(({ mapping_id, at, ...counts }) => ({ mappingId: mapping_id, at: new Date(at), ...counts })),
+    cyclesFrom: row ? from : null,
+  };
+}

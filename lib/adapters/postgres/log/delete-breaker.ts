@@ -1,0 +1,93 @@
+import { allowedDeletes } from "../../../model/change/delete-breaker.ts";
+import type { Workbench } from "../lease/fence.ts";
+import type { MappedTable } from "../session/layout.ts";
+import type { Row } from "../session/session.ts";
+import { literal, qualified } from "../session/sql.ts";
+import { logOrder, unsorted, waits } from "./log-index.ts";
+import { isClaimed, UNCLAIMED_STATE } from "./pending-registry.ts";
+
+/**
+ * Holds the deletes among claimed changes that are more than an hour may bring to Salesforce, until an operator
+ * confirms, and with them what comes after those, also what something else holds back still. When there are any,
+ * everything that was claimed is what it was before. "more": there may be further ones, and enough were held at once. A
+ * carried delete does not count: it was let through before it was refused.
+ */
+export async function holdExcessDeletes(
+  bench: Workbench,
+  mapped: MappedTable,
+  claimId: string,
+  claimed: readonly Row[],
+): Promise<"none" | "held" | "more"> {
+  const deletes = claimed.filter(
+    (row) => row["action"] === "DELETE" && row["sfid"] !== null && !row["confirmed"] && row["state"] !== "FAILED",
+  );
+  if (deletes.length === 0) return "none";
+  const allowance = await allowanceOfDeletes(bench, mapped, false, deletes.length);
+  if (deletes.length <= allowance) return "none";
+  await bench.session.query(
+    `WITH handled AS (DELETE FROM ${bench.tables.inHand} WHERE id = $4)
+     UPDATE ${bench.tables.log} SET state = ${UNCLAIMED_STATE}, fence = NULL, updated_at = $3, held = id = ANY ($2::bigint[])
+     WHERE id = ANY ($1::bigint[])`,
+    [claimed.map((row) => row["id"]), deletes.slice(allowance).map((row) => row["id"]), bench.now(), claimId],
+  );
+  return await holdAfter(bench, mapped, Number(deletes[allowance]?.["id"]));
+}
+
+/** Deletes that one statement holds, or lets go: it takes about half a second. */
+export const HELD_AT_ONCE = 20_000;
+
+/** Such statements in one transaction: some seconds, and what was held stays so should the cycle end. */
+const PARTS_AT_ONCE = 10;
+
+/**
+ * Holds the deletes after one that is: each claim would find the next of them, beside ever more that are held already.
+ * Whoever deletes a table deletes all of it.
+ */
+async function holdAfter(bench: Workbench, mapped: MappedTable, id: number): Promise<"held" | "more"> {
+  let last = id;
+  for (let part = 0; part < PARTS_AT_ONCE; part += 1) {
+    const [, held = []] = await bench.session.script(unsorted(holding(bench, mapped, last)).join(";"));
+    const newest = held[0]?.["last"];
+    if (typeof newest !== "number") return "held";
+    last = newest;
+  }
+  return "more";
+}
+
+function holding({ tables, now }: Workbench, { shape }: MappedTable, after: number): string {
+  return `WITH held AS (
+      UPDATE ${tables.log} SET held = true, updated_at = ${literal(now().toISOString())} WHERE id = ANY (ARRAY(
+        SELECT l.id FROM ${tables.log} l WHERE ${waits("l", literal(shape.table))} AND l.id > ${after}
+          AND l.state = 'NEW' AND l.action = 'DELETE' AND l.sfid IS NOT NULL AND NOT l.confirmed AND l.due_at IS NULL
+        ORDER BY ${logOrder("l")} LIMIT ${HELD_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED))
+      RETURNING id
+    ) SELECT max(id) AS last FROM held`;
+}
+
+/**
+ * How many of the wanted deletes may pass now, on the side of rows (by Salesforce) or of records. The table is counted
+ * only when the small allowance is not enough.
+ */
+export async function allowanceOfDeletes(
+  { session, tables, now }: Workbench,
+  { shape }: MappedTable,
+  bySalesforce: boolean,
+  wanted: number,
+): Promise<number> {
+  const [row] = await session.query<{ recent: number | string }>(
+    `SELECT (SELECT count(*) FROM ${tables.tombstones}
+         WHERE mapping_id = $1 AND by_salesforce = $2 AND deleted_at > $3::timestamptz - interval '1 hour')
+       + (SELECT count(*) FROM ${tables.log} l WHERE NOT $2 AND table_name = $4 AND ${isClaimed(tables, "l", "table_name = $4")}
+         AND action = 'DELETE' AND sent_at IS NOT NULL AND NOT confirmed) AS recent`,
+    [shape.mappingId, bySalesforce, now(), shape.table],
+  );
+  // What is under way, in a job of the Bulk API most likely, passes too.
+  const recent = Number(row?.recent ?? 0);
+  if (recent + wanted <= allowedDeletes(0)) return wanted;
+  const [table] = await session.query<{ rows: number }>(
+    `SELECT count(*) AS rows FROM ${qualified(shape.schema, shape.table)}`,
+  );
+  // Rows that an application deletes are gone already; the table's size is what it was before.
+  const rows = (table?.rows ?? 0) + recent + (bySalesforce ? 0 : wanted);
+  return Math.max(0, Math.min(wanted, allowedDeletes(rows) - recent));
+}

@@ -1,0 +1,143 @@
+import type { MappedTable } from "../session/layout.ts";
+import { isOfTable, type Metadata, name, qualified } from "../session/sql.ts";
+import { isCarried } from "./pending-registry.ts";
+import { hasFailed, hasSucceeded } from "./predicates.ts";
+
+/** Settled rows, tombstones and conflicts stay this long (design section 6, retention). */
+const LOG_DAYS = 31;
+/** A Bulk job lives seven days; no image can be older than a push that was forgotten. */
+const PUSHED_DAYS = 8;
+/** What one cycle takes away at most, of each kind; at a beat of ten seconds over four million rows a day. */
+const ROWS_AT_ONCE = 500;
+
+const ago = (days: number, now: string): string => `${now}::timestamptz - interval '${days} days'`;
+
+/**
+ * Further parts of a WITH clause that take away a few settled rows which are old enough, and keep the totals exact, and
+ * of what else is kept for a time. `$1` is the mapping, `ended` names the part that tells the table; `now` is the parameter with the time.
+ */
+export function pruneSettled(tables: Metadata, ended: string, now: string): string {
+  const past = ago(LOG_DAYS, now);
+  const table = `(SELECT table_name FROM ${ended})`;
+  return `, oldest_successes AS (
+      ${oldestRows(tables, table, `${hasSucceeded("l")} AND NOT l.row_owed`, past, ROWS_AT_ONCE)}
+    ), oldest_failures AS MATERIALIZED (
+      ${oldestRows(tables, table, OWING_NOTHING, past, FAILURES_AT_ONCE)}
+    ), oldest AS (
+      SELECT id FROM oldest_successes WHERE processed_at < ${past}
+      UNION ALL (SELECT id FROM oldest_failures WHERE processed_at < ${past} AND NOT may_live LIMIT ${ROWS_AT_ONCE})
+    ), ${pruned(tables)}
+    , ${forgotten("pushes", tables.pushed, "answered_at", PUSHED_DAYS, now)}
+    , ${forgotten("tombstones", tables.tombstones, "deleted_at", LOG_DAYS, now)}
+    , ${forgotten("conflicts", tables.conflicts, "at", LOG_DAYS, now)}`;
+}
+
+/** Failures are looked at so many at a time: the first ones may be there to stay. */
+const FAILURES_AT_ONCE = 5_000;
+
+/** One that a newer change carries just now has not ended yet. */
+const OWING_NOTHING = `${hasFailed("l")} AND NOT l.row_owed AND l.fence IS NULL`;
+
+/** An expression: failures are old enough to go whose rows may be there still, without an sfid: `pruneRowless`. */
+export const mayBeRowless = (now: string): string =>
+  `EXISTS (SELECT FROM oldest_failures WHERE processed_at < ${ago(LOG_DAYS, now)} AND may_live)`;
+
+/**
+ * Takes away old failures whose row is gone, or has an sfid by now. The others stay as long as their row: its next change
+ * must carry them, above all its INSERT, without which nothing would be sent. Parameters: table, time.
+ */
+export function pruneRowless(tables: Metadata, { shape, layout }: MappedTable): string {
+  const past = ago(LOG_DAYS, "$2");
+  return `WITH oldest AS (
+      SELECT id FROM ${oldestRows(tables, "$1", OWING_NOTHING, past, FAILURES_AT_ONCE)} AS f
+      WHERE processed_at < ${past} AND may_live AND NOT EXISTS (
+        SELECT FROM ${qualified(shape.schema, shape.table)} t WHERE t.${name(layout.key)} = f.record_id AND t.sfid IS NULL)
+      LIMIT ${ROWS_AT_ONCE}
+    ), ${pruned(tables)}
+    SELECT FROM oldest`;
+}
+
+const pruned = ({ log, totals }: Metadata): string => `pruned AS (
+      DELETE FROM ${log} l WHERE l.id = ANY (ARRAY(SELECT id FROM oldest)) AND NOT (${isCarried("l")})
+      RETURNING l.table_name, l.state
+    ), fewer AS (
+      UPDATE ${totals} t SET success = t.success - gone.success, failed = t.failed - gone.failed
+      FROM (SELECT table_name, count(*) FILTER (WHERE state = 'SUCCESS') AS success,
+              count(*) FILTER (WHERE state = 'FAILED') AS failed FROM pruned GROUP BY table_name) AS gone
+      WHERE t.table_name = gone.table_name)`;
+
+/**
+ * The first rows of a table that ended so, or none while the very first was not even captured that long ago.
+ *
+ * The first one is found in the order of an index, however little the planner knows: a log without statistics seems to hold
+ * fewer rows than are asked for, so all of them would be read and sorted to find them young.
+ */
+function oldestRows({ log }: Metadata, table: string, of: string, past: string, atOnce: number): string {
+  const rows = `${log} l WHERE ${isOfTable("l", table)} AND ${of}`;
+  return `(SELECT l.id, l.processed_at, l.record_id, l.sfid IS NULL AND l.action <> 'DELETE' AS may_live FROM ${rows}
+      AND (SELECT l.created_at FROM ${rows} ORDER BY l.table_name, l.id LIMIT 1) < ${past}
+      ORDER BY l.table_name, l.id LIMIT ${atOnce})`;
+}
+
+/** What one piece of long work takes away at most of what no mapping writes or reads any more. */
+const ORPHANS_AT_ONCE = 20_000;
+
+/**
+ * Further parts of a WITH clause for tables whose mapping was deleted: what they left in the log, and what was kept for
+ * their records, goes as old as any other entry. Until then waiting changes stay, and go out when the mapping is
+ * restored. `now` is the parameter with the time.
+ */
+export function pruneOrphans(tables: Metadata, now: string): string {
+  const { log, inHand, totals, state } = tables;
+  const past = ago(LOG_DAYS, now);
+  const settled = (of: string) =>
+    `SELECT id FROM ${oldestRows(tables, "orphans.table_name", of, past, ORPHANS_AT_ONCE)} AS settled
+          WHERE processed_at < ${past}`;
+  return `, orphans AS (
+      SELECT table_name FROM ${totals} t WHERE NOT EXISTS (SELECT FROM ${state} s WHERE s.table_name = t.table_name)
+    ), left_behind AS (
+      DELETE FROM ${log} l WHERE l.id = ANY (ARRAY(
+        SELECT old.id FROM orphans CROSS JOIN LATERAL (
+          ${settled(hasSucceeded("l"))}
+          UNION ALL ${settled(hasFailed("l"))}
+          UNION ALL SELECT l.id FROM ${log} l
+          WHERE ${isOfTable("l", "orphans.table_name")} AND l.processed_at IS NULL AND l.created_at < ${past}
+        ) AS old LIMIT ${ORPHANS_AT_ONCE}))
+      RETURNING l.table_name, l.state
+    ), fewer_orphans AS (
+      UPDATE ${totals} t SET success = t.success - gone.success, failed = t.failed - gone.failed
+      FROM (SELECT table_name, count(*) FILTER (WHERE state = 'SUCCESS') AS success,
+              count(*) FILTER (WHERE state = 'FAILED') AS failed FROM left_behind GROUP BY table_name) AS gone
+      WHERE t.table_name = gone.table_name)
+    , orphaned_claims AS (
+      DELETE FROM ${inHand} h WHERE h.table_name IN (SELECT table_name FROM orphans)
+        AND NOT EXISTS (SELECT FROM ${log} l WHERE l.id = ANY (h.ids) AND l.state = 'PENDING'))
+    , ${orphaned("pushes", tables.pushed, "answered_at", state, now)}
+    , ${orphaned("tombstones", tables.tombstones, "deleted_at", state, now)}
+    , ${orphaned("conflicts", tables.conflicts, "at", state, now)}
+    , ${orphaned("inbound_errors", tables.inboundErrors, "last_at", state, now)}
+    , ${orphaned("held_deletes", tables.heldDeletes, "held_at", state, now)}`;
+}
+
+/** Each table's mappings are stepped through by its index: a scan of what millions of pushes left would take too long. */
+function orphaned(part: string, table: string, column: string, state: string, now: string): string {
+  return `orphaned_${part} AS (
+      DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+        SELECT o.ctid FROM (
+          WITH RECURSIVE kept AS (
+            SELECT min(mapping_id) AS mapping_id FROM ${table}
+            UNION ALL SELECT (SELECT min(t.mapping_id) FROM ${table} t WHERE t.mapping_id > kept.mapping_id)
+            FROM kept WHERE kept.mapping_id IS NOT NULL
+          ) SELECT mapping_id FROM kept
+          WHERE mapping_id IS NOT NULL AND NOT EXISTS (SELECT FROM ${state} s WHERE s.mapping_id = kept.mapping_id)
+        ) AS gone JOIN ${table} o USING (mapping_id)
+        WHERE o.${column} < ${ago(LOG_DAYS, now)}
+        LIMIT ${ORPHANS_AT_ONCE})))`;
+}
+
+function forgotten(part: string, table: string, column: string, days: number, now: string): string {
+  return `old_${part} AS (
+      DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM ${table} WHERE mapping_id = $1 AND ${column} < ${ago(days, now)}
+        LIMIT ${ROWS_AT_ONCE})))`;
+}

@@ -1,0 +1,69 @@
+import { IN_DOUBT } from "../../../model/change/in-doubt.ts";
+import type { FailedChanges, FoundFailed } from "../../../settings/row-ports.ts";
+import { hasFailed } from "../log/predicates.ts";
+import type { Ask } from "../session/session.ts";
+import { cut, literal, type Metadata } from "../session/sql.ts";
+
+/** Failed changes that are looked at for their kinds, the latest ones. */
+const LOOKED_AT = 100_000;
+
+const KINDS = 200;
+
+/** The value that Salesforce repeats unquoted behind these words, to the end of the error, the next error or the limit. */
+const REPEATED =
+  "((?:invalid email address|data value too large|bad value for restricted picklist field): ).*?(?=; [A-Z_]+: | \\(max length=|$)";
+
+/**
+ * The error without what differs from row to row: repeated values, addresses, quoted values, and words that hold a digit
+ * (ids, numbers). Of an error that a version before kept whole its beginning is looked at.
+ */
+const PATTERN = `regexp_replace(regexp_replace(regexp_replace(regexp_replace(coalesce(left(l.sf_message, 5000), ''),
+  '${REPEATED}', '\\1#', 'g'), '\\S+@\\S+', '#', 'g'), '"[^"]*"|''[^'']*''', '#', 'g'), '\\y\\w*\\d\\w*\\y', '#', 'g')`;
+
+const FINGERPRINT = `left(md5(concat_ws('|', l.table_name, l.action, ${PATTERN})), 16)`;
+
+/** A failed change that could be tried again: no newer state of its row has overruled it. */
+const OPEN = `${hasFailed("l")} AND NOT l.superseded`;
+
+/** Failed changes by kind. Parameter: the table, or NULL. */
+export function failureKinds({ log }: Metadata): string {
+  return `
+    SELECT kinds.*, (SELECT ${cut("l.sf_message")} FROM ${log} l WHERE l.id = last_id) AS sample FROM (
+      SELECT fingerprint, min(table_name) AS table_name, min(action) AS action, count(*) AS count, max(id) AS last_id,
+        to_json(max(processed_at)) #>> '{}' AS last_at
+      FROM (
+        SELECT l.id, l.table_name, l.action, l.processed_at, ${FINGERPRINT} AS fingerprint
+        FROM ${log} l WHERE ${OPEN} AND ($1::text IS NULL OR l.table_name = $1) ORDER BY l.id DESC LIMIT ${LOOKED_AT}
+      ) AS latest
+      GROUP BY fingerprint ORDER BY count(*) DESC, fingerprint LIMIT ${KINDS}
+    ) AS kinds ORDER BY count DESC, fingerprint`;
+}
+
+/** The failed changes that are meant and are not just being tried again, oldest first, and how many there are. */
+export async function findFailed(
+  ask: Ask,
+  tables: Metadata,
+  { id, fingerprint, table }: FailedChanges,
+  limit: number,
+): Promise<FoundFailed> {
+  const rows = await ask(findStatement(tables), [id, fingerprint, table, limit]);
+  const byMapping = Map.groupBy(rows, (row) => String(row["mapping_id"]));
+  return {
+    total: Number(rows[0]?.["total"] ?? 0),
+    idsByMapping: new Map([...byMapping].map(([mapping, found]) => [mapping, found.map((row) => Number(row["id"]))])),
+  };
+}
+
+/**
+ * A table that is not mapped any more has nobody who would send. What ended in doubt is meant by its own id or kind alone:
+ * to try it again with all others would make a second record of each that is there.
+ */
+function findStatement({ log, state }: Metadata): string {
+  return `
+    SELECT l.id, s.mapping_id, count(*) OVER () AS total
+    FROM ${log} l JOIN ${state} s ON s.table_name = l.table_name
+    WHERE ${OPEN} AND l.fence IS NULL AND ($1::bigint IS NULL OR l.id = $1) AND ($3::text IS NULL OR l.table_name = $3)
+      AND ($2::text IS NULL OR ${FINGERPRINT} = $2)
+      AND ($1::bigint IS NOT NULL OR $2::text IS NOT NULL OR NOT starts_with(coalesce(l.sf_message, ''), ${literal(IN_DOUBT)}))
+    ORDER BY l.id LIMIT $4::bigint`;
+}

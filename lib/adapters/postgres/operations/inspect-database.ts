@@ -1,0 +1,146 @@
+import type { CaptureOff } from "../../../model/change/capture-off.ts";
+import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
+import { type Damage, type DatabaseFacts, type Databases, NoConnection } from "../../../settings/ports.ts";
+import { captureOff } from "../capture/capture-check.ts";
+import { unlessUnprovisioned } from "../lease/lease.ts";
+import { openSession, type Session } from "../session/session.ts";
+import { metadata } from "../session/sql.ts";
+
+/** Looks into databases that are to be connected. */
+export const databases: Databases = {
+  look: (connection) => withSession(connection, (session) => readFacts(session, connection.schema)),
+
+  takeOver: (connection, workspaceId) =>
+    withSession(connection, async (session) => {
+      const { meta } = metadata(connection.schema);
+      if (await isThere(session, meta)) await session.query(`UPDATE ${meta} SET workspace_id = $1`, [workspaceId]);
+    }),
+};
+
+/** Work on a connection of its own; rejects with `NoConnection` when none comes about. */
+export async function withSession<Answer>(
+  connection: PostgresConnection,
+  work: (session: Session) => Promise<Answer>,
+): Promise<Answer> {
+  let session: Session;
+  try {
+    session = await openSession(connection);
+  } catch (error) {
+    throw noConnection(error);
+  }
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
+}
+
+const FACTS = `
+  SELECT current_setting('server_version_num')::int AS version,
+    coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS encrypted,
+    current_user::text AS "user", current_database()::text AS database,
+    pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS "readOnly",
+    has_database_privilege(current_database(), 'CREATE') AS "mayCreateSchema",
+    s.oid IS NOT NULL AS "schemaExists",
+    coalesce(has_schema_privilege(s.oid, 'USAGE'), false) AS "maySeeSchema",
+    coalesce(has_schema_privilege(s.oid, 'CREATE'), false) AS "mayCreateTables"
+  FROM (SELECT (SELECT oid FROM pg_namespace WHERE nspname = $1) AS oid) AS s`;
+
+async function readFacts(session: Session, schema: string): Promise<DatabaseFacts> {
+  const [facts] = await session.query<Omit<DatabaseFacts, "workspaceId" | "damages" | "setAside">>(FACTS, [schema]);
+  if (!facts) throw new Error("PostgreSQL answered a query of one row with none");
+  const { meta, outboxAside: table } = metadata(schema);
+  const known = facts.maySeeSchema && (await isThere(session, meta));
+  if (!known) return { ...facts, workspaceId: null, damages: [], setAside: { events: 0, table } };
+  const [row] = await session.query<{ workspace_id: string }>(`SELECT workspace_id FROM ${meta}`);
+  const [aside] = await unlessUnprovisioned(session.query(`SELECT count(*) AS events FROM ${table}`));
+  return {
+    ...facts,
+    workspaceId: row?.workspace_id ?? null,
+    damages: await readDamages(session, schema),
+    setAside: { events: Number(aside?.["events"] ?? 0), table },
+  };
+}
+
+/** What the catalog lacks of what the mappings' shapes say, and whose changes are not captured. */
+async function readDamages(session: Session, schema: string): Promise<readonly Damage[]> {
+  const { state } = metadata(schema);
+  if (!(await isThere(session, state))) return [];
+  const rows = await session.query<{ table: string; object: string; off: CaptureOff | null; column: string | null }>(
+    `WITH mapped AS (
+       SELECT s.table_name::text AS "table", s.shape ->> 'sfObject' AS object, s.shape,
+         to_regclass(format('%I.%I', $1::text, s.table_name)) AS oid, ${captureOff(schema, "s")} AS off FROM ${state} s
+     )
+     SELECT "table", object, NULL::jsonb AS off, NULL AS "column" FROM mapped WHERE oid IS NULL
+     UNION ALL
+     SELECT "table", object, off, NULL FROM mapped WHERE off IS NOT NULL
+     UNION ALL
+     SELECT "table", object, NULL, c ->> 'column' FROM mapped, jsonb_array_elements(shape -> 'columns') AS c
+     WHERE oid IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a
+       WHERE a.attrelid = mapped.oid AND a.attname = c ->> 'column' AND a.attnum > 0 AND NOT a.attisdropped)
+     ORDER BY 1, 4 NULLS FIRST`,
+    [schema],
+  );
+  return rows.map(({ table, object: sfObject, off, column }) => ({
+    table,
+    sfObject,
+    what: off ?? (column === null ? "table" : { column }),
+  }));
+}
+
+async function isThere(session: Session, table: string): Promise<boolean> {
+  const [row] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [table]);
+  return row?.made ?? false;
+}
+
+const UNVERIFIED = "install one from a public authority, or give up verification with ?sslmode=no-verify";
+
+type Told = readonly [message: string, remedy: string];
+
+/** By SQLSTATE, by the code of Node, or by the little that the driver says in words. */
+const TROUBLE: Readonly<Record<string, Told>> = {
+  "28P01": [
+    "the database refuses this user and password",
+    "check both in the URL; special characters must be %-encoded",
+  ],
+  "28000": ["the database does not let this user in from here", "look at pg_hba.conf, or add ?sslmode=verify-full"],
+  "3D000": ["the server has no database of this name", "check the part after the host in the URL"],
+  "53300": ["the server has no connection left", "raise max_connections, or connect through a pooler"],
+  "57P03": ["the server is starting up or shutting down", "try again in a minute"],
+  ECONNREFUSED: ["nobody listens at this host and port", "check both, and whether the server takes remote connections"],
+  ENOTFOUND: ["the host name does not exist", "check the host in the URL"],
+  EHOSTREFUSED: [
+    "the host points to an address that this service does not connect to",
+    "use a public address, or ask the operator to open its range (openedRanges)",
+  ],
+  ETIMEDOUT: ["the host does not answer", "check host, port and firewall"],
+  EHOSTUNREACH: ["the host cannot be reached", "check host, port and firewall"],
+  ECONNRESET: ["the server closed the connection", "check host and port; is it PostgreSQL?"],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ["the server's certificate is self-signed", UNVERIFIED],
+  SELF_SIGNED_CERT_IN_CHAIN: ["the server's certificate comes from an unknown authority", UNVERIFIED],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ["the server's certificate comes from an unknown authority", UNVERIFIED],
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ["the server's certificate comes from an unknown authority", UNVERIFIED],
+  CERT_HAS_EXPIRED: ["the server's certificate has expired", "renew it"],
+  ERR_TLS_CERT_ALTNAME_INVALID: ["the server's certificate is for another host name", "use that name in the URL"],
+};
+
+function noConnection(error: unknown): NoConnection {
+  const code = codeOf(error);
+  const words = error instanceof Error ? error.message : "";
+  const [message, remedy] = TROUBLE[code] ?? saidInWords(words) ?? ["no connection came about", "check the URL"];
+  return new NoConnection(code === "" ? message : `${message} (${code})`, remedy, error);
+}
+
+function saidInWords(words: string): Told | null {
+  if (/does not support SSL/i.test(words)) {
+    return ["the server does not speak TLS", "turn TLS on, or give it up with ?sslmode=disable"];
+  }
+  if (/timeout|timed out/i.test(words)) return ["the host does not answer", "check host, port and firewall"];
+  return null;
+}
+
+/** A failure to connect to several addresses carries one error for each. */
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}

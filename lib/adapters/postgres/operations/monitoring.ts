@@ -1,0 +1,104 @@
+import { JsonArray } from "../../../model/json-array.ts";
+import type { WrittenPage } from "../../../model/page.ts";
+import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
+import type { MonitoredDatabase, Monitoring } from "../../../monitoring/ports.ts";
+import { instant, iso } from "../lease/fence.ts";
+import { unlessUnprovisioned } from "../lease/lease.ts";
+import {
+  ACTIVITY_COLUMNS,
+  ERROR_COLUMNS,
+  type LogFilter,
+  logPage,
+  logRows,
+  logTotal,
+  withInstants,
+} from "../log/log-query.ts";
+import { type KeptSession, keepSessions } from "../session/request-session.ts";
+import type { Ask, Row } from "../session/session.ts";
+import { type Metadata, metadata } from "../session/sql.ts";
+
+/** Customers' databases as the monitoring endpoints ask them; `now` ages the connections that are kept. */
+export function postgresMonitoring(now: () => Date): Monitoring {
+  const sessions = keepSessions(now);
+  return { open: async (connection) => monitoredDatabase(sessions.take(connection), connection) };
+}
+
+function monitoredDatabase(kept: KeptSession, { schema }: PostgresConnection): MonitoredDatabase {
+  const tables = metadata(schema);
+  const ask: Ask = (text, values = []) => unlessUnprovisioned(kept.query(text, values));
+  const page = (asked: AskedPage) => readPage(ask, tables, asked);
+
+  return {
+    check: async () => {
+      await kept.connect();
+      const started = performance.now();
+      await kept.query("SELECT 1");
+      const latencyMilliseconds = Math.round(performance.now() - started);
+      const [row] = await ask(
+        `SELECT (SELECT count(*) FROM ${tables.log} WHERE processed_at IS NULL) AS waiting,
+           (SELECT ${iso("max(last_run_at)")} FROM ${tables.state}) AS last_run_at`,
+      );
+      return {
+        latencyMilliseconds,
+        lastRunAt: row ? instant(row, "last_run_at") : null,
+        waitingRows: Number(row?.["waiting"] ?? 0),
+      };
+    },
+    countNew: async () => {
+      const [row] = await ask(`SELECT count(*) FROM ${tables.log} WHERE processed_at IS NULL AND state = 'NEW'`);
+      return Number(row?.["count"] ?? 0);
+    },
+    listActivity: ({ state, table, limit, offset }) =>
+      page({ filter: { state, table }, columns: ACTIVITY_COLUMNS, limit, offset }),
+    listErrors: ({ table, limit, offset }) =>
+      page({ filter: { state: "FAILED", table }, columns: ERROR_COLUMNS, limit, offset }),
+    isCycleRunning: async (mappingId) => {
+      const rows = await ask(`SELECT FROM ${tables.state} WHERE ${isHeld}`, [mappingId]);
+      return rows.length > 0;
+    },
+    requestAbort: async (mappingId, requestedAt) => {
+      const rows = await ask(
+        `INSERT INTO ${tables.aborts} (mapping_id, fence, requested_at)
+         SELECT mapping_id, fence, $2 FROM ${tables.state} WHERE ${isHeld} FOR KEY SHARE
+         ON CONFLICT (mapping_id) DO UPDATE SET fence = excluded.fence, requested_at = excluded.requested_at
+         RETURNING mapping_id`,
+        [mappingId, requestedAt],
+      );
+      return rows.length > 0;
+    },
+    [Symbol.asyncDispose]: async () => kept.giveBack(),
+  };
+}
+
+const isHeld = "mapping_id = $1 AND lease_until > clock_timestamp()";
+
+interface AskedPage {
+  readonly filter: LogFilter;
+  readonly columns: string;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** From this offset on a page is worth a second statement, which tells from which end of the log it is nearer. */
+const DEEP = 5000;
+
+async function readPage(ask: Ask, tables: Metadata, asked: AskedPage): Promise<WrittenPage> {
+  const { filter, columns, limit, offset } = asked;
+  const table = filter.table === null ? [] : [filter.table];
+  if (offset < DEEP) {
+    const [page] = await ask(logPage(tables, filter, columns), [limit, offset, ...table]);
+    return { total: Number(page?.["total"] ?? 0), rows: rowsOf(page) };
+  }
+  const [counted] = await ask(logTotal(tables, filter), table);
+  const total = Number(counted?.["total"] ?? 0);
+  const behind = total - offset; // rows from the page's first one to the oldest
+  if (behind <= 0) return { total, rows: rowsOf(undefined) };
+  const [order, slice] =
+    behind < offset
+      ? (["ASC", [Math.min(limit, behind), Math.max(0, behind - limit)]] as const)
+      : (["DESC", [limit, offset]] as const);
+  const [page] = await ask(logRows(tables, filter, columns, order), [...slice, ...table]);
+  return { total, rows: rowsOf(page) };
+}
+
+const rowsOf = (page: Row | undefined): JsonArray => new JsonArray(`[${withInstants(String(page?.["rows"] ?? ""))}]`);

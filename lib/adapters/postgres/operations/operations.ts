@@ -1,0 +1,118 @@
+import { IN_DOUBT } from "../../../model/change/in-doubt.ts";
+import { HELD_AT_ONCE } from "../log/delete-breaker.ts";
+import { BEGINNING } from "../log/log-index.ts";
+import { hasFailed } from "../log/predicates.ts";
+import type { Layout } from "../session/layout.ts";
+import type { KeptSession } from "../session/request-session.ts";
+import { refusalOf } from "../session/savepoint.ts";
+import { isOfTable, literal, type Metadata, metadata, name, qualified } from "../session/sql.ts";
+
+/** What an operator does to a mapping by hand. Each answers how many rows it concerned. */
+export interface Operations {
+  /** Lets deletes go that the breaker holds, on both sides, about as many as `most`; the next cycle carries them out. */
+  confirmDeletes(mappingId: string, most: number): Promise<number>;
+  /** Makes FAILED changes NEW again: those of the given log ids, with what ended in doubt beside them; not one that a newer change carries just now. */
+  retryFailed(mappingId: string, logIds: readonly number[]): Promise<number>;
+}
+
+/** An operator's hand in a customer's database. */
+export function createOperations(kept: KeptSession, schema: string): Operations {
+  const tables = metadata(schema);
+  return {
+    confirmDeletes: (mappingId, most) => confirmDeletes(kept, tables, mappingId, most),
+    retryFailed: (mappingId, logIds) => retryFailed(kept, tables, schema, mappingId, logIds),
+  };
+}
+
+/** In parts, each for good by itself: a million at once would take longer than a statement may, and none would go. */
+async function confirmDeletes(kept: KeptSession, tables: Metadata, mappingId: string, most: number): Promise<number> {
+  let all = 0;
+  for (let part = 1; part > 0 && all < most; all += part) {
+    part = await confirmRows(kept, tables, mappingId);
+  }
+  // What comes to be held meanwhile has not been seen by whoever confirms.
+  const [held] = await kept.query(`SELECT max(l.id) AS last FROM ${heldOf(tables)}`, [mappingId]);
+  const until = held?.["last"] as number | null | undefined;
+  for (let after: number | null = BEGINNING; after !== null && until != null && all < most; ) {
+    const part = await confirmRecords(kept, tables, mappingId, { after, until });
+    all += part.confirmed;
+    after = part.last;
+  }
+  return all;
+}
+
+const heldOf = ({ state, log }: Metadata): string =>
+  `${state} s JOIN ${log} l ON ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL AND l.held
+     AND (l.due_at IS NOT NULL OR l.held) WHERE s.mapping_id = $1`;
+
+async function confirmRows(kept: KeptSession, { heldDeletes }: Metadata, mappingId: string): Promise<number> {
+  const [rows] = await kept.query(
+    `WITH rows AS (
+       UPDATE ${heldDeletes} SET confirmed = true WHERE mapping_id = $1 AND NOT confirmed AND sfid = ANY (ARRAY(
+         SELECT sfid FROM ${heldDeletes} WHERE mapping_id = $1 AND NOT confirmed LIMIT ${HELD_AT_ONCE}))
+       RETURNING 1
+     )
+     SELECT count(*) AS confirmed FROM rows`,
+    [mappingId],
+  );
+  return Number(rows?.["confirmed"] ?? 0);
+}
+
+async function confirmRecords(
+  kept: KeptSession,
+  tables: Metadata,
+  mappingId: string,
+  { after, until }: { readonly after: number; readonly until: number },
+): Promise<{ readonly confirmed: number; readonly last: number | null }> {
+  const [records] = await kept.query(
+    `WITH records AS (
+       UPDATE ${tables.log} SET held = false, confirmed = true WHERE held AND id = ANY (ARRAY(
+         SELECT l.id FROM ${heldOf(tables)} AND l.id > $2 AND l.id <= $3
+         ORDER BY l.table_name, l.id LIMIT ${HELD_AT_ONCE}))
+       RETURNING id
+     )
+     SELECT count(*) AS confirmed, max(id) AS last FROM records`,
+    [mappingId, after, until],
+  );
+  return { confirmed: Number(records?.["confirmed"] ?? 0), last: (records?.["last"] as number | null) ?? null };
+}
+
+async function retryFailed(
+  kept: KeptSession,
+  tables: Metadata,
+  schema: string,
+  mappingId: string,
+  logIds: readonly number[],
+): Promise<number> {
+  const first = `SELECT table_name, layout FROM ${tables.state} WHERE mapping_id = ${literal(mappingId)}`;
+  const [mapping] = await kept.query(first);
+  if (!mapping) return 0;
+  const { table_name: table, layout } = mapping as { readonly table_name: string; readonly layout: Layout };
+  return await kept.transaction({ silence: table }, `${first} FOR NO KEY UPDATE`, async (session) => {
+    const retried = await session.query<{ record_id: number }>(
+      `WITH retried AS (
+         UPDATE ${tables.log} l SET state = 'NEW', processed_at = NULL, processed_tx = NULL, last_operation = NULL,
+           attempts = 0, due_at = NULL, superseded = false, row_owed = false
+         WHERE l.table_name = $1 AND ${hasFailed("l")} AND l.fence IS NULL AND (l.id = ANY ($2::bigint[])
+           -- What ended in doubt with it goes with it.
+           OR starts_with(l.sf_message, $3) AND NOT l.superseded AND l.record_id IN (
+             SELECT a.record_id FROM ${tables.log} a
+             WHERE a.table_name = $1 AND a.id = ANY ($2::bigint[]) AND ${hasFailed("a")} AND starts_with(a.sf_message, $3)))
+         RETURNING l.record_id
+       ), totals AS (
+         UPDATE ${tables.totals} SET failed = failed - (SELECT count(*) FROM retried) WHERE table_name = $1
+       )
+       SELECT record_id FROM retried`,
+      [table, logIds, IN_DOUBT],
+    );
+    // What was held back for the sake of a doubt is read again before anything is sent.
+    await session.query(
+      `UPDATE ${tables.inboundErrors} SET retry_at = last_at WHERE mapping_id = $1 AND starts_with(error, $2)`,
+      [mappingId, IN_DOUBT],
+    );
+    const show = `UPDATE ${qualified(schema, table)} SET _ab_lastop = 'PENDING', _ab_err = NULL WHERE ${name(layout.key)} = ANY ($1::bigint[])`;
+    // They are sent again, whatever their rows can be made to show.
+    await refusalOf(session, () => session.query(show, [retried.map(({ record_id }) => record_id)]));
+    return retried.length;
+  });
+}

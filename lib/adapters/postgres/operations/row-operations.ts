@@ -1,0 +1,161 @@
+import { toCamelCase } from "../../../model/snake-case.ts";
+import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
+import {
+  conflict,
+  failureKind,
+  heldDelete,
+  inboundError,
+  mappingProgress,
+  type RowDesk,
+  type RowDesks,
+} from "../../../settings/row-ports.ts";
+import { iso } from "../lease/fence.ts";
+import { unlessUnprovisioned } from "../lease/lease.ts";
+import { hasSucceeded } from "../log/predicates.ts";
+import { captureAllOf, captureExisting } from "../schema/capture-existing.ts";
+import { type KeptSession, type KeptSessions, keepSessions } from "../session/request-session.ts";
+import type { Ask, Row } from "../session/session.ts";
+import { cut, isOfTable, type Metadata, metadata, qualified } from "../session/sql.ts";
+import { readChange, readThroughput } from "./change-history.ts";
+import { failureKinds, findFailed } from "./failed-changes.ts";
+import { createOperations } from "./operations.ts";
+
+/** Customers' databases as the settings area asks them about rows; `now` ages the connections that are kept. */
+export function rowDesks(now: () => Date): RowDesks {
+  const sessions: KeptSessions = keepSessions(now);
+  return { open: async (connection) => rowDesk(sessions.take(connection), connection) };
+}
+
+function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
+  const tables = metadata(connection.schema);
+  const operations = createOperations(kept, connection.schema);
+  const ask: Ask = (text, values = []) => unlessUnprovisioned(kept.query(text, values));
+
+  return {
+    progress: async () => (await ask(progressOf(tables))).map((row) => toCamelCase(mappingProgress, row)),
+
+    lag: async (mappingId) => {
+      const [row] = await ask(lagOf(tables), [mappingId]);
+      const [p50, p95] = Array.isArray(row?.["seconds"]) ? (row["seconds"] as number[]) : [];
+      return p50 === undefined || p95 === undefined ? null : { p50, p95 };
+    },
+
+    throughput: (span) => readThroughput(ask, tables, span),
+    change: (id) => readChange(ask, tables, id),
+
+    countRows: async (mappingId) => {
+      const [state] = await ask(`SELECT table_name FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
+      if (!state) return 0;
+      const table = qualified(connection.schema, String(state["table_name"]));
+      const [row] = await ask(`SELECT count(*) AS rows FROM (SELECT FROM ${table} LIMIT 1000000) AS counted`);
+      return Number(row?.["rows"] ?? 0);
+    },
+
+    failures: async (table) => (await ask(failureKinds(tables), [table])).map((row) => toCamelCase(failureKind, row)),
+
+    findFailed: (which, limit) => findFailed(ask, tables, which, limit),
+    retry: (mappingId, logIds) => operations.retryFailed(mappingId, logIds),
+
+    inboundErrors: async (mappingId, { limit, offset }) =>
+      readPage(await ask(inboundErrorsOf(tables), [mappingId, limit, offset]), (row) => toCamelCase(inboundError, row)),
+
+    conflicts: async (mappingId, { limit, offset }) =>
+      readPage(await ask(conflictsOf(tables), [mappingId, limit, offset]), (row) => toCamelCase(conflict, row)),
+
+    heldDeletes: async (mappingId, { limit, offset }) =>
+      readPage(await ask(heldDeletesOf(tables), [mappingId, limit, offset]), (row) => toCamelCase(heldDelete, row)),
+
+    confirmDeletes: async (mappingId, most) => {
+      const [known] = await ask(`SELECT mapping_id FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
+      return known ? operations.confirmDeletes(mappingId, most) : 0;
+    },
+
+    startOver: async (mappingId) => (await ask(startOverOf(tables), [mappingId])).length > 0,
+
+    captureAll: async (mappingId) => (await ask(captureAllOf(tables), [mappingId])).length > 0,
+
+    captureExisting: (mappingId, limit) => captureExisting(kept, connection.schema, mappingId, limit),
+
+    [Symbol.asyncDispose]: async () => kept.giveBack(),
+  };
+}
+
+const progressOf = (tables: Metadata): string => `
+  SELECT s.mapping_id, s.position IS NOT NULL AS loaded,
+    (SELECT l.load -> 'records' FROM ${tables.loads} l WHERE l.mapping_id = s.mapping_id AND l.load ->> 'kind' = 'load')
+      AS records_to_load, ${iso("s.last_pull_at")} AS last_pull_at,
+    ${iso("s.last_run_at")} AS last_run_at, s.rows_synced, s.api_calls,
+    waiting.count AS waiting,
+    (SELECT ${iso("l.created_at")} FROM ${tables.log} l WHERE l.id = waiting.oldest) AS oldest_waiting_at,
+    coalesce((SELECT failed FROM ${tables.totals} t WHERE t.table_name = s.table_name), 0) AS failed,
+    (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
+      + (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${HELD}) AS held_deletes,
+    (SELECT count(*) FROM ${tables.inboundErrors} e WHERE e.mapping_id = s.mapping_id) AS inbound_errors
+  FROM ${tables.state} s CROSS JOIN LATERAL (
+    SELECT count(*) AS count, min(l.id) AS oldest FROM ${tables.log} l
+    WHERE ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL
+  ) AS waiting`;
+
+/** A change that the breaker holds back, told so that the index of blocked changes knows it. */
+const HELD = "l.processed_at IS NULL AND l.held AND (l.due_at IS NOT NULL OR l.held)";
+
+/** Rows whose records were deleted, and records whose rows were. */
+function heldDeletesOf({ heldDeletes, log, state }: Metadata): string {
+  const held = `
+    SELECT 'row' AS deletes, h.sfid::text AS sfid, NULL::bigint AS record_id, h.held_at AS at, 0 AS id
+    FROM ${heldDeletes} h WHERE h.mapping_id = $1 AND NOT h.confirmed
+    UNION ALL
+    SELECT 'record', l.sfid, l.record_id, l.created_at, l.id FROM ${state} s JOIN ${log} l ON ${isOfTable("l", "s.table_name")}
+    WHERE s.mapping_id = $1 AND ${HELD}`;
+  return pageOf(
+    `SELECT count(*) AS total FROM (${held}) AS held`,
+    `SELECT deletes, sfid, record_id, ${iso("at")} AS at, id FROM (${held}) AS held
+     ORDER BY held.at, id, sfid LIMIT $2::bigint OFFSET $3::bigint`,
+    "page.at, page.id, page.sfid",
+  );
+}
+
+const lagOf = (tables: Metadata): string => `
+  SELECT to_json(percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY seconds)) AS seconds
+  FROM (
+    SELECT extract(epoch FROM l.processed_at - l.created_at)::float8 AS seconds FROM ${tables.log} l
+    WHERE ${isOfTable("l", `(SELECT table_name FROM ${tables.state} WHERE mapping_id = $1)`)}
+      AND ${hasSucceeded("l")}
+    ORDER BY l.table_name DESC, l.id DESC LIMIT 1000
+  ) AS latest`;
+
+/** One page and, beside each row, how many there are; one row of NULLs where the page is empty. */
+const pageOf = (total: string, page: string, order: string): string =>
+  `SELECT counted.total, page.* FROM (${total}) AS counted LEFT JOIN (${page}) AS page ON true ORDER BY ${order}`;
+
+const inboundErrorsOf = ({ inboundErrors }: Metadata): string =>
+  pageOf(
+    `SELECT count(*) AS total FROM ${inboundErrors} WHERE $1::text IS NULL OR mapping_id = $1`,
+    `SELECT mapping_id AS id, mapping_id, sfid, ${cut("error")} AS error, attempts, ${iso("first_at")} AS first_at, ${iso("last_at")} AS last_at
+     FROM ${inboundErrors} WHERE $1::text IS NULL OR mapping_id = $1
+     ORDER BY last_at DESC, mapping_id, sfid LIMIT $2::bigint OFFSET $3::bigint`,
+    "page.last_at DESC, page.mapping_id, page.sfid",
+  );
+
+const conflictsOf = ({ conflicts }: Metadata): string =>
+  pageOf(
+    `SELECT count(*) AS total FROM ${conflicts} WHERE $1::text IS NULL OR mapping_id = $1`,
+    `SELECT id, mapping_id, sfid, record_id, field, ${cut("base")} AS base, ${cut("postgres")} AS postgres,
+       ${cut("salesforce")} AS salesforce, winner, ${iso("at")} AS at
+     FROM ${conflicts} WHERE $1::text IS NULL OR mapping_id = $1 ORDER BY id DESC LIMIT $2::bigint OFFSET $3::bigint`,
+    "page.id DESC",
+  );
+
+function readPage<Thing>(rows: readonly Row[], read: (row: Row) => Thing) {
+  const filled = rows.filter((row) => row["id"] !== null);
+  return { total: Number(rows[0]?.["total"] ?? 0), rows: filled.map(read) };
+}
+
+/** The marks go, and so do the leases: whoever holds one now would write its marks back. */
+const startOverOf = (tables: Metadata): string => `
+  WITH pulls AS (
+    UPDATE ${tables.state} SET position = NULL, slow = NULL, deleted = NULL, fence = fence + 1, lease_until = NULL
+    WHERE mapping_id = $1 RETURNING mapping_id
+  )
+  UPDATE ${tables.loads} l SET load = NULL, fence = l.fence + 1, lease_until = NULL
+  FROM pulls WHERE l.mapping_id = pulls.mapping_id RETURNING l.mapping_id`;

@@ -1,0 +1,270 @@
+import { IN_DOUBT } from "../../../model/change/in-doubt.ts";
+import { judge } from "../../../model/record/judge-image.ts";
+import type { WaitingChange } from "../../../model/record/merge.ts";
+import type { Image } from "../../../model/record/record.ts";
+import type { Applied, Lease, Page } from "../../../sync/cycle/ports.ts";
+import { fenced, type Workbench } from "../lease/fence.ts";
+import { movesPulls, writeMarks } from "../lease/watermarks.ts";
+import { refuseChanges } from "../log/refuse-changes.ts";
+import type { MappedTable } from "../session/layout.ts";
+import { LOCK_NOT_AVAILABLE } from "../session/sql-errors.ts";
+import { dropColumns, recordConflicts } from "./conflicts.ts";
+import { copyableLines, copyLines } from "./copy-lines.ts";
+import { deleteRows, dropHolds } from "./delete-rows.ts";
+import { giveUpUpsertValues } from "./give-up-upsert-values.ts";
+import { type HeldImages, imagesInDoubt, rowsInDoubt } from "./in-doubt-inserts.ts";
+import { clearInboundErrors, writeInboundErrors } from "./inbound-errors.ts";
+import { type Judged, mergeRows, returningRows } from "./merge-rows.ts";
+import { type Around, isUntouched, type LockedRow, lockByUpsertField, lockRows, readAround } from "./page-context.ts";
+import { insertRows, rowOf, updateRows } from "./write-rows.ts";
+
+/** What one try of a page does about what stands in its way. */
+interface Patience {
+  readonly lockMilliseconds: number;
+  /** Rows that a transaction of the customer holds are left for later instead of waited for. */
+  readonly skipsLocked: boolean;
+  /** Rows give up upsert values that other rows of the page are to get, before any gets its own. */
+  readonly makesRoom: boolean;
+}
+
+/** When a record whose row was held is read again. */
+const BUSY_RETRY_SECONDS = 10;
+
+/** When a record that may be an insert in doubt is read again: a doubt takes eleven minutes, an operator longer. */
+const DOUBT_RETRY_SECONDS = 300;
+
+/**
+ * One page in one transaction of separate statements, because each sees what was committed before it began: first the
+ * rows are locked, then what waits of them is read, then they are merged and written. A single statement would judge
+ * on what it saw before it got its locks, and would lose a user's edit.
+ */
+export async function applyImages(bench: Workbench, lease: Lease, page: Page, patience: Patience): Promise<Applied> {
+  const { lockMilliseconds } = patience;
+  // A page of a load that is lost in a crash is lost with the marks behind it, and read again.
+  const commitsLater = page.lane === "load";
+  const settings = { silent: true, lockMilliseconds, commitsLater, changesState: movesPulls(page.marks) };
+  return await fenced(bench, lease, settings, async () => {
+    const applied = page.images.length === 0 ? null : await applyAll(bench, lease, page, patience);
+    await writeMarks(bench, lease, page.marks);
+    return applied ?? NOTHING;
+  });
+}
+
+/** Nothing was to be done. */
+export const NOTHING: Applied = {
+  inserted: 0,
+  updated: 0,
+  deleted: 0,
+  unchanged: 0,
+  reread: [],
+  rejected: 0,
+  busy: 0,
+  conflicts: 0,
+  heldDeletes: 0,
+  suspects: null,
+};
+
+async function applyAll(
+  bench: Workbench,
+  lease: Lease,
+  page: Page,
+  { skipsLocked, makesRoom }: Patience,
+): Promise<Applied> {
+  const mapped = bench.mapped(lease);
+  const images = newestOfEach(page.images);
+  const { rows, busy } = await lockRows(bench, mapped, images, skipsLocked);
+  const bySfid = new Map(rows.map((row) => [row.sfid, row]));
+  const rowless = images.filter(({ sfid, isDeleted }) => !isDeleted && !bySfid.has(sfid) && !busy.has(sfid));
+  const byUpsert = await lockByUpsertField(bench, mapped, rowless);
+  const around = await readAround(
+    bench,
+    mapped,
+    { ...page, images },
+    [...rows, ...byUpsert.values()].map(({ key }) => key),
+  );
+  if (rows.length + busy.size + byUpsert.size === 0 && isUntouched(around))
+    return await insertAll(bench, mapped, images);
+
+  const linked = await rowsInDoubt(
+    bench,
+    mapped,
+    rows.filter(({ sfid }) => sfid !== null && around.inboundErrors.includes(sfid)),
+  );
+  const rowOf = (sfid: string): LockedRow | null =>
+    bySfid.get(sfid) ?? (around.deletionBySfid.has(sfid) ? null : (byUpsert.get(sfid) ?? null));
+  // Its row is there and only does not know; another one for the same record would be the customer's to clear up.
+  const untold = images.filter(
+    ({ sfid, isDeleted }) => !isDeleted && !busy.has(sfid) && around.owed.has(sfid) && rowOf(sfid) === null,
+  );
+  const passedOver = new Set([...busy, ...linked, ...untold.map(({ sfid }) => sfid)]);
+  const judged = images
+    .filter(({ sfid }) => !passedOver.has(sfid))
+    .map((image): Judged => {
+      const row = rowOf(image.sfid);
+      const verdict = judge({
+        image,
+        lane: page.lane,
+        readAt: page.readAt,
+        policy: mapped.shape.conflictPolicy,
+        row,
+        waiting: row ? waitingOf(around, row, image, page.lane) : [],
+        deletion: around.deletionBySfid.get(image.sfid) ?? null,
+        pushedAt: around.pushedLater.get(image.sfid) ?? null,
+        deletedAt: around.tombstones.get(image.sfid) ?? null,
+      });
+      return { image, verdict };
+    });
+
+  const doubtful = await inDoubt(bench, mapped, judged, around, page);
+  const { awaiting, ...applied } = await carryOut(bench, lease, mapped, judged, { doubtful, page, makesRoom });
+  await dropHolds(bench, lease, around.heldDeletes, judged);
+  await writeInboundErrors(bench, lease, [
+    ...[...busy].map((sfid) => busyRow(bench, sfid)),
+    ...applied.reread.map((sfid) => outdatedRow(bench, sfid)),
+    ...awaiting.map((sfid) => awaitingRow(bench, sfid)),
+    ...untold.map(({ sfid }) => untoldRow(bench, sfid, around.owed.get(sfid) ?? null)),
+    ...(doubtful.suspects?.sfids ?? []).map((sfid) => suspectRow(bench, sfid)),
+    ...(page.lane === "reread" ? [...linked] : []).map((sfid) => suspectRow(bench, sfid)),
+  ]);
+  const stays = new Set([...passedOver, ...applied.reread, ...awaiting, ...doubtful.sfids]);
+  await clearInboundErrors(
+    bench,
+    lease,
+    around.inboundErrors.filter((sfid) => !stays.has(sfid)),
+  );
+  return { ...applied, rejected: busy.size, busy: busy.size };
+}
+
+/**
+ * What waits of a row. FAILED changes count as waiting beside a newer one, which carries them, and where the pull only
+ * meets again what the row has taken before; news of the record overwrite them.
+ */
+function waitingOf(around: Around, row: LockedRow, image: Image, lane: Page["lane"]): readonly WaitingChange[] {
+  const waiting = around.waitingByKey.get(row.key) ?? [];
+  const isKnown = !image.isDeleted && row.stamp !== null && image.systemModstamp <= row.stamp;
+  const keepsFailed = (lane === "fast" || lane === "slow") && isKnown;
+  return keepsFailed || waiting.some(({ isFailed }) => !isFailed) ? waiting : [];
+}
+
+/** New records that may be inserts of ours; mostly nothing is in doubt, and nothing is asked. */
+async function inDoubt(
+  bench: Workbench,
+  mapped: MappedTable,
+  judged: readonly Judged[],
+  { hasSentInserts, inboundErrors }: Around,
+  page: Page,
+): Promise<HeldImages> {
+  const fresh = judged.filter(({ verdict }) => verdict.kind === "insert").map(({ image }) => image);
+  const failed = new Set(inboundErrors);
+  const isConcerned = fresh.length > 0 && (hasSentInserts || fresh.some(({ sfid }) => failed.has(sfid)));
+  return isConcerned ? await imagesInDoubt(bench, mapped, fresh, page) : { sfids: new Set(), suspects: null };
+}
+
+/** What most pages of a first load are: no record has a row, and nothing is known of any. Each judgement would be the same. */
+async function insertAll(bench: Workbench, mapped: MappedTable, images: readonly Image[]): Promise<Applied> {
+  const living = images.filter(({ isDeleted }) => !isDeleted);
+  const copyable = copyableLines(mapped, living);
+  if (copyable) await copyLines(bench, mapped, copyable);
+  else await insertRows(bench, mapped, living.map(newRow));
+  return { ...NOTHING, inserted: living.length, unchanged: images.length - living.length };
+}
+
+const newRow = (image: Image) => rowOf(image, { key: null });
+
+/** A page may hold a record twice when it changed between two of Salesforce's pages. */
+function newestOfEach(images: readonly Image[]): readonly Image[] {
+  if (new Set(images.map(({ sfid }) => sfid)).size === images.length) return images;
+  const newest = new Map<string, Image>();
+  for (const image of images) {
+    const other = newest.get(image.sfid);
+    if (!other || other.systemModstamp <= image.systemModstamp) newest.set(image.sfid, image);
+  }
+  return [...newest.values()];
+}
+
+/** When a record that a transaction of the customer stood in the way of is read again. */
+export const busyUntil = ({ now }: Workbench): Date => new Date(now().getTime() + BUSY_RETRY_SECONDS * 1000);
+
+const busyRow = (bench: Workbench, sfid: string) => ({
+  sfid,
+  error: "the row is held by a transaction of yours; the record is read again as soon as it ends",
+  sqlState: LOCK_NOT_AVAILABLE,
+  retryAt: busyUntil(bench),
+});
+
+/** Written down because the position moves on: a cycle that dies before it reads the record again must not forget it. */
+const outdatedRow = (bench: Workbench, sfid: string) => ({
+  sfid,
+  error: "it was read before our last save of it; the record is read again",
+  sqlState: null,
+  retryAt: bench.now(),
+});
+
+/** The position moves on, and the answer may tell of a save that came before what was read. */
+const awaitingRow = (bench: Workbench, sfid: string) => ({
+  sfid,
+  error: "a change of its row is under way; the record is read again until that is answered",
+  sqlState: null,
+  retryAt: busyUntil(bench),
+});
+
+const untoldRow = (bench: Workbench, sfid: string, askedAgain: Date | null) => ({
+  sfid,
+  error: "its row was not told yet that this is its record; the record is read again once the row is asked again",
+  sqlState: null,
+  retryAt: askedAgain ?? busyUntil(bench),
+});
+
+/** Seen as well by whoever looks for a record that has no row. */
+const suspectRow = (bench: Workbench, sfid: string) => ({
+  sfid,
+  error: `${IN_DOUBT}: it may be the record of a row whose insert got no answer; it is held until that change is retried`,
+  sqlState: null,
+  retryAt: new Date(bench.now().getTime() + DOUBT_RETRY_SECONDS * 1000),
+});
+
+async function carryOut(
+  bench: Workbench,
+  lease: Lease,
+  mapped: MappedTable,
+  judged: readonly Judged[],
+  { doubtful, page, makesRoom }: Pick<Patience, "makesRoom"> & { readonly doubtful: HeldImages; readonly page: Page },
+): Promise<Applied & { readonly awaiting: readonly string[] }> {
+  const reread = judged.filter(({ verdict }) => verdict.kind === "reread").map(({ image }) => image.sfid);
+  const deletions = judged.flatMap(({ image, verdict }) => (verdict.kind === "delete" ? [{ ...verdict, image }] : []));
+  const { deleted, held } = await deleteRows(bench, lease, mapped, deletions, page);
+
+  const merged = await mergeRows(bench, mapped, judged);
+  const returned = await returningRows(bench, mapped, judged);
+  const updates = judged.flatMap(({ image, verdict }) =>
+    verdict.kind === "update" ? [rowOf(image, { key: verdict.key, isSure: verdict.isSure })] : [],
+  );
+  if (makesRoom) await giveUpUpsertValues(bench, mapped, [...updates, ...merged.rows]);
+  const differing = await updateRows(bench, mapped, [...updates, ...merged.rows]);
+
+  const fresh = judged.filter(({ verdict }) => verdict.kind === "insert").map(({ image }) => image);
+  const inserts = fresh.filter(({ sfid }) => !doubtful.sfids.has(sfid)).map(newRow);
+  await insertRows(bench, mapped, [...inserts, ...returned.rows]);
+
+  await dropColumns(bench, merged.dropped);
+  await refuseChanges(bench, mapped, [...merged.refused, ...returned.refused]);
+  await recordConflicts(bench, lease, merged.conflicts);
+
+  const unsure = updates.filter(({ key, isSure }) => !isSure && key !== null && differing.has(key));
+  const inserted = inserts.length + returned.rows.length;
+  const updated = differing.size - unsure.length;
+  const again = [...reread, ...unsure.map(({ sfid }) => sfid)];
+  return {
+    inserted,
+    updated,
+    deleted,
+    reread: again,
+    unchanged: judged.length - inserted - updated - deleted - held - again.length,
+    rejected: 0,
+    busy: 0,
+    conflicts: merged.conflicts.length,
+    heldDeletes: held,
+    suspects: doubtful.suspects,
+    awaiting: merged.awaiting,
+  };
+}

@@ -1,0 +1,135 @@
+import type { Image } from "../../../model/record/record.ts";
+import type { Applied, Lease, Page } from "../../../sync/cycle/ports.ts";
+import { retry } from "../../retry.ts";
+import type { Workbench } from "../lease/fence.ts";
+import {
+  isClash,
+  isLockRefused,
+  isRefusedValue,
+  LOCK_NOT_AVAILABLE,
+  messageOf,
+  sqlState,
+} from "../session/sql-errors.ts";
+import { isTableLocked } from "../session/table-lock.ts";
+import { applyImages, busyUntil, NOTHING } from "./apply-images.ts";
+import { type InboundError, keepInboundErrors } from "./inbound-errors.ts";
+
+/** How long a page waits for a row that a transaction of the customer holds; then it does without that row. */
+const LOCK_MILLISECONDS = 2_000;
+/** Further tries when two transactions stand in each other's way. */
+const ATTEMPTS = 3;
+
+/**
+ * A page of records becomes rows. It is one transaction unless the database refuses a value: then it is taken in pieces
+ * until each culprit stands alone, all of which are kept in `_bridge_inbound_errors` with the marks, last. While the whole
+ * table is locked no record is to blame: that rejects, and the page comes again.
+ */
+export async function apply(bench: Workbench, lease: Lease, page: Page): Promise<Applied> {
+  try {
+    return await whole(bench, lease, page);
+  } catch (error) {
+    if (page.images.length === 0 || !(await isRecords(bench, lease, error))) throw error;
+    return await inPieces(bench, lease, page, error);
+  }
+}
+
+/**
+ * Whether a record, or a row that stands in its way, is why a page was refused. A trigger that is broken itself (42) would
+ * refuse each of them: they come again when it is mended.
+ */
+async function isRecords(bench: Workbench, lease: Lease, error: unknown): Promise<boolean> {
+  if (isLockRefused(error)) return !(await isTableLocked(bench, lease));
+  return isRefusedValue(error) && sqlState(error)?.startsWith("42") !== true;
+}
+
+/** Each further try knows more of what stood in the way of the one before. */
+async function whole(bench: Workbench, lease: Lease, page: Page): Promise<Applied> {
+  const attempt = (skipsLocked: boolean, makesRoom: boolean) =>
+    retry(ATTEMPTS, isClash, () =>
+      applyImages(bench, lease, page, { lockMilliseconds: LOCK_MILLISECONDS, skipsLocked, makesRoom }),
+    );
+  try {
+    return await attempt(false, false);
+  } catch (error) {
+    if (isLockRefused(error)) return await attempt(true, false);
+    if (!isTaken(error) || page.images.length === 1) throw error;
+    return await attempt(false, true);
+  }
+}
+
+/** A value that another row has; maybe one that this page would take from it. */
+const isTaken = (error: unknown): boolean => sqlState(error) === "23505";
+
+/**
+ * A piece that is refused holds a culprit, which is looked for by halves; after it a piece is as long as the good records
+ * before it were. One culprit among n takes about 2 log n transactions, and a page of nothing else one for each.
+ */
+async function inPieces(bench: Workbench, lease: Lease, page: Page, refusal: unknown): Promise<Applied> {
+  const [only, ...others] = page.images;
+  if (only && others.length === 0) return await keep(bench, lease, page, NOTHING, [culpritOf(bench, only, refusal)]);
+  const culprits: InboundError[] = [];
+  let applied = NOTHING;
+  let [at, suspectsEnd, stride, good] = [0, page.images.length, 0, 0];
+  while (at < page.images.length) {
+    const size = at < suspectsEnd ? Math.ceil((suspectsEnd - at) / 2) : Math.max(1, stride, good);
+    const images = page.images.slice(at, at + size);
+    const [first] = images;
+    try {
+      applied = sum(applied, await whole(bench, lease, { ...page, images, marks: {} }));
+      at += images.length;
+      good += images.length;
+    } catch (error) {
+      if (!first || !(await isRecords(bench, lease, error))) throw error;
+      suspectsEnd = at + images.length;
+      if (images.length > 1) continue;
+      culprits.push(culpritOf(bench, first, error));
+      at += 1;
+      [stride, good] = [good, 0];
+    }
+  }
+  return await keep(bench, lease, page, applied, culprits);
+}
+
+const culpritOf = (bench: Workbench, { sfid }: Image, error: unknown): InboundError => ({
+  sfid,
+  error: messageOf(error),
+  sqlState: sqlState(error),
+  // What waited for a transaction of the customer may well succeed after it.
+  retryAt: isLockRefused(error) ? busyUntil(bench) : null,
+});
+
+async function keep(
+  bench: Workbench,
+  lease: Lease,
+  { marks }: Page,
+  applied: Applied,
+  culprits: readonly InboundError[],
+): Promise<Applied> {
+  await keepInboundErrors(bench, lease, marks, culprits);
+  const busy = culprits.filter((culprit) => culprit.sqlState === LOCK_NOT_AVAILABLE).length;
+  return sum(applied, { ...NOTHING, rejected: culprits.length, busy });
+}
+
+function sum(a: Applied, b: Applied): Applied {
+  return {
+    inserted: a.inserted + b.inserted,
+    updated: a.updated + b.updated,
+    deleted: a.deleted + b.deleted,
+    unchanged: a.unchanged + b.unchanged,
+    reread: [...a.reread, ...b.reread],
+    rejected: a.rejected + b.rejected,
+    busy: a.busy + b.busy,
+    conflicts: a.conflicts + b.conflicts,
+    heldDeletes: a.heldDeletes + b.heldDeletes,
+    suspects: both(a.suspects, b.suspects),
+  };
+}
+
+function both(a: Applied["suspects"], b: Applied["suspects"]): Applied["suspects"] {
+  if (a === null || b === null) return a ?? b;
+  return {
+    sfids: [...a.sfids, ...b.sfids],
+    firstSentAt: new Date(Math.min(a.firstSentAt.getTime(), b.firstSentAt.getTime())),
+    lastSentAt: new Date(Math.max(a.lastSentAt.getTime(), b.lastSentAt.getTime())),
+  };
+}

@@ -1,0 +1,37 @@
+import type { Image } from "../../../model/record/record.ts";
+import type { Lease } from "../../../sync/cycle/ports.ts";
+import type { Workbench } from "../lease/fence.ts";
+import { instant, iso } from "../lease/fence.ts";
+import { LOCK_NOT_AVAILABLE } from "../session/sql-errors.ts";
+import { apply } from "./apply.ts";
+
+const DELETES_AT_ONCE = 2_000;
+
+/**
+ * Carries out the deletes of rows that an operator has confirmed, by what is known of their rows by now. A row that a
+ * transaction of the customer holds stays confirmed, for the next cycle.
+ */
+export async function applyConfirmedDeletes(bench: Workbench, lease: Lease): Promise<void> {
+  const { session, tables } = bench;
+  for (let after = ""; ; ) {
+    const confirmed = await session.query(
+      `SELECT sfid, ${iso("stamp")} AS stamp, ${iso("read_at")} AS read_at FROM ${tables.heldDeletes}
+       WHERE mapping_id = $1 AND confirmed AND sfid > $2 ORDER BY sfid LIMIT ${DELETES_AT_ONCE}`,
+      [lease.mappingId, after],
+    );
+    if (confirmed.length === 0) return;
+    after = String(confirmed.at(-1)?.["sfid"]);
+    const images = confirmed.map((row): Image => {
+      const systemModstamp = instant(row, "stamp") ?? new Date(0);
+      return { sfid: String(row["sfid"]), systemModstamp, isDeleted: true, values: {} };
+    });
+    const readAt = new Date(Math.min(...confirmed.map((row) => (instant(row, "read_at") ?? new Date(0)).getTime())));
+    await apply(bench, lease, { images, readAt, lane: "deleted", marks: {} });
+    // Rows that were undeleted or pushed since stay; nothing is left to confirm of them either.
+    await session.query(
+      `DELETE FROM ${tables.heldDeletes} h WHERE mapping_id = $1 AND sfid = ANY ($2::text[]) AND NOT EXISTS (
+         SELECT FROM ${tables.inboundErrors} e WHERE e.mapping_id = $1 AND e.sfid = h.sfid AND e.sqlstate = $3)`,
+      [lease.mappingId, images.map(({ sfid }) => sfid), LOCK_NOT_AVAILABLE],
+    );
+  }
+}

@@ -1,0 +1,69 @@
+import type { Column } from "../../../model/mapping/shape.ts";
+import type { CsvLine } from "../../../model/record/csv-line.ts";
+import { isReadAsItCame } from "../../../model/record/incoming.ts";
+import type { Image } from "../../../model/record/record.ts";
+import type { Workbench } from "../lease/fence.ts";
+import { isZoneless, type MappedTable } from "../session/layout.ts";
+import { name, qualified } from "../session/sql.ts";
+
+/** Lines that go to the server as one message. */
+const LINES_AT_ONCE = 200;
+
+/** Lines of CSV that go into a table as they came, and the columns for their values. */
+export interface Copyable {
+  readonly columns: readonly string[];
+  readonly lines: readonly CsvLine[];
+}
+
+/**
+ * The lines of new images, if a row is nothing but its line: each image has one, all with the same names, and PostgreSQL
+ * reads their values as `copyRows` would write them. Null: it is not so.
+ */
+export function copyableLines({ shape, layout }: MappedTable, images: readonly Image[]): Copyable | null {
+  const names = images[0]?.line?.names;
+  if (names === undefined || !layout.takesCopies) return null;
+  const columns = names.map((field) => OWN[field] ?? shape.columns.find((column) => pathOf(column) === field)?.column);
+  const written = columns.filter((column) => column !== undefined);
+  if (new Set(written).size !== names.length || !shape.columns.every(({ column }) => written.includes(column)))
+    return null;
+  if (!shape.columns.every(isReadAsItCame)) return null;
+  if (written.some((column) => layout.generated.includes(column) || isZoneless(layout, column))) return null;
+  const lines: CsvLine[] = [];
+  for (const { line } of images) {
+    if (line?.names !== names || line.text.includes(END_OF_COPY)) return null;
+    lines.push(line);
+  }
+  return { columns: written, lines };
+}
+
+const OWN: Readonly<Record<string, string>> = { Id: "sfid", SystemModstamp: "systemmodstamp", IsDeleted: "isdeleted" };
+
+const pathOf = ({ field, parent }: Column) => (parent ? `${parent.relationship}.${parent.field}` : field);
+
+/** Alone on a line it ends a COPY, before PostgreSQL 18 in some places also within a value. */
+const END_OF_COPY = "\\.";
+
+/**
+ * Inserts rows by COPY from the lines of CSV in which their records came: nothing is read and written again on the way.
+ * Triggers run for them as for any row, and each text is read by its column's own type.
+ */
+export async function copyLines(
+  { session }: Workbench,
+  { shape }: MappedTable,
+  { columns, lines }: Copyable,
+): Promise<void> {
+  const more = { _ab_lastop: "SYNCED", ...(columns.includes("isdeleted") ? {} : { isdeleted: "f" }) };
+  const end = `,${Object.values(more).join(",")}\n`;
+  await session.copy(
+    `COPY ${qualified(shape.schema, shape.table)} (${[...columns, ...Object.keys(more)].map(name).join(", ")})
+     FROM STDIN (FORMAT csv, FORCE_NULL (${columns.map(name).join(", ")}))`,
+    messagesOf(lines, end),
+  );
+}
+
+function* messagesOf(lines: readonly CsvLine[], end: string): Generator<string> {
+  for (let from = 0; from < lines.length; from += LINES_AT_ONCE) {
+    const some = lines.slice(from, from + LINES_AT_ONCE);
+    yield some.map(({ text }) => text).join(end) + end;
+  }
+}

@@ -1,0 +1,116 @@
+import type { WaitingChange } from "../../../model/record/merge.ts";
+import type { Image } from "../../../model/record/record.ts";
+import type { Lease, Page } from "../../../sync/cycle/ports.ts";
+import type { Workbench } from "../lease/fence.ts";
+import { allowanceOfDeletes } from "../log/delete-breaker.ts";
+import { refuseChanges } from "../log/refuse-changes.ts";
+import type { MappedTable } from "../session/layout.ts";
+import { name, qualified } from "../session/sql.ts";
+import type { Judged } from "./merge-rows.ts";
+
+/** A row whose record was deleted in Salesforce. */
+interface Deletion {
+  readonly key: number;
+  readonly image: Image;
+  readonly waiting: readonly WaitingChange[];
+}
+
+/**
+ * Deletes rows and leaves tombstones; their waiting changes end FAILED, values kept in the log. Deletes beyond what
+ * the breaker allows in an hour are held until an operator confirms.
+ */
+export async function deleteRows(
+  bench: Workbench,
+  lease: Lease,
+  mapped: MappedTable,
+  deletions: readonly Deletion[],
+  { readAt, lane }: Pick<Page, "readAt" | "lane">,
+): Promise<{ readonly deleted: number; readonly held: number }> {
+  if (deletions.length === 0) return { deleted: 0, held: 0 };
+  const confirmed = await confirmedDeletes(bench, lease, deletions);
+  const fresh = deletions.filter(({ image }) => !confirmed.has(image.sfid));
+  const allowance = await allowanceOfDeletes(bench, mapped, true, fresh.length);
+  const held = fresh.slice(allowance);
+  const carriedOut = [...deletions.filter(({ image }) => confirmed.has(image.sfid)), ...fresh.slice(0, allowance)];
+  await hold(bench, lease, held, readAt);
+  if (carriedOut.length > 0) await carryOut(bench, lease, mapped, carriedOut, reasonOf(lane));
+  return { deleted: carriedOut.length, held: held.length };
+}
+
+const reasonOf = (lane: Page["lane"]): string => (lane === "outside" ? "left the filter" : "deleted in Salesforce");
+
+async function confirmedDeletes({ session, tables }: Workbench, { mappingId }: Lease, deletions: readonly Deletion[]) {
+  const rows = await session.query<{ sfid: string }>(
+    `DELETE FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND confirmed AND sfid = ANY ($2::text[]) RETURNING sfid`,
+    [mappingId, deletions.map(({ image }) => image.sfid)],
+  );
+  return new Set(rows.map(({ sfid }) => sfid));
+}
+
+async function hold(
+  { session, tables, now }: Workbench,
+  { mappingId }: Lease,
+  held: readonly Deletion[],
+  readAt: Date,
+): Promise<void> {
+  if (held.length === 0) return;
+  await session.query(
+    `INSERT INTO ${tables.heldDeletes} (mapping_id, sfid, stamp, read_at, held_at)
+     SELECT $1, h.sfid, h.stamp, $4, $5 FROM unnest($2::text[], $3::timestamptz[]) AS h (sfid, stamp)
+     ON CONFLICT (mapping_id, sfid) DO UPDATE SET stamp = excluded.stamp, read_at = excluded.read_at`,
+    [mappingId, held.map(({ image }) => image.sfid), held.map(({ image }) => image.systemModstamp), readAt, now()],
+  );
+}
+
+async function carryOut(
+  bench: Workbench,
+  { mappingId }: Lease,
+  mapped: MappedTable,
+  deletions: readonly Deletion[],
+  reason: string,
+): Promise<void> {
+  const { session, tables, now } = bench;
+  const { shape, layout } = mapped;
+  await session.query(
+    `WITH gone AS (
+       SELECT * FROM unnest($2::bigint[], $3::text[], $4::timestamptz[]) AS g (key, sfid, stamp)
+     ), tombstones AS (
+       INSERT INTO ${tables.tombstones} (mapping_id, sfid, record_id, reason, by_salesforce, stamp, deleted_at)
+       SELECT $1, sfid, key, $6, true, stamp, $5 FROM gone
+     )
+     DELETE FROM ${qualified(shape.schema, shape.table)} t USING gone WHERE t.${name(layout.key)} = gone.key`,
+    [
+      mappingId,
+      deletions.map(({ key }) => key),
+      deletions.map(({ image }) => image.sfid),
+      deletions.map(({ image }) => image.systemModstamp),
+      now(),
+      reason,
+    ],
+  );
+  const overruled = deletions.flatMap(({ waiting }) => waiting.filter(({ isSent }) => !isSent));
+  const overruling = "CONFLICT: the record was deleted in Salesforce, which wins";
+  await refuseChanges(
+    bench,
+    mapped,
+    overruled.map(({ id }) => ({ id, reason: overruling })),
+  );
+}
+
+/** A record that is alive again needs no deletion any more. */
+export async function dropHolds(
+  { session, tables }: Workbench,
+  { mappingId }: Lease,
+  held: readonly string[],
+  judged: readonly Judged[],
+): Promise<void> {
+  const alive = judged
+    .filter(({ verdict }) => verdict.kind === "update" || verdict.kind === "merge")
+    .map(({ image }) => image.sfid)
+    .filter((sfid) => held.includes(sfid));
+  if (alive.length === 0) return;
+  await session.query(`DELETE FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND sfid = ANY ($2::text[])`, [
+    mappingId,
+    alive,
+  ]);
+}

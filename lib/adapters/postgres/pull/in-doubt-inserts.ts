@@ -1,0 +1,195 @@
+import { BATCH_OF_ANOTHER } from "../../../model/change/change.ts";
+import { creationWindow, IN_DOUBT } from "../../../model/change/in-doubt.ts";
+import type { ColumnValues } from "../../../model/mapping/shape.ts";
+import type { Image } from "../../../model/record/record.ts";
+import type { Applied, Page } from "../../../sync/cycle/ports.ts";
+import type { Workbench } from "../lease/fence.ts";
+import { isCarried, isClaimed } from "../log/pending-registry.ts";
+import { hasFailed } from "../log/predicates.ts";
+import type { MappedTable } from "../session/layout.ts";
+import { idArray, literal, name, qualified } from "../session/sql.ts";
+import { type LockedRow, readSides } from "./page-context.ts";
+
+/** Records without a row that get none as long as inserts of ours are under way or in doubt: else these would have two. */
+export interface HeldImages {
+  readonly sfids: ReadonlySet<string>;
+  /** Those of them that only their creator tells from a stranger's. */
+  readonly suspects: Applied["suspects"];
+}
+
+/** A change that ended FAILED because nobody could tell what came of its insert, as an SQL condition. */
+export const endedInDoubt = (alias: string): string =>
+  `(${hasFailed(alias)} AND ${alias}.sent_at IS NOT NULL AND starts_with(${alias}.sf_message, ${literal(IN_DOUBT)}))`;
+
+/**
+ * Which of a page's records without a row may be inserts of ours. One that we sent with an upsert value, or that another
+ * product sent, is known by its values. Any other is known by its creator alone, for somebody may have changed it since:
+ * until he was asked for, whatever could have been created at that time is held.
+ */
+export async function imagesInDoubt(
+  bench: Workbench,
+  mapped: MappedTable,
+  images: readonly Image[],
+  { lane, areStrangers }: Pick<Page, "lane" | "areStrangers">,
+): Promise<HeldImages> {
+  const sfids = images.map(({ sfid }) => sfid);
+  const { open, ended, held } = await readSent(bench, mapped, sfids);
+  const { plain = [], known = [] } = Object.groupBy(open, (sent) => (isPlain(mapped, sent) ? "plain" : "known"));
+  const equal = await equalImages(bench, mapped, images, known);
+  if (areStrangers) return { sfids: equal, suspects: null };
+
+  const first = (sent: readonly Sent[]) => new Date(Math.min(...sent.map(({ sentAt }) => sentAt.getTime())));
+  const last = (sent: readonly Sent[]) => new Date(Math.max(...sent.map(({ sentAt }) => sentAt.getTime())));
+  const couldBe = (image: Image, sent: readonly Sent[]) =>
+    sent.length > 0 && image.systemModstamp >= creationWindow(first(sent), last(sent)).from;
+  const suspicious = images.filter(
+    (image) => !equal.has(image.sfid) && couldBe(image, held.has(image.sfid) ? [...plain, ...ended] : plain),
+  );
+  // What is held already was asked for, and is again when it is read again.
+  const unasked = suspicious.filter(({ sfid }) => lane === "reread" || !held.has(sfid)).map(({ sfid }) => sfid);
+  const all = [...plain, ...ended];
+  return {
+    sfids: new Set([...equal, ...suspicious.map(({ sfid }) => sfid)]),
+    suspects: unasked.length === 0 ? null : { sfids: unasked, firstSentAt: first(all), lastSentAt: last(all) },
+  };
+}
+
+/** What one insert told Salesforce, later changes that were sent with it included. */
+interface Sent {
+  readonly values: ColumnValues;
+  readonly sentAt: Date;
+  readonly batchId: string;
+}
+
+/** Sent by us, and without an upsert value. */
+function isPlain({ shape }: MappedTable, { values, batchId }: Sent): boolean {
+  const key = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
+  return batchId !== BATCH_OF_ANOTHER && (key === undefined || (values[key] ?? null) === null);
+}
+
+/** Records that show everything that an insert told Salesforce: most likely they are it. */
+async function equalImages(
+  bench: Workbench,
+  mapped: MappedTable,
+  images: readonly Image[],
+  sent: readonly Sent[],
+): Promise<ReadonlySet<string>> {
+  if (sent.length === 0) return new Set();
+  // A parent's key may come back in another case than it was sent, and says little about the record.
+  const telling = mapped.shape.columns.filter(({ createable, parent }) => createable && !parent);
+  const columns = telling.map(({ column }) => column);
+  const shown = await readSides(
+    bench,
+    mapped,
+    images.map((image) => ({ key: null, image })),
+    columns,
+  );
+  const candidates = byRarestValue(
+    sent.map(({ values }) => values),
+    columns,
+  );
+  const equal = images.filter((_, index) => {
+    const image = shown[index]?.image ?? {};
+    const some = columns.flatMap((column) => candidates.get(keyOf(column, image[column] ?? null)) ?? []);
+    return [...some, ...(candidates.get(NOTHING_TOLD) ?? [])].some((values) => isOf(values, image));
+  });
+  return new Set(equal.map(({ sfid }) => sfid));
+}
+
+const NOTHING_TOLD = "";
+const keyOf = (column: string, value: string | null) => `${column} ${value}`;
+
+/**
+ * Inserts by the one of their values that the fewest others have, so that each record is compared with few of them, also
+ * while a job of the Bulk API has thousands under way.
+ */
+function byRarestValue(sent: readonly ColumnValues[], columns: readonly string[]): Map<string, ColumnValues[]> {
+  const keysOf = (values: ColumnValues) =>
+    columns
+      .filter((column) => (values[column] ?? null) !== null)
+      .map((column) => keyOf(column, values[column] ?? null));
+  const counts = new Map<string, number>();
+  for (const key of sent.flatMap(keysOf)) counts.set(key, (counts.get(key) ?? 0) + 1);
+  const groups = new Map<string, ColumnValues[]>();
+  for (const values of sent) {
+    const [rarest = NOTHING_TOLD] = keysOf(values).sort(
+      (one, other) => (counts.get(one) ?? 0) - (counts.get(other) ?? 0),
+    );
+    const group = groups.get(rarest);
+    if (group) group.push(values);
+    else groups.set(rarest, [values]);
+  }
+  return groups;
+}
+
+/**
+ * Which of these rows got an sfid after their insert had ended in doubt: until it is retried they take nothing from their
+ * record, for what they hold was never merged with it. Their sfids.
+ */
+export async function rowsInDoubt(
+  { session, tables }: Workbench,
+  { shape }: MappedTable,
+  rows: readonly LockedRow[],
+): Promise<ReadonlySet<string>> {
+  if (rows.length === 0) return new Set();
+  const doubtful = await session.query<{ record_id: number }>(
+    `SELECT DISTINCT record_id FROM ${tables.log} l
+     WHERE table_name = $1 AND record_id = ANY ($2::bigint[]) AND NOT superseded AND ${endedInDoubt("l")}`,
+    [shape.table, rows.map(({ key }) => key)],
+  );
+  const keys = new Set(doubtful.map(({ record_id }) => Number(record_id)));
+  return new Set(rows.flatMap(({ key, sfid }) => (sfid !== null && keys.has(key) ? [sfid] : [])));
+}
+
+interface SentRow {
+  readonly record_id: number;
+  readonly values: ColumnValues;
+  readonly sent_at: Date;
+  readonly batch_id: string;
+  readonly is_open: boolean;
+}
+
+/**
+ * Inserts that were sent and not answered; those that ended in doubt, until an operator retries them or gives their row
+ * an sfid; and which of these records are held.
+ */
+async function readSent(
+  { session, tables }: Workbench,
+  { shape, layout }: MappedTable,
+  sfids: readonly string[],
+): Promise<{ readonly open: readonly Sent[]; readonly ended: readonly Sent[]; readonly held: ReadonlySet<string> }> {
+  const insertOf = (when: string) => `EXISTS (SELECT FROM ${tables.log} i
+         WHERE i.table_name = $1 AND i.record_id = l.record_id AND ${when} AND i.action = 'INSERT')`;
+  const changes = await session.query<SentRow>(
+    `SELECT id, record_id, "values", sent_at, batch_id, true AS is_open FROM ${tables.log} l
+     WHERE table_name = $1 AND ${isClaimed(tables, "l", "table_name = $1")} AND sent_at IS NOT NULL AND action <> 'DELETE'
+       AND NOT ${endedInDoubt("l")} AND (${insertOf("i.processed_at IS NULL AND i.state = 'PENDING'")} OR ${insertOf(isCarried("i"))})
+     UNION ALL
+     SELECT id, record_id, "values", sent_at, batch_id, false FROM ${tables.log} l
+     WHERE table_name = $1 AND NOT superseded AND ${endedInDoubt("l")} AND EXISTS (
+       SELECT FROM ${qualified(shape.schema, shape.table)} t WHERE t.${name(layout.key)} = l.record_id AND t.sfid IS NULL)
+     ORDER BY id`,
+    [shape.table],
+  );
+  const held = await session.query<{ sfid: string }>(
+    `SELECT sfid FROM ${tables.inboundErrors} WHERE mapping_id = $1 AND sfid = ANY ($2::text[]) AND starts_with(error, $3)`,
+    [shape.mappingId, idArray(sfids), IN_DOUBT],
+  );
+  const { open = [], ended = [] } = Object.groupBy(changes, ({ is_open }) => (is_open ? "open" : "ended"));
+  return { open: byRow(open), ended: byRow(ended), held: new Set(held.map(({ sfid }) => sfid)) };
+}
+
+function byRow(changes: readonly SentRow[]): Sent[] {
+  return [...Map.groupBy(changes, ({ record_id }) => record_id).values()].flatMap((ofRow) => {
+    const [first] = ofRow;
+    const values: ColumnValues = Object.assign({}, ...ofRow.map((change) => change.values));
+    return first ? [{ values, sentAt: first.sent_at, batchId: first.batch_id }] : [];
+  });
+}
+
+/** Whether a record shows everything that was sent. */
+function isOf(sent: ColumnValues, image: ColumnValues): boolean {
+  return Object.entries(sent).every(
+    ([column, value]) => value === null || !(column in image) || image[column] === value,
+  );
+}

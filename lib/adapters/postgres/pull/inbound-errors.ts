@@ -1,0 +1,80 @@
+import type { Lease, Marks } from "../../../sync/cycle/ports.ts";
+import { fenced, type Workbench } from "../lease/fence.ts";
+import { movesPulls, writeMarks } from "../lease/watermarks.ts";
+
+/** A record that could not become a row. */
+export interface InboundError {
+  readonly sfid: string;
+  readonly error: string;
+  readonly sqlState: string | null;
+  /** When to read it again; null: when it changes, at each sweep, and a few times before if other rows are in its way. */
+  readonly retryAt: Date | null;
+}
+
+/** What another row may end by coming, changing or going: a foreign key, a unique value, an exclusion. */
+const BY_OTHER_ROWS = "('23503', '23505', '23P01')";
+
+/** Such a record is read again when it is 10 s old, 40 s, 160 s, and so on for an hour; then it waits as all others. */
+const FIRST_RETRY = "interval '10 s'";
+const LAST_RETRY = "interval '1 h'";
+
+/** Keeps what could not be applied, in a transaction of its own, with the page's marks. */
+export async function keepInboundErrors(
+  bench: Workbench,
+  lease: Lease,
+  marks: Partial<Marks>,
+  errors: readonly InboundError[],
+): Promise<void> {
+  await fenced(bench, lease, { changesState: movesPulls(marks) }, async () => {
+    await writeInboundErrors(bench, lease, errors);
+    await writeMarks(bench, lease, marks);
+  });
+}
+
+/** Keeps what could not be applied, in the caller's transaction. */
+export async function writeInboundErrors(
+  { session, tables, now }: Workbench,
+  { mappingId }: Lease,
+  errors: readonly InboundError[],
+): Promise<void> {
+  if (errors.length === 0) return;
+  await session.query(
+    `INSERT INTO ${tables.inboundErrors} AS e (mapping_id, sfid, error, sqlstate, retry_at, first_at, last_at)
+     SELECT $1, sfid, error, sqlstate, ${retryAt("n", "$6")}, $6, $6
+     FROM unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[]) AS n (sfid, error, sqlstate, retry_at)
+     ON CONFLICT (mapping_id, sfid) DO UPDATE SET error = excluded.error, sqlstate = excluded.sqlstate,
+       retry_at = ${retryAt("excluded", "e.first_at")}, last_at = excluded.last_at, attempts = e.attempts + 1`,
+    [
+      mappingId,
+      errors.map(({ sfid }) => sfid),
+      errors.map(({ error }) => error),
+      errors.map(({ sqlState }) => sqlState),
+      errors.map(({ retryAt }) => retryAt),
+      now(),
+    ],
+  );
+}
+
+function retryAt(row: string, firstAt: string): string {
+  const age = `($6::timestamptz - ${firstAt}::timestamptz)`;
+  return `CASE WHEN ${row}.sqlstate IS NULL OR ${row}.sqlstate NOT IN ${BY_OTHER_ROWS} THEN ${row}.retry_at
+    WHEN ${age} < ${LAST_RETRY} THEN $6::timestamptz + greatest(${FIRST_RETRY}, 3 * ${age}) END`;
+}
+
+/** Forgets records that Salesforce does not know any more: no reading brings them, so none would end their trouble. */
+export async function forgetGone(bench: Workbench, lease: Lease, sfids: readonly string[]): Promise<void> {
+  await fenced(bench, lease, {}, () => clearInboundErrors(bench, lease, sfids));
+}
+
+/** Forgets the trouble with records that have become rows, or need none. */
+export async function clearInboundErrors(
+  { session, tables }: Workbench,
+  { mappingId }: Lease,
+  sfids: readonly string[],
+): Promise<void> {
+  if (sfids.length === 0) return;
+  await session.query(`DELETE FROM ${tables.inboundErrors} WHERE mapping_id = $1 AND sfid = ANY ($2::text[])`, [
+    mappingId,
+    sfids,
+  ]);
+}

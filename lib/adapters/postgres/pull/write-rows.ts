@@ -1,0 +1,134 @@
+import type { ColumnValues } from "../../../model/mapping/shape.ts";
+import type { Image } from "../../../model/record/record.ts";
+import type { Workbench } from "../lease/fence.ts";
+import { hasFailed } from "../log/predicates.ts";
+import { comparable, type MappedTable, typed } from "../session/layout.ts";
+import { name, qualified } from "../session/sql.ts";
+import { copyRows } from "./copy-rows.ts";
+
+/** A row as it is to be. */
+export interface RowToWrite {
+  /** Null: a new row. */
+  readonly key: number | null;
+  readonly sfid: string;
+  readonly stamp: Date;
+  readonly values: ColumnValues;
+  /** False: only told apart, not written. */
+  readonly isSure: boolean;
+  /** Changes of it still wait, so it stays PENDING. */
+  readonly waits: boolean;
+}
+
+/** The row that a record is to be. */
+export function rowOf(
+  { sfid, systemModstamp: stamp, values }: Image,
+  more: Partial<RowToWrite> & { readonly key: number | null },
+): RowToWrite {
+  return { sfid, stamp, values, isSure: true, waits: false, ...more };
+}
+
+/** Writes what differs and the stamps of the rest, in bulk; answers the keys of the rows that differed. */
+export async function updateRows(
+  { session, tables }: Workbench,
+  mapped: MappedTable,
+  rows: readonly RowToWrite[],
+): Promise<ReadonlySet<number>> {
+  const differing = new Set<number>();
+  for (const [columns, group] of byColumns(mapped, rows)) {
+    const changed = await session.query<{ key: number }>(updateStatement(tables.log, mapped, columns), [
+      mapped.shape.table,
+      ...inputs(group, columns),
+    ]);
+    for (const { key } of changed) differing.add(key);
+  }
+  return differing;
+}
+
+function updateStatement(log: string, mapped: MappedTable, columns: readonly string[]): string {
+  const { shape, layout } = mapped;
+  const table = qualified(shape.schema, shape.table);
+  const key = name(layout.key);
+  const compared = (value: (column: string, index: number) => string) =>
+    columns.map((column, index) => comparable(layout, column, value(column, index))).join(", ");
+  const differs =
+    columns.length === 0
+      ? "false"
+      : `ROW(${compared((column) => `t.${name(column)}`)}) IS DISTINCT FROM ROW(${compared((_, index) => `i.v${index}`)})`;
+  return `
+    WITH image AS MATERIALIZED (
+      SELECT i.key, i.sfid, ${typed(layout, "systemmodstamp", "i.stamp")} AS stamp, i.sure, i.waits
+        ${columns.map((column, index) => `, ${typed(layout, column, `i.c${index}`)} AS v${index}`).join("")}
+      FROM ${unnested(columns, 1)}
+    ), judged AS (
+      SELECT i.*, ${differs} AS differs FROM image i JOIN ${table} t ON t.${key} = i.key
+    ), written AS (
+      UPDATE ${table} t SET sfid = j.sfid, systemmodstamp = j.stamp, isdeleted = false
+        ${columns.map((column, index) => `, ${name(column)} = j.v${index}`).join("")},
+        _ab_lastop = CASE WHEN j.waits OR (t._ab_lastop IS NOT NULL AND NOT j.differs) THEN t._ab_lastop ELSE 'SYNCED' END,
+        _ab_err = CASE WHEN j.waits OR NOT j.differs THEN t._ab_err END
+      FROM judged j
+      WHERE t.${key} = j.key AND j.sure
+        AND (j.differs OR t.systemmodstamp IS DISTINCT FROM j.stamp OR t.sfid IS DISTINCT FROM j.sfid)
+    ), superseded AS (
+      -- What failed of a row that Salesforce has overwritten since is not to be tried again, unless a newer change carries it.
+      UPDATE ${log} l SET superseded = true
+      FROM judged j WHERE j.differs AND j.sure AND l.table_name = $1 AND l.record_id = j.key AND ${hasFailed("l")}
+        AND NOT l.superseded AND NOT j.waits
+    )
+    SELECT key FROM judged WHERE differs`;
+}
+
+/** Inserts rows in bulk; a row that comes back gets the key that it had. */
+export async function insertRows(bench: Workbench, mapped: MappedTable, rows: readonly RowToWrite[]): Promise<void> {
+  for (const keyed of [false, true]) {
+    const alike = rows.filter(({ key }) => (key !== null) === keyed);
+    for (const [columns, group] of byColumns(mapped, alike)) {
+      if (mapped.layout.takesCopies) await copyRows(bench, mapped, columns, group, keyed);
+      else await bench.session.query(insertStatement(mapped, columns, keyed), inputs(group, columns));
+    }
+  }
+}
+
+function insertStatement({ shape, layout }: MappedTable, columns: readonly string[], keyed: boolean): string {
+  const into = [...(keyed ? [layout.key] : []), "sfid", "systemmodstamp", "isdeleted", "_ab_lastop", ...columns];
+  const values = [
+    ...(keyed ? ["i.key"] : []),
+    "i.sfid",
+    typed(layout, "systemmodstamp", "i.stamp"),
+    "false",
+    "'SYNCED'",
+    ...columns.map((column, index) => typed(layout, column, `i.c${index}`)),
+  ];
+  return `INSERT INTO ${qualified(shape.schema, shape.table)} (${into.map(name).join(", ")})
+    ${keyed ? "OVERRIDING SYSTEM VALUE" : ""} SELECT ${values.join(", ")} FROM ${unnested(columns, 0)}`;
+}
+
+/** One array parameter for each column, so that the statement is the same for any number of rows. */
+function unnested(columns: readonly string[], after: number): string {
+  const types = ["bigint", "text", "timestamptz", "boolean", "boolean", ...columns.map(() => "text")];
+  const names = ["key", "sfid", "stamp", "sure", "waits", ...columns.map((_, index) => `c${index}`)];
+  return `unnest(${types.map((type, index) => `$${after + index + 1}::${type}[]`).join(", ")}) AS i (${names.join(", ")})`;
+}
+
+function inputs(rows: readonly RowToWrite[], columns: readonly string[]): unknown[] {
+  return [
+    rows.map(({ key }) => key),
+    rows.map(({ sfid }) => sfid),
+    rows.map(({ stamp }) => stamp),
+    rows.map(({ isSure }) => isSure),
+    rows.map(({ waits }) => waits),
+    ...columns.map((column) => rows.map(({ values }) => values[column] ?? null)),
+  ];
+}
+
+/** Rows that write the same columns go together; a page nearly always is one group. */
+function byColumns({ shape, layout }: MappedTable, rows: readonly RowToWrite[]): [string[], RowToWrite[]][] {
+  const writable = shape.columns.map(({ column }) => column).filter((column) => !layout.generated.includes(column));
+  const groups: { readonly has: readonly boolean[]; readonly rows: RowToWrite[] }[] = [];
+  for (const row of rows) {
+    const group = groups.find(({ has }) => writable.every((column, index) => column in row.values === has[index]));
+    if (group) group.rows.push(row);
+    else groups.push({ has: writable.map((column) => column in row.values), rows: [row] });
+  }
+  return groups.map((group) => [writable.filter((_, index) => group.has[index]), group.rows]);
+}

@@ -1,0 +1,93 @@
+import { BULK_PREFIX } from "../../../model/change/bulk-batch.ts";
+import type { Doubt, Lease, Recovered } from "../../../sync/cycle/ports.ts";
+import { fenced, iso, type Workbench } from "../lease/fence.ts";
+import { changeOf, changesFrom } from "../log/change-rows.ts";
+import { forgetHandled, isClaimed, UNCLAIMED_STATE } from "../log/pending-registry.ts";
+import { applyConfirmedDeletes } from "../pull/confirmed-deletes.ts";
+import { endedInDoubt } from "../pull/in-doubt-inserts.ts";
+import type { MappedTable } from "../session/layout.ts";
+import type { Row } from "../session/session.ts";
+import type { Metadata } from "../session/sql.ts";
+import { writeOwedRows } from "./write-back.ts";
+
+/**
+ * What cycles before this one left behind. PENDING changes that were never marked sent are NEW again; the others become,
+ * with what they carry, this cycle's, one doubt for each row's part of a batch; jobs of the Bulk API, which may be large and are most likely still
+ * at work, are only named. Rows that could not be told their result are told, and deletes
+ * that an operator has confirmed are carried out.
+ */
+export async function recover(bench: Workbench, lease: Lease): Promise<Recovered> {
+  const { session, tables, now } = bench;
+  const mapped = bench.mapped(lease);
+  const { rows, jobs } = await fenced(bench, lease, { silent: true }, async () => {
+    await writeOwedRows(bench, mapped);
+    const rows = await session.query(
+      `WITH unsent AS (
+         UPDATE ${tables.log} l SET state = ${UNCLAIMED_STATE}, fence = NULL, updated_at = $3
+         WHERE l.table_name = $1 AND ${ofTable(tables, "l")} AND l.fence <> $2 AND (l.sent_at IS NULL OR ${endedInDoubt("l")})
+       ), doubtful AS (
+         UPDATE ${tables.log} l SET fence = $2
+         WHERE l.table_name = $1 AND ${ofTable(tables, "l")} AND l.sent_at IS NOT NULL
+           AND NOT ${endedInDoubt("l")} AND NOT starts_with(coalesce(l.batch_id, ''), $4)
+         RETURNING l.*
+       )
+       ${changesFrom("doubtful", mapped)}`,
+      [mapped.shape.table, lease.fence, now(), BULK_PREFIX],
+    );
+    await session.query(forgetHandled(tables), [mapped.shape.table]);
+    return { rows, jobs: await jobsAtWork(bench, mapped) };
+  });
+  await applyConfirmedDeletes(bench, lease);
+  return { doubts: doubtsOf(rows), jobs };
+}
+
+const ofTable = (tables: Metadata, alias: string): string => isClaimed(tables, alias, "table_name = $1");
+
+async function jobsAtWork({ session, tables }: Workbench, { shape }: MappedTable): Promise<Recovered["jobs"]> {
+  const rows = await session.query(
+    `SELECT batch_id, ${iso("min(sent_at)")} AS sent_at, ${iso("max(updated_at)")} AS looked_at FROM ${tables.log} l
+     WHERE table_name = $1 AND ${ofTable(tables, "l")} AND starts_with(batch_id, $2)
+     GROUP BY batch_id ORDER BY min(sent_at)`,
+    [shape.table, BULK_PREFIX],
+  );
+  return rows.map((row) => ({
+    batchId: String(row["batch_id"]),
+    sentAt: new Date(String(row["sent_at"])),
+    lookedAt: new Date(String(row["looked_at"])),
+  }));
+}
+
+/** What is still in doubt of one batch, now this cycle's. */
+export async function doubtsIn(bench: Workbench, lease: Lease, batchId: string): Promise<Doubt[]> {
+  const mapped = bench.mapped(lease);
+  const rows = await fenced(bench, lease, {}, () =>
+    bench.session.query(
+      `WITH doubtful AS (
+         UPDATE ${bench.tables.log} l SET fence = $2
+         WHERE l.table_name = $1 AND ${ofTable(bench.tables, "l")} AND l.batch_id = $3
+         RETURNING l.*
+       )
+       ${changesFrom("doubtful", mapped)}`,
+      [mapped.shape.table, lease.fence, batchId],
+    ),
+  );
+  return doubtsOf(rows);
+}
+
+/** The first change of a batch remembers when its job was last looked after. */
+export async function noteLook({ session, tables, mapped, now }: Workbench, lease: Lease, batchId: string) {
+  await session.query(
+    `UPDATE ${tables.log} SET updated_at = $3 WHERE id = (SELECT min(id) FROM ${tables.log} l
+       WHERE table_name = $1 AND ${ofTable(tables, "l")} AND batch_id = $2)`,
+    [mapped(lease).shape.table, batchId, now()],
+  );
+}
+
+function doubtsOf(rows: readonly Row[]): Doubt[] {
+  const doubts = Map.groupBy(rows, (row) => `${row["batch_id"]} ${row["record_id"]}`);
+  return [...doubts.values()].map((ofOne) => ({
+    changes: ofOne.map(changeOf),
+    sentAt: new Date(ofOne[0]?.["sent_at"] as Date),
+    batchId: String(ofOne[0]?.["batch_id"]),
+  }));
+}

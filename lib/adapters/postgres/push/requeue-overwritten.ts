@@ -1,0 +1,78 @@
+import type { LateSave, Lease } from "../../../sync/cycle/ports.ts";
+import type { Workbench } from "../lease/fence.ts";
+import { refusalOf } from "../session/savepoint.ts";
+import { literal, name, qualified } from "../session/sql.ts";
+
+/**
+ * Makes changes NEW again that were sent for the same rows, or records, after these saves had been claimed: the saves came
+ * so late that they may have undone them. What they brought becomes what the newer changes started from, so that a pull
+ * that meets it takes it for nobody's change. A delete goes again where a late upsert has made its record anew and no row
+ * owns it. A change that is under way is only counted. Rows that nobody holds say that they wait, which also tells whoever
+ * has others of their changes under way. All this between the transactions of whoever has the lease by now.
+ */
+export async function sendAgain(
+  { session, tables, mapped, now }: Workbench,
+  lease: Lease,
+  saves: readonly LateSave[],
+): Promise<{ readonly again: number; readonly underWay: number }> {
+  const { shape, layout } = mapped(lease);
+  const table = qualified(shape.schema, shape.table);
+  const locked = `SELECT FROM ${tables.state} WHERE mapping_id = ${literal(lease.mappingId)} FOR NO KEY UPDATE`;
+  return await session.transaction({ silence: shape.table }, locked, async () => {
+    const [row] = await session.query<{ again: readonly string[]; under_way: number }>(
+      `WITH late AS (
+         SELECT s.record_id, s.last_id, s.sfid, sent.values
+         FROM jsonb_to_recordset($1::jsonb) AS s (record_id bigint, last_id bigint, sfid text, change_ids jsonb,
+           answered_at timestamptz)
+         CROSS JOIN LATERAL (
+           SELECT jsonb_object_agg(key, value ORDER BY c.id) AS values, bool_and(c.state = 'SUCCESS') AS are_settled
+           FROM ${tables.log} c, jsonb_each(c."values")
+           WHERE c.id IN (SELECT jsonb_array_elements_text(s.change_ids)::bigint)) sent
+         WHERE sent.are_settled AND NOT EXISTS (SELECT FROM ${tables.pushed} p
+           WHERE p.mapping_id = $4 AND p.answered_at > s.answered_at AND s.sfid = ANY (p.sfids))
+       ), newer AS (
+         SELECT DISTINCT ON (l.id) l.id, l.state, CASE WHEN l.action = 'DELETE' THEN late.sfid END AS sfid, late.values AS undone_by
+         FROM late JOIN ${tables.log} l ON l.id > late.last_id AND l.table_name = $2
+           AND (l.record_id = late.record_id OR l.sfid = late.sfid) AND l.state IN ('SUCCESS', 'PENDING')
+         LEFT JOIN ${table} t ON t.${name(layout.key)} = l.record_id
+         WHERE CASE WHEN l.action = 'DELETE'
+           THEN l.sfid <> late.sfid AND NOT EXISTS (SELECT FROM ${table} o WHERE o.sfid = late.sfid)
+           ELSE t.${name(layout.key)} IS NOT NULL AND l."values" ?| ARRAY(SELECT jsonb_object_keys(late.values)) END
+       ), again AS (
+         UPDATE ${tables.log} l SET state = 'NEW', sfid = coalesce(n.sfid, l.sfid),
+           old = CASE WHEN l.action = 'DELETE' THEN l.old ELSE coalesce(l.old, '{}') || n.undone_by END, last_operation = NULL, sf_result = NULL,
+           sf_message = 'sent again, because an older save came after it', processed_at = NULL, processed_tx = NULL,
+           updated_at = $3, fence = NULL, batch_id = NULL, sent_at = NULL, due_at = NULL, row_owed = false
+         FROM newer n WHERE l.id = n.id AND l.state = 'SUCCESS'
+         RETURNING l.record_id
+       ), totals AS (
+         UPDATE ${tables.totals} t SET success = t.success - (SELECT count(*) FROM again) WHERE t.table_name = $2
+       )
+       SELECT (SELECT to_json(coalesce(array_agg(record_id::text), '{}')) FROM again) AS again, (SELECT count(*) FROM newer WHERE state = 'PENDING') AS under_way`,
+      [
+        JSON.stringify(
+          saves.map(({ recordId, changeIds, sfid, answeredAt }) => ({
+            record_id: recordId,
+            last_id: Math.max(...changeIds),
+            sfid,
+            change_ids: changeIds,
+            answered_at: answeredAt,
+          })),
+        ),
+        shape.table,
+        now(),
+        shape.mappingId,
+      ],
+    );
+    const again = row?.again ?? [];
+    await refusalOf(session, () => session.query(showStatement(table, name(layout.key)), [again]));
+    return { again: again.length, underWay: Number(row?.under_way) };
+  });
+}
+
+/** Rows that nobody holds. Parameter: keys. */
+const showStatement = (table: string, key: string): string => `
+  WITH free AS MATERIALIZED (
+    SELECT t.${key} AS key FROM ${table} t WHERE t.${key} = ANY ($1::bigint[]) FOR UPDATE OF t SKIP LOCKED
+  )
+  UPDATE ${table} t SET _ab_lastop = 'PENDING', _ab_err = NULL FROM free WHERE t.${key} = free.key`;

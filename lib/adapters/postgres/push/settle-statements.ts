@@ -1,0 +1,130 @@
+import { IN_DOUBT } from "../../../model/change/in-doubt.ts";
+import type { MappedTable } from "../session/layout.ts";
+import { literal, type Metadata, name, qualified } from "../session/sql.ts";
+
+/**
+ * Writes down how changes ended that are this fence's, with everything that follows from it, and tells the rows that are
+ * still what they were when all their changes were claimed; the others are owed their result, also those that are to get
+ * an sfid which another row has, and with `skipsHeld` those that somebody's transaction holds: `untold`.
+ *
+ * All changes come before the first row, or whoever gives a row another key, and so its changes, could wait for us while
+ * we wait for him. Where not all are this fence's, no row is touched. Parameters: those of `settledChanges`, fence, count,
+ * mapping, table, object, time, claims and batches that name no others, rows that have failed in this cycle already.
+ */
+export function settleStatement(
+  tables: Metadata,
+  mapped: MappedTable,
+  { skipsHeld }: { readonly skipsHeld: boolean },
+): string {
+  return `
+    WITH told AS MATERIALIZED (
+      SELECT t.id, t.sfid, t.speaks, t.version, e.*
+      FROM unnest($2::bigint[], $3::int[], $4::text[], $5::boolean[], $6::xid[]) AS t (id, kind, sfid, speaks, version)
+      JOIN jsonb_to_recordset($1::jsonb) AS e (kind int, state text, last_operation text, message text,
+        answered_at timestamptz, due_at timestamptz, attempt int, accepted boolean) USING (kind)
+    ), ${settled(tables)}, ${kept(tables)}, ${counted(tables)}${skipsHeld ? `, ${free(mapped)}` : ""}, ${written(mapped, skipsHeld)}
+    SELECT all_of_them AS settled, owed, CASE WHEN known > (SELECT count(*) FROM written) THEN (
+        SELECT jsonb_agg(s.id) FROM settled s WHERE ${KNOWN} AND s.id NOT IN (SELECT id FROM written)
+      ) END AS untold
+    FROM counted`;
+}
+
+/** Makes the rows of settled changes be told later. Parameter: ids. */
+export const oweStatement = ({ log }: Metadata): string =>
+  `UPDATE ${log} SET row_owed = true WHERE id = ANY ($1::bigint[])`;
+
+/** The settled changes whose row is to be told their end, and is known by its version. */
+const KNOWN = "s.version IS NOT NULL AND s.state <> 'NEW' AND s.action <> 'DELETE'";
+
+function settled({ log }: Metadata): string {
+  return `settled AS (
+      UPDATE ${log} l SET state = told.state, last_operation = told.last_operation, updated_at = $12,
+        sf_message = told.message, sfid = coalesce(told.sfid, l.sfid), attempts = l.attempts + told.attempt,
+        due_at = told.due_at,
+        processed_at = CASE WHEN told.state <> 'NEW' THEN $12::timestamptz END,
+        processed_tx = CASE WHEN told.state <> 'NEW' THEN txid_current() END,
+        sf_result = CASE WHEN told.accepted THEN 1 WHEN told.state = 'FAILED' THEN 0 END,
+        row_owed = told.speaks AND told.version IS NULL AND told.state <> 'NEW' AND l.action <> 'DELETE',
+        confirmed = l.confirmed AND told.state = 'NEW', fence = CASE WHEN l.state = 'FAILED' THEN l.fence END,
+        batch_id = CASE WHEN told.state = 'NEW' THEN NULL ELSE l.batch_id END,
+        sent_at = CASE WHEN told.state = 'NEW' THEN NULL ELSE l.sent_at END
+      -- By the index, however small the log is: what is settled in parts would look through all of it for each.
+      -- In a CASE, or a log without statistics seems to hold one such change, and each is looked for among all told.
+      FROM told WHERE l.id = told.id AND l.id = ANY ((SELECT $2::bigint[])::bigint[])
+        AND CASE WHEN l.state = 'PENDING' OR l.state = 'FAILED' AND told.state = 'SUCCESS' THEN l.fence = $7 ELSE false END
+      RETURNING l.id, l.record_id, l.action, l.state, l.fence IS NOT NULL AS was_carried, l.last_operation,
+        l.sfid, l.sf_message, l.row_owed, told.accepted, told.answered_at, told.speaks, told.sfid AS told_sfid, told.version
+    )`;
+}
+
+/** Carried changes whose write was not accepted are what they were, but for a doubt that they share or are rid of. */
+function kept({ log }: Metadata): string {
+  const isDoubt = (message: string) => `starts_with(${message}, ${literal(IN_DOUBT)})`;
+  return `kept AS (
+      UPDATE ${log} l SET fence = NULL, updated_at = $12, batch_id = CASE WHEN told.state = 'FAILED' THEN l.batch_id END,
+        sent_at = CASE WHEN told.state = 'FAILED' THEN l.sent_at END,
+        sf_message = CASE WHEN ${isDoubt("l.sf_message")} OR ${isDoubt("told.message")} THEN told.message ELSE l.sf_message END
+      FROM told WHERE l.id = told.id AND l.id = ANY (ARRAY(SELECT id FROM told WHERE state <> 'SUCCESS'))
+        AND CASE WHEN l.state = 'FAILED' THEN l.fence = $7 ELSE false END
+      RETURNING l.id
+    )`;
+}
+
+/** Reads `counted` first, and so settles everything before any row is locked. */
+const COMPLETE = `(SELECT all_of_them FROM counted) = $8 AND ${KNOWN}`;
+
+const isRowOf = ({ layout }: MappedTable) => `t.${name(layout.key)} = s.record_id AND t.xmin = s.version`;
+
+/** The changes whose rows nobody holds; from here on we do. */
+function free(mapped: MappedTable): string {
+  const { schema, table } = mapped.shape;
+  return `free AS MATERIALIZED (
+      SELECT s.id FROM settled s JOIN ${qualified(schema, table)} t ON ${isRowOf(mapped)} WHERE ${COMPLETE}
+      FOR UPDATE OF t SKIP LOCKED
+    )`;
+}
+
+function written(mapped: MappedTable, skipsHeld: boolean): string {
+  const table = qualified(mapped.shape.schema, mapped.shape.table);
+  return `written AS (
+      UPDATE ${table} t SET sfid = coalesce(s.told_sfid, t.sfid), _ab_lastop = s.last_operation, _ab_err = s.sf_message
+      FROM settled s
+      WHERE ${COMPLETE} AND ${isRowOf(mapped)} ${skipsHeld ? "AND s.id IN (SELECT id FROM free)" : ""}
+        AND (s.told_sfid IS NULL OR t.sfid IS NOT DISTINCT FROM s.told_sfid
+          OR NOT EXISTS (SELECT FROM ${table} other WHERE other.sfid = s.told_sfid))
+      RETURNING s.id
+    )`;
+}
+
+function counted(tables: Metadata): string {
+  return `counted AS (
+      SELECT count(*) + (SELECT count(*) FROM kept) AS all_of_them, count(*) FILTER (WHERE state = 'SUCCESS') AS success,
+        count(*) FILTER (WHERE state = 'FAILED') AS failed, count(*) FILTER (WHERE was_carried) AS carried,
+        (SELECT count(*) FROM (SELECT DISTINCT record_id FROM settled
+          WHERE state = 'FAILED' AND record_id <> ALL ($14::bigint[])) AS rows) AS failed_rows,
+        count(*) FILTER (WHERE accepted) AS accepted,
+        count(*) FILTER (WHERE row_owed) AS owed, count(*) FILTER (WHERE ${KNOWN}) AS known
+      FROM settled s
+    ), handled AS (
+      DELETE FROM ${tables.inHand} WHERE id = ANY ($13::text[])
+    ), totals AS (
+      INSERT INTO ${tables.totals} AS t (table_name, success, failed) SELECT $10, success, failed - carried FROM counted
+      ON CONFLICT (table_name) DO UPDATE SET success = t.success + excluded.success, failed = t.failed + excluded.failed
+    ), mapping AS (
+      UPDATE ${tables.state} s SET rows_synced = s.rows_synced + counted.accepted,
+        rows_failed = s.rows_failed + counted.failed, running_failed = s.running_failed + counted.failed_rows
+      FROM counted WHERE s.mapping_id = $9
+    ), events AS (
+      INSERT INTO ${tables.outbox} (event, occurred_at, detail)
+      SELECT 'record.failed', $12, jsonb_build_object('trigger_log_id', id, 'mapping_id', $9::text, 'sf_object', $11::text,
+        'table_name', $10::text, 'record_id', record_id, 'sfid', sfid, 'action', action, 'error', sf_message)
+      FROM settled WHERE state = 'FAILED' ORDER BY id
+    ), pushed AS (
+      INSERT INTO ${tables.pushed} (mapping_id, answered_at, sfids)
+      SELECT $9, answered_at, array_agg(sfid) FROM settled WHERE accepted AND speaks AND sfid IS NOT NULL GROUP BY answered_at
+    ), tombstones AS (
+      INSERT INTO ${tables.tombstones} (mapping_id, sfid, record_id, reason, by_salesforce, stamp, deleted_at)
+      SELECT $9, sfid, record_id, 'its row was deleted', false, answered_at, $12
+      FROM settled WHERE accepted AND action = 'DELETE' AND speaks AND sfid IS NOT NULL
+    )`;
+}

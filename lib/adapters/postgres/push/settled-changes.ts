@@ -1,0 +1,119 @@
+import type { Action, LastOperation, State } from "../../../model/change/change.ts";
+import type { PushOutcome } from "../../../sync/cycle/ports.ts";
+import { idArray, numberArray } from "../session/sql.ts";
+import type { KnownRow } from "./claim.ts";
+
+/** What becomes of a change; names are those of the statement that settles. Thousands of changes share a few of them. */
+interface Ending {
+  readonly state: State;
+  readonly last_operation: LastOperation | null;
+  readonly message: string | null;
+  readonly answered_at: Date | null;
+  readonly due_at: Date | null;
+  readonly attempt: number;
+  readonly accepted: boolean;
+}
+
+const NOTHING = { last_operation: null, message: null, answered_at: null, due_at: null, attempt: 0, accepted: false };
+
+/** What a change that Salesforce accepted has done. */
+export const DONE: Readonly<Record<Action, LastOperation>> = {
+  INSERT: "INSERTED",
+  UPDATE: "UPDATED",
+  DELETE: "DELETED",
+};
+
+/**
+ * Outcomes as parameters: the endings that there are, and for each change its id, its ending, its sfid, whether it speaks,
+ * and the version of the row to which it speaks.
+ */
+export interface SettledChanges {
+  readonly count: number;
+  readonly parameters: readonly [
+    endings: string,
+    ids: string,
+    kinds: string,
+    sfids: ReturnType<typeof idArray>,
+    speaks: string,
+    versions: string,
+  ];
+}
+
+/** The last change of a write speaks for the others on the row. */
+export function settledChanges(
+  outcomes: readonly PushOutcome[],
+  rowOf: (outcome: PushOutcome) => KnownRow | null,
+  now: Date,
+): SettledChanges {
+  const endings = new Map<string, Ending & { readonly kind: number }>();
+  const [ids, kinds]: [number[], number[]] = [[], []];
+  const [sfids, speaks, versions]: [(string | null)[], boolean[], string[]] = [[], [], []];
+  const rowOfSfid = new Map<string, number>();
+  for (const outcome of outcomes) {
+    const kind = kindOf(endings, outcome, now);
+    const last = Math.max(...outcome.changeIds);
+    const sfid = outcome.kind === "accepted" ? outcome.sfid : null;
+    if (sfid !== null && !rowOfSfid.has(sfid)) rowOfSfid.set(sfid, outcome.recordId);
+    // One record for two rows: what becomes of the second one is found out when it is told.
+    const isClear = sfid === null || rowOfSfid.get(sfid) === outcome.recordId;
+    for (const id of outcome.changeIds) {
+      ids.push(id);
+      kinds.push(kind);
+      sfids.push(sfid);
+      speaks.push(id === last);
+      versions.push((isClear && id === last && rowOf(outcome)?.version) || "NULL");
+    }
+  }
+  const parameters = [
+    JSON.stringify([...endings.values()]),
+    numberArray(ids),
+    numberArray(kinds),
+    idArray(sfids),
+    `{${speaks.join(",")}}`,
+    `{${versions.join(",")}}`,
+  ] as const;
+  return { count: ids.length, parameters };
+}
+
+function kindOf(endings: Map<string, Ending & { readonly kind: number }>, outcome: PushOutcome, now: Date): number {
+  const name = nameOf(outcome);
+  const known = endings.get(name);
+  if (known) return known.kind;
+  endings.set(name, { ...endingOf(outcome, now), kind: endings.size });
+  return endings.size - 1;
+}
+
+/** Outcomes of one name end their changes alike. */
+function nameOf(outcome: PushOutcome): string {
+  switch (outcome.kind) {
+    case "accepted":
+      return `accepted ${outcome.action} ${outcome.answeredAt.getTime()}`;
+    case "settled":
+      return "settled";
+    case "refused":
+      return `refused ${outcome.error}`;
+    case "retry":
+      return `retry ${outcome.afterSeconds} ${outcome.counts} ${outcome.error}`;
+  }
+}
+
+function endingOf(outcome: PushOutcome, now: Date): Ending {
+  switch (outcome.kind) {
+    case "accepted": {
+      const { action, answeredAt } = outcome;
+      return { ...NOTHING, state: "SUCCESS", last_operation: DONE[action], answered_at: answeredAt, accepted: true };
+    }
+    case "settled":
+      return { ...NOTHING, state: "SUCCESS", last_operation: "SYNCED" };
+    case "refused":
+      return { ...NOTHING, state: "FAILED", last_operation: "FAILED", message: outcome.error };
+    case "retry":
+      return {
+        ...NOTHING,
+        state: "NEW",
+        message: outcome.error,
+        due_at: new Date(now.getTime() + outcome.afterSeconds * 1000),
+        attempt: outcome.counts ? 1 : 0,
+      };
+  }
+}

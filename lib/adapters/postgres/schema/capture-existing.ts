@@ -1,0 +1,112 @@
+import type { TableShape } from "../../../model/mapping/shape.ts";
+import { retry } from "../../retry.ts";
+import { wholeRow } from "../capture/capture.ts";
+import { unlessUnprovisioned } from "../lease/lease.ts";
+import { hasFailed } from "../log/predicates.ts";
+import type { Layout } from "../session/layout.ts";
+import type { KeptSession } from "../session/request-session.ts";
+import type { Session } from "../session/session.ts";
+import { literal, type Metadata, metadata, name, qualified } from "../session/sql.ts";
+import { isWorthWaiting } from "../session/sql-errors.ts";
+import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS } from "./migrate.ts";
+
+/** Captures rows that no record stands for, as if they were inserted now; those that wait or failed already are left. */
+export async function captureExisting(
+  kept: KeptSession,
+  schema: string,
+  mappingId: string,
+  limit: number,
+): Promise<number> {
+  const { state, log } = metadata(schema);
+  const [row] = await unlessUnprovisioned(
+    kept.query(`SELECT shape, layout FROM ${state} WHERE mapping_id = $1`, [mappingId]),
+  );
+  if (!row) return 0;
+  const shape = row["shape"] as TableShape;
+  const layout = row["layout"] as Layout;
+  // A transaction of its own, whose zone and date style are those in which values are logged.
+  const statement = captureStatement(log, shape, layout, limit);
+  return await kept.transaction({}, statement, async (_, captured) => captured.length);
+}
+
+function captureStatement(log: string, shape: TableShape, layout: Layout, limit: number): string {
+  const key = `t.${name(layout.key)}`;
+  const columns = shape.columns.map(({ column }) => column);
+  return `
+    INSERT INTO ${log} (action, table_name, record_id, sfid, old, "values")
+    SELECT 'INSERT', ${literal(shape.table)}, ${key}, NULL, NULL, ${wholeRow(columns, layout, "t")}
+    FROM ${qualified(shape.schema, shape.table)} t
+    WHERE t.sfid IS NULL AND ${isNotInLog(log, shape.table, key)}
+    ORDER BY ${key} LIMIT ${limit}
+    RETURNING id`;
+}
+
+/** While rows are captured by `mapping capture --mine` no cycle begins; a worker that died is waited for this long. */
+const CAPTURING = "clock_timestamp() + interval '5 minutes'";
+
+/**
+ * Marks a mapping's rows to be captured as changed, all of them, by `captureNext`, and takes both leases. Parameter: the
+ * mapping. The mark is a key of the shape, `capturing`: the last row that was captured.
+ */
+export const captureAllOf = ({ state, loads }: Metadata): string => `
+  WITH marked AS (
+    UPDATE ${state} SET shape = shape || '{"capturing": null}', fence = fence + 1, lease_owner = 'mapping capture',
+      lease_until = ${CAPTURING}
+    WHERE mapping_id = $1 RETURNING mapping_id
+  )
+  UPDATE ${loads} l SET fence = l.fence + 1, lease_owner = 'mapping capture', lease_until = ${CAPTURING}
+  FROM marked WHERE l.mapping_id = marked.mapping_id RETURNING l.mapping_id`;
+
+const ROWS_AT_ONCE = 10_000;
+
+/**
+ * Captures the next rows of a mapping whose rows are marked, as changed in every mapped column; false once none is left.
+ * Capture must be on. Rows stay locked until the commit, so what is captured of a row later has the later id.
+ */
+export async function captureNext(session: Session, schema: string, mappingId: string): Promise<boolean> {
+  const { state, loads, log } = metadata(schema);
+  // Both rows before any of the table, as cycles lock them.
+  const mark = `SELECT s.shape, s.layout FROM ${state} s JOIN ${loads} l ON l.mapping_id = s.mapping_id
+    WHERE s.mapping_id = ${literal(mappingId)} AND s.shape ? 'capturing' FOR NO KEY UPDATE`;
+  return await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
+    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, mark, async ([row]) => {
+      if (!row) return false;
+      const shape = row["shape"] as TableShape & { readonly capturing: number | null };
+      const [captured] = await session.query<{ last: number | null }>(
+        captureRowsStatement(log, shape, row["layout"] as Layout),
+        [shape.capturing],
+      );
+      const last = captured?.last ?? null;
+      await session.query(
+        `WITH leases AS (UPDATE ${loads} SET lease_until = CASE WHEN $2::bigint IS NOT NULL THEN ${CAPTURING} END WHERE mapping_id = $1)
+         UPDATE ${state} SET lease_until = CASE WHEN $2::bigint IS NOT NULL THEN ${CAPTURING} END,
+           shape = shape - 'capturing' || CASE WHEN $2::bigint IS NULL THEN '{}' ELSE jsonb_build_object('capturing', $2::bigint) END
+         WHERE mapping_id = $1`,
+        [mappingId, last],
+      );
+      return last !== null;
+    }),
+  );
+}
+
+/** Without an old side, which nobody saw. A row that has no record is captured once, as by `captureStatement`. */
+function captureRowsStatement(log: string, shape: TableShape, layout: Layout): string {
+  const key = name(layout.key);
+  const columns = shape.columns.map(({ column }) => column);
+  return `
+    WITH rows AS MATERIALIZED (
+      SELECT t.* FROM ${qualified(shape.schema, shape.table)} t
+      WHERE t.${key} > coalesce($1::bigint, -9223372036854775808) ORDER BY t.${key} LIMIT ${ROWS_AT_ONCE} FOR NO KEY UPDATE
+    ), captured AS (
+      INSERT INTO ${log} (action, table_name, record_id, sfid, old, "values")
+      SELECT CASE WHEN t.sfid IS NULL THEN 'INSERT' ELSE 'UPDATE' END, ${literal(shape.table)}, t.${key}, t.sfid,
+        CASE WHEN t.sfid IS NOT NULL THEN '{}'::jsonb END, ${wholeRow(columns, layout, "t")}
+      FROM rows t WHERE t.sfid IS NOT NULL OR ${isNotInLog(log, shape.table, `t.${key}`)} ORDER BY t.${key}
+    )
+    SELECT max(${key}) AS last FROM rows`;
+}
+
+/** Whether no change of a row waits or has failed. */
+const isNotInLog = (log: string, table: string, key: string): string => `NOT EXISTS (
+      SELECT FROM ${log} l WHERE l.table_name = ${literal(table)} AND l.record_id = ${key}
+        AND (l.processed_at IS NULL OR ${hasFailed("l")}))`;

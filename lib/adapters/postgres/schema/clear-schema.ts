@@ -1,0 +1,125 @@
+import type { ClearedSchema, CustomerSchema } from "../../../access/remove-workspace.ts";
+import { Failure } from "../../../model/failure.ts";
+import { retry } from "../../retry.ts";
+import { openSession, type Session } from "../session/session.ts";
+import { metadata, name, qualified } from "../session/sql.ts";
+import { isWorthWaiting, sqlState } from "../session/sql-errors.ts";
+import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS } from "./migrate.ts";
+
+/** What Bridge leaves behind in a customer's schema when a workspace goes: the tables and their rows, nothing else. */
+export const customerSchema: CustomerSchema = {
+  waiting: (connection, workspaceId) =>
+    withSession(connection, async (session) => {
+      const { log } = metadata(connection.schema);
+      if ((await ownerOf(session, connection.schema)) !== workspaceId) return null;
+      const [row] = await session.query<{ waiting: string }>(
+        `SELECT count(*) AS waiting FROM ${log} WHERE processed_at IS NULL`,
+      );
+      return Number(row?.waiting ?? 0);
+    }),
+  clear: (connection, workspaceId) =>
+    withSession(connection, (session) => clear(session, connection.schema, workspaceId)),
+};
+
+async function withSession<T>(connection: Parameters<typeof openSession>[0], work: (session: Session) => Promise<T>) {
+  const session = await openSession(connection);
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
+}
+
+/**
+ * The mappings' state goes first, which ends the cycles that still run; then capture, table by table, so that no lock is
+ * held for long; the metadata last, in one step, with the table that says whose it was: until then it can be begun again.
+ */
+async function clear(session: Session, schema: string, workspaceId: string): Promise<ClearedSchema> {
+  const nothing: ClearedSchema = { schema, triggers: [], functions: [], tables: [] };
+  if ((await ownerOf(session, schema)) !== workspaceId) return nothing;
+  await gently(session, `DELETE FROM ${metadata(schema).state}`, async () => undefined);
+  const triggers = await readTriggers(session, schema);
+  for (const [table, ofTable] of Map.groupBy(triggers, ({ table }) => table)) {
+    await gently(session, "SELECT 1", () => endCapture(session, schema, table, ofTable));
+  }
+  const { functions, tables } = await gently(session, ownerLocked(schema), () => dropMetadata(session, schema));
+  return { schema, triggers: triggers.map(({ table, trigger }) => `${table}.${trigger}`), functions, tables };
+}
+
+/** In a transaction that gives way to the customer's statements, and tries again. */
+const gently = <T>(session: Session, first: string, work: () => Promise<T>): Promise<T> =>
+  retry(DDL_ATTEMPTS, isWorthWaiting, () =>
+    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, first, work),
+  );
+
+const ownerLocked = (schema: string): string => `SELECT workspace_id FROM ${metadata(schema).meta} FOR UPDATE`;
+
+/** The workspace that a schema belongs to; null when it is nobody's. */
+async function ownerOf(session: Session, schema: string): Promise<string | null> {
+  const { meta } = metadata(schema);
+  const [made] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [meta]);
+  if (!made?.made) return null;
+  const [row] = await session.query<{ workspace_id: string }>(`SELECT workspace_id FROM ${meta}`);
+  return row?.workspace_id ?? null;
+}
+
+interface OwnTrigger {
+  readonly table: string;
+  readonly trigger: string;
+}
+
+/** Every trigger that calls a function of ours, whatever version made it. */
+async function readTriggers(session: Session, schema: string): Promise<readonly OwnTrigger[]> {
+  return session.query<OwnTrigger>(
+    `SELECT c.relname AS "table", t.tgname AS trigger
+     FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+       JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_namespace f ON f.oid = p.pronamespace
+     WHERE NOT t.tgisinternal AND t.tgparentid = 0 AND n.nspname = $1 AND f.nspname = $1 AND starts_with(p.proname, '_bridge_')
+     ORDER BY 1, 2`,
+    [schema],
+  );
+}
+
+async function endCapture(session: Session, schema: string, table: string, own: readonly OwnTrigger[]): Promise<void> {
+  const on = qualified(schema, table);
+  await session.script(own.map(({ trigger }) => `DROP TRIGGER IF EXISTS ${name(trigger)} ON ${on};`).join("\n"));
+  const [marked] = await session.query(
+    "SELECT FROM pg_attribute WHERE attrelid = $1::regclass AND attname = '_ab_lastop' AND atthasdef",
+    [on],
+  );
+  if (marked) await session.query(`ALTER TABLE ${on} ALTER COLUMN _ab_lastop DROP DEFAULT`);
+}
+
+async function dropMetadata(session: Session, schema: string): Promise<Pick<ClearedSchema, "functions" | "tables">> {
+  const functions = await session.query<{ name: string; signature: string }>(
+    `SELECT p.proname AS name, p.oid::regprocedure::text AS signature
+     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+     WHERE n.nspname = $1 AND starts_with(p.proname, '_bridge_') ORDER BY 1`,
+    [schema],
+  );
+  const tables = await session.query<{ name: string; kind: string }>(
+    `SELECT c.relname AS name, CASE c.relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE' END AS kind
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = $1 AND c.relkind IN ('r', 'v')
+       AND (starts_with(c.relname, '_bridge_') OR c.relname IN ('_trigger_log', '_trigger_log_archive'))
+     ORDER BY c.relkind = 'r', 1`,
+    [schema],
+  );
+  const views = tables.filter(({ kind }) => kind === "VIEW").map((view) => qualified(schema, view.name));
+  const rest = tables.filter(({ kind }) => kind === "TABLE").map((table) => qualified(schema, table.name));
+  const drops = [
+    ...functions.map(({ signature }) => `DROP FUNCTION ${signature};`),
+    ...(views.length > 0 ? [`DROP VIEW ${views.join(", ")};`] : []),
+    ...(rest.length > 0 ? [`DROP TABLE ${rest.join(", ")};`] : []),
+  ];
+  await session.script(drops.join("\n")).catch((error: unknown) => {
+    if (sqlState(error) !== DEPENDENT_OBJECTS) throw error;
+    throw new Failure("CONFLICT", dependents(schema, error as Error & { readonly detail?: string }));
+  });
+  return { functions: functions.map((one) => one.name), tables: tables.map((one) => one.name) };
+}
+
+const DEPENDENT_OBJECTS = "2BP01";
+
+const dependents = (schema: string, { message, detail }: Error & { readonly detail?: string }): string =>
+  `something of your own in the schema ${schema} needs what is to go: ${detail ?? message}. Drop or change it, then repeat`;

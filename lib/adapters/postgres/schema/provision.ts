@@ -1,0 +1,243 @@
+import { Failure } from "../../../model/failure.ts";
+import { columnType } from "../../../model/mapping/column-type.ts";
+import { type Mapping, pushes } from "../../../model/mapping/mapping.ts";
+import type { TableShape } from "../../../model/mapping/shape.ts";
+import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
+import type { LoadMark, Provisioner } from "../../../sync/cycle/ports.ts";
+import { retry } from "../../retry.ts";
+import { captureStatements, dropCaptureFunctions, endCapture } from "../capture/capture.ts";
+import { secureFunctions } from "../capture/own-functions.ts";
+import { type CatalogTable, readTable } from "../session/catalog.ts";
+import { checkName } from "../session/identifiers.ts";
+import { type Layout, OWN_COLUMNS } from "../session/layout.ts";
+import { openSession, type Session } from "../session/session.ts";
+import { literal, metadata, name, qualified } from "../session/sql.ts";
+import { isWorthWaiting, sqlState } from "../session/sql-errors.ts";
+import { serveTheirColumns, servingFunction, stopServingTheirColumns } from "../takeover/compat-columns.ts";
+import { endTheirCapture } from "../takeover/heroku-connect-triggers.ts";
+import { takeChangesOver } from "../takeover/import-log.ts";
+import { startFromTheirs } from "../takeover/initial-watermark.ts";
+import { adoptedKey } from "./adoption.ts";
+import { captureNext } from "./capture-existing.ts";
+import { buildMissingIndexes, newIndexes } from "./indexes.ts";
+import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS, migrate } from "./migrate.ts";
+import { asFarAsFollowed, type Narrow, widenColumns } from "./widen-columns.ts";
+
+/** Makes and changes mapped tables in a customer's database. `now` is the service's time. */
+export function createProvisioner(connection: PostgresConnection, now: () => Date): Provisioner {
+  return {
+    async provision(mapping, shape) {
+      checkNames(shape);
+      return await withSession(connection, async (session) => {
+        await migrate(session, shape.schema, mapping.workspaceId);
+        const made = await retry(DDL_ATTEMPTS, isMadeByAnother, () => provisionTable(session, shape, now()));
+        const until = now().getTime() + LONGEST_CAPTURE_MILLISECONDS;
+        let isCaptured = false;
+        while (!isCaptured && now().getTime() < until)
+          isCaptured = !(await captureNext(session, shape.schema, mapping.id));
+        return { ...made, isCaptured };
+      });
+    },
+    async migrate(mapping) {
+      await withSession(connection, (session) =>
+        migrate(session, connection.schema, mapping.workspaceId, { leavesNewer: true }),
+      );
+    },
+    async retire(mapping) {
+      await withSession(connection, (session) => retire(session, connection.schema, mapping));
+    },
+  };
+}
+
+async function provisionTable(session: Session, shape: TableShape, at: Date) {
+  const before = await readTable(session, shape.schema, shape.table);
+  const key = before ? adoptedKey(shape, before) : "id";
+  // What may be refused comes before anything of the table is changed.
+  if (before) await buildMissingIndexes(session, shape, before);
+  const changed = await inOneTransaction(session, shape, before, key, at);
+  await buildMissingIndexes(session, shape, await tableOf(session, shape));
+  return { created: before === null, ...changed };
+}
+
+/** Another message for the same mapping was quicker to make the table, a column or an index: look again. */
+const isMadeByAnother = (error: unknown): boolean =>
+  ["42P07", "42701", "42710", "23505"].includes(sqlState(error) ?? "");
+
+function checkNames(shape: TableShape): void {
+  checkName("the schema", shape.schema);
+  checkName("the table", shape.table);
+  for (const { field, column } of shape.columns) checkName(`the column of ${field}`, column);
+}
+
+async function withSession<T>(connection: PostgresConnection, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = await openSession(connection, { statementMilliseconds: LONGEST_INDEX_MILLISECONDS });
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
+}
+
+/** An index on a large table takes minutes; the provisioning worker is given five. */
+const LONGEST_INDEX_MILLISECONDS = 270_000;
+
+/** Rows that are left then are captured by the next message. */
+const LONGEST_CAPTURE_MILLISECONDS = 60_000;
+
+interface Changed {
+  readonly addedColumns: readonly string[];
+  readonly narrow: readonly Narrow[];
+}
+
+const NOTHING: Changed = { addedColumns: [], narrow: [] };
+
+/**
+ * Table, columns, triggers and the mapping's state change together, so that a cycle sees one version or the other; and
+ * where Heroku Connect has captured the table so far, its triggers end with the statement that makes ours begin.
+ */
+async function inOneTransaction(
+  session: Session,
+  shape: TableShape,
+  before: CatalogTable | null,
+  key: string,
+  at: Date,
+): Promise<Changed> {
+  const { state } = metadata(shape.schema);
+  const first = `SELECT config_version, shape FROM ${state} WHERE mapping_id = ${literal(shape.mappingId)} FOR UPDATE`;
+  return await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
+    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS, silence: shape.table }, first, async ([current]) => {
+      if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return NOTHING; // a later change was faster
+      const theirs = await endTheirCapture(session, shape.schema, shape.table);
+      const addedColumns = await changeTable(session, shape, before, key);
+      const known = current ? (current["shape"] as TableShape) : shape;
+      const narrow = await widenColumns(session, known, shape, await tableOf(session, shape));
+      const layout = layoutOf(await tableOf(session, shape), key);
+      if (theirs.length > 0 && pushes(shape.direction)) await takeChangesOver(session, { shape, layout }, at);
+      await session.script(
+        [
+          captureStatements({ shape, layout }),
+          serveTheirColumns({ shape, layout }),
+          secureFunctions(shape.schema, shape.table),
+        ].join("\n"),
+      );
+      await keepState(session, asFarAsFollowed(known, shape, narrow), layout);
+      if (theirs.length > 0) await startFromTheirs(session, { shape, layout }, addedColumns, at);
+      const isMadeAgain = before === null && current !== undefined;
+      if (isMadeAgain || asksForMore(known, shape)) await oweReading(session, shape);
+      return { addedColumns, narrow };
+    }),
+  );
+}
+
+/** Whether rows that are in the table already lack something that this version is to hold. */
+function asksForMore(before: TableShape, after: TableShape): boolean {
+  const known = new Set(before.columns.map(({ column }) => column));
+  return before.filter !== after.filter || after.columns.some(({ column }) => !known.has(column));
+}
+
+/** Everything is read again, from its beginning: after an ended first load as a backfill, beside the beat. */
+async function oweReading(session: Session, { schema, mappingId }: TableShape): Promise<void> {
+  const { state, loads } = metadata(schema);
+  const mark: LoadMark = { kind: "backfill", startedAt: new Date(0), afterId: null, bulk: null, afterRow: null };
+  await session.query(
+    `UPDATE ${loads} l SET load = CASE WHEN s.position IS NULL THEN NULL ELSE $2::jsonb END
+     FROM ${state} s WHERE l.mapping_id = $1 AND s.mapping_id = $1`,
+    [mappingId, JSON.stringify(mark)],
+  );
+}
+
+async function changeTable(
+  session: Session,
+  shape: TableShape,
+  before: CatalogTable | null,
+  key: string,
+): Promise<readonly string[]> {
+  const table = qualified(shape.schema, shape.table);
+  if (before === null) await session.script(await createTable(session, shape, key));
+  const known = new Set((before?.columns ?? (await tableOf(session, shape)).columns).map(({ column }) => column));
+  const added = wantedColumns(shape).filter(([column]) => !known.has(column));
+  if (added.length > 0) {
+    const clauses = added.map(([column, type]) => `ADD COLUMN ${name(column)} ${type}`);
+    await session.script(`ALTER TABLE ${table} ${clauses.join(", ")}`);
+  }
+  const own = Object.keys(OWN_COLUMNS);
+  return added.map(([column]) => column).filter((column) => !own.includes(column));
+}
+
+const wantedColumns = (shape: TableShape): (readonly [string, string])[] => [
+  ...Object.entries(OWN_COLUMNS),
+  ...shape.columns.map((column) => [column.column, columnType(column)] as const),
+];
+
+/**
+ * What its pages are filled to, in percent: an update of the application's comes twice, as it is and with our word of what
+ * became of it, and for some rows of a page both find room beside the row, so that no index of the table has to be written.
+ */
+const FILLED = 90;
+
+async function createTable(session: Session, shape: TableShape, key: string): Promise<string> {
+  const table = qualified(shape.schema, shape.table);
+  const columns = wantedColumns(shape).map(([column, type]) => `${name(column)} ${type}`);
+  const create = `CREATE TABLE ${table} (${name(key)} bigserial PRIMARY KEY, ${columns.join(", ")}) WITH (fillfactor = ${FILLED})`;
+  return [create, ...(await newIndexes(session, shape))].join(";");
+}
+
+async function tableOf(session: Session, shape: TableShape): Promise<CatalogTable> {
+  const table = await readTable(session, shape.schema, shape.table);
+  if (!table) throw new Failure("CONFLICT", `${shape.schema}.${shape.table} was dropped meanwhile; provision again`);
+  return table;
+}
+
+function layoutOf({ columns, takesCopies }: CatalogTable, key: string): Layout {
+  return {
+    key,
+    types: Object.fromEntries(columns.map(({ column, type }) => [column, type])),
+    exactTypes: Object.fromEntries(columns.map(({ column, exactType }) => [column, exactType])),
+    generated: columns.filter(({ generated }) => generated).map(({ column }) => column),
+    takesCopies,
+  };
+}
+
+async function keepState(session: Session, shape: TableShape, layout: Layout): Promise<void> {
+  const { state, loads, log } = metadata(shape.schema);
+  // A mapping of this table that was deleted may have left claimed changes: no fence of theirs comes again.
+  try {
+    await session.query(
+      `WITH kept AS (
+         INSERT INTO ${state} AS s (mapping_id, table_name, config_version, shape, layout, fence)
+         VALUES ($1::text, $2::varchar, $3::bigint, $4, $5, (SELECT coalesce(max(fence), 0) FROM ${log} WHERE table_name = $2::varchar AND processed_at IS NULL))
+         ON CONFLICT (mapping_id) DO UPDATE SET table_name = excluded.table_name,
+           config_version = excluded.config_version, layout = excluded.layout,
+           -- Rows that are marked to be captured stay so.
+           shape = excluded.shape || CASE WHEN s.shape ? 'capturing' THEN jsonb_build_object('capturing', s.shape -> 'capturing') ELSE '{}' END)
+       INSERT INTO ${loads} (mapping_id, config_version) VALUES ($1::text, $3::bigint)
+       ON CONFLICT (mapping_id) DO UPDATE SET config_version = excluded.config_version`,
+      [shape.mappingId, shape.table, shape.configVersion, JSON.stringify(shape), JSON.stringify(layout)],
+    );
+  } catch (error) {
+    if (sqlState(error) !== "23505") throw error;
+    throw new Failure("CONFLICT", `the table ${shape.table} belongs to another mapping; delete that one first`, {});
+  }
+}
+
+async function retire(session: Session, schema: string, mapping: Mapping): Promise<void> {
+  const { state, totals } = metadata(schema);
+  const [made] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [state]);
+  if (!made?.made) return;
+  const first = `SELECT table_name FROM ${state} WHERE mapping_id = ${literal(mapping.id)} FOR UPDATE`;
+  await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
+    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, first, async ([row]) => {
+      if (!row) return;
+      const table = String(row["table_name"]);
+      if (await readTable(session, schema, table)) {
+        await session.script(`${endCapture(schema, table)}\n${stopServingTheirColumns(schema, table)}`);
+      }
+      await session.script(
+        `${dropCaptureFunctions(schema, table)}\nDROP FUNCTION IF EXISTS ${servingFunction(schema, table)};`,
+      );
+      await session.query(`DELETE FROM ${state} WHERE mapping_id = $1`, [mapping.id]);
+      // By this row the long work of other mappings knows that the table may have left changes behind.
+      await session.query(`INSERT INTO ${totals} (table_name) VALUES ($1) ON CONFLICT DO NOTHING`, [table]);
+    }),
+  );
+}

@@ -1,0 +1,128 @@
+import { columnType } from "../../../model/mapping/column-type.ts";
+import type { Column, TableShape } from "../../../model/mapping/shape.ts";
+import { endCapture } from "../capture/capture.ts";
+import type { CatalogTable } from "../session/catalog.ts";
+import type { Session } from "../session/session.ts";
+import { name, qualified } from "../session/sql.ts";
+import { sqlState } from "../session/sql-errors.ts";
+
+/** A column that stays as narrow as it was, and what stands in the way. */
+export interface Narrow {
+  readonly column: string;
+  /** `character varying(120)`, as it should have become. */
+  readonly type: string;
+  readonly reason: string;
+}
+
+/**
+ * Follows fields that have grown in Salesforce since `before`; nothing is ever narrowed, and a type of the customer's own
+ * choice stays while the field stays. What a view or a trigger of the customer holds fast is left as it is and told.
+ * A longer text is a matter of the catalog; more decimal places write the table anew, and hold its writers up meanwhile.
+ */
+export async function widenColumns(
+  session: Session,
+  before: TableShape,
+  shape: TableShape,
+  table: CatalogTable,
+): Promise<readonly Narrow[]> {
+  const wider = widenings(before, shape, table);
+  if (wider.length === 0) return [];
+  // A column that a trigger's condition names keeps its type; capture is made anew in the same transaction.
+  await session.script(endCapture(shape.schema, shape.table));
+  const narrow: Narrow[] = [];
+  for (const { column, type } of wider) {
+    const reason = await alter(session, shape, column, type);
+    if (reason !== null) narrow.push({ column, type, reason });
+  }
+  return narrow;
+}
+
+/** The shape as far as the table could follow it, and by how much it could not: the next version tries it again. */
+export function asFarAsFollowed(before: TableShape, shape: TableShape, narrow: readonly Narrow[]): TableShape {
+  const old = new Map(before.columns.map((column) => [column.column, column]));
+  const stayed = new Set(narrow.map(({ column }) => column));
+  const columns = shape.columns.map((column) => (stayed.has(column.column) ? sizedAs(column, old) : column));
+  return { ...shape, columns };
+}
+
+function sizedAs(column: Column, old: ReadonlyMap<string, Column>): Column {
+  const { length, precision, scale } = column;
+  const kept = old.get(column.column) ?? column;
+  const size = { length: kept.length, precision: kept.precision, scale: kept.scale };
+  return { ...column, ...size, outgrown: { length, precision, scale } };
+}
+
+interface Widening {
+  readonly column: string;
+  readonly type: string;
+}
+
+function widenings(before: TableShape, shape: TableShape, table: CatalogTable): Widening[] {
+  const old = new Map(before.columns.map((column) => [column.column, columnType(column)]));
+  const found = new Map(table.columns.map(({ column, exactType }) => [column, exactType]));
+  return shape.columns.flatMap((field) => {
+    const { column } = field;
+    const [was, wanted, is] = [old.get(column), columnType(field), found.get(column)];
+    if (was === undefined || is === undefined || widerType(was, wanted) === null) return [];
+    const type = widerType(is, wanted);
+    return type === null ? [] : [{ column, type }];
+  });
+}
+
+/** The type that holds all that both hold, when it is another than `is`; null: `is` holds it, or cannot be compared. */
+export function widerType(is: string, wanted: string): string | null {
+  const [one, other] = [parse(is), parse(wanted)];
+  if (one.kind === "varchar" && other.kind === "text") return "text";
+  if (one.kind === "varchar" && other.kind === "varchar")
+    return other.length > one.length ? `varchar(${other.length})` : null;
+  return one.kind === "numeric" && other.kind === "numeric" ? widerNumeric(one, other) : null;
+}
+
+function widerNumeric(is: Numeric, wanted: Numeric): string | null {
+  if (is.precision === null) return null;
+  if (wanted.precision === null) return "numeric";
+  const scale = Math.max(is.scale, wanted.scale);
+  const precision = Math.max(is.precision - is.scale, wanted.precision - wanted.scale) + scale;
+  return precision === is.precision && scale === is.scale ? null : `numeric(${precision},${scale})`;
+}
+
+interface Numeric {
+  readonly kind: "numeric";
+  readonly precision: number | null;
+  readonly scale: number;
+}
+
+type Type = { readonly kind: "text" | "other" } | { readonly kind: "varchar"; readonly length: number } | Numeric;
+
+function parse(type: string): Type {
+  const varchar = /^(?:varchar|character varying)\((\d+)\)$/.exec(type);
+  if (varchar) return { kind: "varchar", length: Number(varchar[1]) };
+  const numeric = /^numeric(?:\((\d+),(\d+)\))?$/.exec(type);
+  if (!numeric) return { kind: type === "text" || type === "character varying" ? "text" : "other" };
+  return {
+    kind: "numeric",
+    precision: numeric[1] === undefined ? null : Number(numeric[1]),
+    scale: Number(numeric[2] ?? 0),
+  };
+}
+
+/** PostgreSQL's refusals because something else depends on the column's type. */
+const HELD_FAST = ["0A000", "2BP01"];
+
+async function alter(
+  session: Session,
+  { schema, table }: TableShape,
+  column: string,
+  type: string,
+): Promise<string | null> {
+  await session.query("SAVEPOINT widening");
+  try {
+    await session.query(`ALTER TABLE ${qualified(schema, table)} ALTER COLUMN ${name(column)} TYPE ${type}`);
+    await session.query("RELEASE SAVEPOINT widening");
+    return null;
+  } catch (error) {
+    if (!HELD_FAST.includes(sqlState(error) ?? "")) throw error;
+    await session.query("ROLLBACK TO SAVEPOINT widening");
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,61 @@
+import type { Session } from "./session.ts";
+import { sqlState } from "./sql-errors.ts";
+
+/** Sessions that wait for their next use, by database URL. */
+export interface IdleSessions {
+  /** The one used last that is alive and not too old; null: there is none. */
+  take(url: string): Session | null;
+  /** Keeps a session that nothing is under way on, or closes it when it is of no use any more. */
+  keep(url: string, session: Session): void;
+}
+
+interface Idle {
+  readonly session: Session;
+  readonly since: number;
+  /** Ends this stay; taken back by the next use, of which there can be a thousand in a second. */
+  readonly end: NodeJS.Timeout;
+}
+
+/**
+ * Opening a session costs several trips and a password check. A function that is frozen meanwhile finds its sessions
+ * too old, or closed by the server, and opens others. Idle sessions keep no process from ending.
+ */
+export function createIdleSessions(now: () => Date, keptMilliseconds: number): IdleSessions {
+  const idle = new Map<string, Idle[]>();
+  const drop = (url: string, kept: Idle[], entry: Idle) => {
+    const at = kept.indexOf(entry);
+    if (at >= 0) closeQuietly(kept.splice(at, 1)[0]?.session);
+    if (kept.length === 0 && idle.get(url) === kept) idle.delete(url);
+  };
+  return {
+    take(url) {
+      for (;;) {
+        const found = idle.get(url)?.pop();
+        if (found === undefined) return null;
+        clearTimeout(found.end);
+        found.session.holdProcess(true);
+        if (found.session.isAlive && now().getTime() - found.since < keptMilliseconds) return found.session;
+        closeQuietly(found.session);
+      }
+    },
+    keep(url, session) {
+      if (!session.isAlive) return;
+      session.holdProcess(false);
+      const kept = idle.get(url) ?? [];
+      const end = setTimeout(() => drop(url, kept, entry), keptMilliseconds).unref();
+      const entry: Idle = { session, since: now().getTime(), end };
+      kept.push(entry);
+      idle.set(url, kept);
+    },
+  };
+}
+
+/** Whether the session is of no use any more: its connection is gone, or the server ends it (SQLSTATE 57P01 to 57P05). */
+export function isBroken(error: unknown, session: Session | null): boolean {
+  return session?.isAlive === false || /^(08|57P)/.test(sqlState(error) ?? "");
+}
+
+/** A session that ends badly has ended all the same. */
+export function closeQuietly(session: Session | null | undefined): void {
+  session?.close().catch(() => undefined);
+}

@@ -1,0 +1,20 @@
+import type { Session } from "./session.ts";
+import { isRefusedValue } from "./sql-errors.ts";
+
+/**
+ * Does a part of a transaction that writes rows of the customer's; undoes that part and gives the error when a row refuses,
+ * by a trigger or a constraint. Null: none did.
+ */
+export async function refusalOf(session: Session, work: () => Promise<unknown>): Promise<unknown> {
+  await session.script("SAVEPOINT part");
+  try {
+    await work();
+    // What a constraint would say at the end of the transaction, when nobody could tell any more what it means.
+    await session.script("SET CONSTRAINTS ALL IMMEDIATE; RELEASE SAVEPOINT part");
+    return null;
+  } catch (error) {
+    if (!isRefusedValue(error)) throw error;
+    await session.script("ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part");
+    return error;
+  }
+}

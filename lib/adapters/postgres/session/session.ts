@@ -1,0 +1,205 @@
+import { Socket } from "node:net";
+import { pipeline } from "node:stream/promises";
+import pg from "pg";
+import { from as copyFrom } from "pg-copy-streams";
+import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
+import { connectionOptions } from "./connection-options.ts";
+import { GuardedSocket } from "./guarded-socket.ts";
+import { literal } from "./sql.ts";
+
+/** How long a statement may take, locks included, and how long a silent server is believed to be alive. */
+const STATEMENT_MILLISECONDS = 15_000;
+const CONNECT_MILLISECONDS = 10_000;
+/** The server is given a little longer, so that its own refusal, which names the statement's trouble, comes first. */
+const GRACE_MILLISECONDS = 1_000;
+
+export type Row = Record<string, unknown>;
+
+/** Asks one statement; a schema without our tables answers no rows. */
+export type Ask = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+
+/** One connection; statements run one after the other. Every wait ends within the deadline of 15 s. */
+export interface Session {
+  /** One statement by itself, one round trip. */
+  query<R extends object = Row>(text: string, values?: readonly unknown[]): Promise<readonly R[]>;
+  /** Several statements without parameters, one round trip; the rows of each. */
+  script(text: string): Promise<readonly (readonly Row[])[]>;
+  /** Rows by `COPY … FROM STDIN`, in pieces of its text format. */
+  copy(text: string, pieces: Iterable<string>): Promise<void>;
+  /**
+   * A READ COMMITTED transaction whose settings end with it. `first`, one statement or several, is sent in the opening
+   * round trip; the rows of the last one go to `work`, and those of all. Rolled back when `work` throws.
+   */
+  transaction<T>(
+    settings: TransactionSettings,
+    first: string,
+    work: (rows: readonly Row[], all: readonly (readonly Row[])[]) => Promise<T>,
+  ): Promise<T>;
+  /** False once the connection is of no use any more. */
+  readonly isAlive: boolean;
+  /** Whether the connection keeps the process from ending, as it does from the start. */
+  holdProcess(holds: boolean): void;
+  close(): Promise<void>;
+}
+
+export interface TransactionSettings {
+  /** What waits longer for a lock ends with SQLSTATE 55P03. */
+  readonly lockMilliseconds?: number;
+  /** The mapped table whose capture is to be silent for our own statements. */
+  readonly silence?: string;
+  /** The commit is not waited for to be on disk: should the server crash, this and what came after it never was. */
+  readonly commitsLater?: boolean;
+}
+
+interface Deadlines {
+  readonly statementMilliseconds?: number;
+  readonly connectMilliseconds?: number;
+  readonly graceMilliseconds?: number;
+}
+
+/** A server that took longer than the deadline to answer, or stopped answering. */
+export class DeadlinePassed extends Error {
+  constructor(milliseconds: number) {
+    super(`PostgreSQL did not answer within ${milliseconds / 1000} s; the connection was given up`);
+    this.name = "DeadlinePassed";
+  }
+}
+
+/** Opens a connection. No session settings, LISTEN or named statements, so it works through transaction poolers. */
+export async function openSession(
+  connection: PostgresConnection,
+  {
+    statementMilliseconds = STATEMENT_MILLISECONDS,
+    connectMilliseconds = CONNECT_MILLISECONDS,
+    graceMilliseconds = GRACE_MILLISECONDS,
+  }: Deadlines = {},
+): Promise<Session> {
+  const silenceMilliseconds = statementMilliseconds + graceMilliseconds;
+  const client = new pg.Client({
+    ...connectionOptions(connection.url),
+    stream: () => new GuardedSocket(),
+    application_name: "bridge",
+    connectionTimeoutMillis: connectMilliseconds,
+    keepAlive: true,
+    types: { getTypeParser: parserOf },
+  });
+  let alive = true;
+  // An error between two statements has no caller; the next statement meets a connection that is of no use.
+  client.on("error", () => {
+    alive = false;
+  });
+  client.on("end", () => {
+    alive = false;
+  });
+  await client.connect();
+
+  const ask = async <T>(asked: Promise<T>): Promise<T> => {
+    let timer: NodeJS.Timeout | undefined;
+    const silence = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        alive = false;
+        reject(new DeadlinePassed(silenceMilliseconds));
+        client.connection.stream.destroy();
+      }, silenceMilliseconds);
+    });
+    // Whichever loses the race may still reject; it has been reported already.
+    asked.catch(() => undefined);
+    try {
+      return await Promise.race([asked, silence]);
+    } catch (error) {
+      if (error instanceof Error) Error.captureStackTrace(error); // else it leads to the driver's reading of its socket
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  // By a callback: rows that the driver's own promises gave outlived the quick collections of memory, nearly all of them.
+  const answerTo = <R extends object>(asked: pg.QueryConfig) =>
+    new Promise<pg.QueryResult<R>>((resolve, reject) => {
+      client.query<R>(asked, (error, result) => (error ? reject(error) : resolve(result)));
+    });
+
+  const query: Session["query"] = async <R extends object>(text: string, values: readonly unknown[] = []) =>
+    (await ask(answerTo<R>({ text, values: [...values] }))).rows;
+  const script = async (text: string) => {
+    const answer: unknown = await ask(answerTo({ text }));
+    return (Array.isArray(answer) ? answer : [answer]).map((result: pg.QueryResult<Row>) => result.rows);
+  };
+
+  return {
+    query,
+    script,
+    copy: (text, pieces) => ask(pipeline(pieces, client.query(copyFrom(text)))),
+    get isAlive() {
+      return alive;
+    },
+    holdProcess(holds) {
+      const { stream } = client.connection;
+      if (!(stream instanceof Socket)) return;
+      if (holds) stream.ref();
+      else stream.unref();
+    },
+    async transaction(settings, first, work) {
+      try {
+        const opening = await script(`${beginWith(settings, statementMilliseconds)};${first}`);
+        const result = await work(opening.at(-1) ?? [], opening);
+        await script("COMMIT");
+        return result;
+      } catch (error) {
+        // When not even that works the connection is of no use, and the server rolls back by itself.
+        if (alive) {
+          await script("ROLLBACK").catch(() => {
+            alive = false;
+          });
+        }
+        throw error;
+      }
+    },
+    async close() {
+      if (alive) await ask(client.end());
+      alive = false;
+    },
+  };
+}
+
+function beginWith(
+  { lockMilliseconds = 0, silence, commitsLater = false }: TransactionSettings,
+  statementMilliseconds: number,
+): string {
+  const settings = [
+    `statement_timeout = ${statementMilliseconds}`,
+    `lock_timeout = ${lockMilliseconds}`,
+    // Whoever is frozen in between must not hold the customer's rows until somebody finds out.
+    `idle_in_transaction_session_timeout = ${statementMilliseconds}`,
+    "timezone = 'UTC'",
+    "datestyle = 'ISO, MDY'",
+    "intervalstyle = 'postgres'",
+  ];
+  if (commitsLater) settings.push("synchronous_commit = off");
+  // Triggers that customers wrote for Heroku Connect tell its writes by `xmlbinary`.
+  if (silence !== undefined) settings.push(`bridge.in_sync = ${literal(silence)}`, "xmlbinary = 'hex'");
+  return ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", ...settings.map((setting) => `SET LOCAL ${setting}`)].join(
+    ";",
+  );
+}
+
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  [pg.types.builtins.BOOL]: (text) => text === "t",
+  [pg.types.builtins.INT2]: Number,
+  [pg.types.builtins.INT4]: Number,
+  [pg.types.builtins.INT8]: exactInteger,
+  [pg.types.builtins.FLOAT8]: Number,
+  [pg.types.builtins.JSONB]: JSON.parse,
+  [pg.types.builtins.JSON]: JSON.parse,
+  [pg.types.builtins.TIMESTAMPTZ]: (text) => new Date(text),
+};
+
+/** Everything that is not named above stays text, so that nothing loses precision. */
+function parserOf(oid: number): (text: string) => unknown {
+  return PARSERS[oid] ?? ((text) => text);
+}
+
+function exactInteger(text: string): number | string {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : text;
+}

@@ -1,0 +1,54 @@
+import type { Session } from "../session/session.ts";
+import { metadata, name, qualified } from "../session/sql.ts";
+
+/** A trigger by which Heroku Connect captures a table's changes, or marks its rows. */
+export interface TheirTrigger {
+  readonly table: string;
+  readonly trigger: string;
+  /** The statement that makes it. */
+  readonly definition: string;
+}
+
+/** Heroku Connect's triggers in a schema, of one table or of all. What it says decides, for names get shortened. */
+export async function theirTriggers(session: Session, schema: string, table: string | null = null) {
+  return await session.query<TheirTrigger>(
+    `SELECT c.relname AS "table", t.tgname AS trigger, pg_get_triggerdef(t.oid) AS definition
+     FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+     JOIN pg_proc p ON p.oid = t.tgfoid
+     WHERE n.nspname = $1 AND ($2::text IS NULL OR c.relname = $2) AND NOT t.tgisinternal
+       AND p.pronamespace = n.oid AND p.proname ~ '^hc_' AND p.prosrc ~ '_trigger_log|_hc_lastop'
+     ORDER BY 1, 2`,
+    [schema, table],
+  );
+}
+
+/**
+ * Ends Heroku Connect's capture of a table, in the caller's transaction; the definitions are kept. Gives what was ended:
+ * nothing, once somebody else has ended it.
+ */
+export async function endTheirCapture(
+  session: Session,
+  schema: string,
+  table: string,
+): Promise<readonly TheirTrigger[]> {
+  if ((await theirTriggers(session, schema, table)).length === 0) return [];
+  const on = qualified(schema, table);
+  await session.script(`LOCK TABLE ${on} IN ACCESS EXCLUSIVE MODE`);
+  // Whoever held the table before may have been another who adopts it.
+  const triggers = await theirTriggers(session, schema, table);
+  if (triggers.length === 0) return [];
+  await session.script(triggers.map(({ trigger }) => `DROP TRIGGER ${name(trigger)} ON ${on}`).join(";"));
+  await keepDefinitions(session, schema, triggers);
+  return triggers;
+}
+
+async function keepDefinitions(session: Session, schema: string, triggers: readonly TheirTrigger[]): Promise<void> {
+  const { theirTriggers: kept } = metadata(schema);
+  const [found] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [kept]);
+  if (!found?.made) return;
+  await session.query(
+    `INSERT INTO ${kept} (table_name, trigger_name, definition)
+     SELECT "table", trigger, definition FROM jsonb_to_recordset($1::jsonb) AS t ("table" text, trigger text, definition text)`,
+    [JSON.stringify(triggers)],
+  );
+}

@@ -1,0 +1,67 @@
+import { cutText } from "../cut-text.ts";
+import type { Operation, RecordError } from "../record/record.ts";
+import { orgKindOf, type RequestRefusal } from "./refusal.ts";
+
+/** Times that a record is sent again after an error that may pass, before it ends FAILED. */
+export const MAX_RETRIES = 5;
+
+/**
+ * What a record's refusal means: done all the same, to be tried again after a while, a person's to mend, or the org's, which
+ * says nothing of the record.
+ */
+export type Verdict =
+  | { readonly kind: "accepted" }
+  | { readonly kind: "retry"; readonly afterSeconds: number }
+  | { readonly kind: "refused" }
+  | { readonly kind: "org"; readonly refusal: RequestRefusal };
+
+/** Judges one record's errors (reference: Salesforce's status codes). `random` is in [0, 1) and spreads the retries. */
+export function judge(operation: Operation, errors: readonly RecordError[], attempts: number, random: number): Verdict {
+  if (operation === "delete" && errors.some(({ code }) => GONE.has(code))) return { kind: "accepted" };
+  const refusal = orgRefusalIn(errors);
+  if (refusal) return { kind: "org", refusal };
+  const passing = errors.length > 0 && errors.every((error) => mayPass(error));
+  if (!passing || attempts >= MAX_RETRIES) return { kind: "refused" };
+  return { kind: "retry", afterSeconds: retryAfterSeconds(attempts, random) };
+}
+
+/** The first of a record's errors that names the org; null: they are the record's. */
+export function orgRefusalIn(errors: readonly RecordError[]): RequestRefusal | null {
+  for (const { code, message } of errors) {
+    const kind = orgKindOf(code, message);
+    if (kind) return { kind, code, message, mayHaveRun: false };
+  }
+  return null;
+}
+
+/** One minute, doubling, up to a tenth more so that records refused together do not come back together. */
+function retryAfterSeconds(attempts: number, random: number): number {
+  return Math.round(60 * 2 ** attempts * (1 + random / 10));
+}
+
+/** `STATUS_CODE: message [fields]`, as `_ab_err` shows it; cut where it is long. */
+export function errorText(errors: readonly RecordError[]): string {
+  const texts = errors.map(({ code, message, fields }) => {
+    return `${code}: ${message}${fields.length > 0 ? ` [${fields.join(", ")}]` : ""}`;
+  });
+  return cutText(texts.join("; "));
+}
+
+/** On delete these say that the record is not there: what was wanted. */
+const GONE = new Set(["ENTITY_IS_DELETED", "INVALID_CROSS_REFERENCE_KEY", "NOT_FOUND", "INVALID_ID_FIELD"]);
+
+const PASSING = new Set([
+  "UNABLE_TO_LOCK_ROW",
+  "TXN_SECURITY_METERING_ERROR",
+  "UNKNOWN_EXCEPTION",
+  "REQUEST_RUNNING_TOO_LONG",
+  "QUERY_TIMEOUT",
+  "ALL_OR_NONE_OPERATION_ROLLED_BACK",
+]);
+
+function mayPass({ code, message }: RecordError): boolean {
+  if (PASSING.has(code)) return true;
+  if (code === "CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY") return message.includes("UNABLE_TO_LOCK_ROW");
+  // The parent that the external id names is not there yet.
+  return code === "INVALID_FIELD" && message.includes("Foreign key external ID");
+}

@@ -1,0 +1,47 @@
+import type { ParentKey } from "../change/parent-key.ts";
+import type { FieldType } from "./field-type.ts";
+import type { CaptureMode, ConflictPolicy, SyncDirection } from "./mapping.ts";
+
+/** One mapped field and its column, as provisioned. */
+export interface Column {
+  /** API name, `LastName`; of a parent's key `Account__External_Id__c`. */
+  readonly field: string;
+  /** `lastname`. */
+  readonly column: string;
+  readonly type: FieldType;
+  readonly length: number;
+  readonly precision: number;
+  readonly scale: number;
+  readonly createable: boolean;
+  readonly updateable: boolean;
+  readonly nillable: boolean;
+  /** Objects that a reference points to. */
+  readonly referenceTo: readonly string[];
+  /** It holds an external id of the parent instead of a value of the record. */
+  readonly parent?: ParentKey;
+  /** The size of its field, where something of the customer's keeps the column narrower. */
+  readonly outgrown?: Pick<Column, "length" | "precision" | "scale">;
+}
+
+/** A mapping's table as it was provisioned for one config version; kept in `_bridge_state`, so a cycle asks no describe. */
+export interface TableShape {
+  readonly mappingId: string;
+  readonly configVersion: number;
+  readonly schema: string;
+  readonly table: string;
+  readonly sfObject: string;
+  readonly direction: SyncDirection;
+  readonly conflictPolicy: ConflictPolicy;
+  /** Left out by older versions: `origin`. */
+  readonly capture?: CaptureMode;
+  /** Mapped fields beyond Id, SystemModstamp and IsDeleted, by column name. */
+  readonly columns: readonly Column[];
+  /** API name of the upsert field, which is then one of `columns`. */
+  readonly upsertField: string | null;
+  /** Rendered SOQL condition of the mapping's filter. */
+  readonly filter: string | null;
+  readonly softDeletes: boolean;
+}
+
+/** Values by column name, as PostgreSQL's text output; null is NULL. Exact for every type, decimals included. */
+export type ColumnValues = Readonly<Record<string, string | null>>;

@@ -1,0 +1,91 @@
+import type { ConflictPolicy } from "../mapping/mapping.ts";
+import { type Deletion, survivesDeletion, type WaitingChange } from "./merge.ts";
+import type { Image } from "./record.ts";
+
+/** How a record came to be read; `outside`: as a living one that the mapping's filter does not hold for. */
+export type Lane = "fast" | "slow" | "load" | "sweep" | "reread" | "deleted" | "outside";
+
+/** What is known about one record of a page. */
+export interface Circumstances {
+  readonly image: Image;
+  readonly lane: Lane;
+  /** The org's time of the request that read it. */
+  readonly readAt: Date;
+  readonly policy: ConflictPolicy;
+  /** Its row; null: it has none. */
+  readonly row: { readonly key: number; readonly stamp: Date | null } | null;
+  /** What waits to be sent of that row. */
+  readonly waiting: readonly WaitingChange[];
+  /** The waiting DELETE of a row that the record had. */
+  readonly deletion: Deletion | null;
+  /** When Salesforce answered our last push of it, if that is not before `readAt`. */
+  readonly pushedAt: Date | null;
+  /** The org's time at which it was deleted, as far as a tombstone tells. */
+  readonly deletedAt: Date | null;
+}
+
+/** What is to be done with one record of a page. */
+export type Verdict =
+  | { readonly kind: "insert" }
+  /** `isSure` false: if it differs from the row at all it is to be read again. */
+  | { readonly kind: "update"; readonly key: number; readonly isSure: boolean }
+  | { readonly kind: "merge"; readonly key: number; readonly waiting: readonly WaitingChange[] }
+  | { readonly kind: "delete"; readonly key: number; readonly waiting: readonly WaitingChange[] }
+  /** Deleted there, changed here, and here wins. */
+  | { readonly kind: "undelete" }
+  /** Deleted here, alive there. */
+  | { readonly kind: "contest"; readonly deletion: Deletion }
+  | { readonly kind: "reread" }
+  | { readonly kind: "nothing" };
+
+/** A Salesforce transaction may commit this long after the stamp that it gave (reference salesforce.md 9). */
+const LONGEST_TRANSACTION_MILLISECONDS = 15 * 60_000;
+
+/** Judges one record of a page by what is known of it (design section 5, Pull). */
+export function judge(known: Circumstances): Verdict {
+  if (isOlderThanPush(known)) return { kind: "reread" };
+  return known.image.isDeleted ? judgeDeleted(known) : judgeAlive(known);
+}
+
+/** An answer's Date has no fractions: what was read in the second of a push may be older than it. */
+function isOlderThanPush({ pushedAt, readAt, image }: Circumstances): boolean {
+  if (pushedAt === null) return false;
+  return image.isDeleted ? pushedAt > readAt : pushedAt >= readAt;
+}
+
+function judgeDeleted({ image, lane, row, waiting, policy }: Circumstances): Verdict {
+  if (row === null || isBefore(image.systemModstamp, row.stamp)) return { kind: "nothing" };
+  if (lane === "outside") {
+    // A change of the row is sent first: its save stamps the record anew, and the next pull meets it outside again.
+    return waiting.length > 0 ? { kind: "nothing" } : { kind: "delete", key: row.key, waiting };
+  }
+  if (survivesDeletion(policy, image.systemModstamp, waiting)) return { kind: "undelete" };
+  return { kind: "delete", key: row.key, waiting };
+}
+
+function judgeAlive(known: Circumstances): Verdict {
+  const { image, lane, readAt, row, waiting, deletion, deletedAt } = known;
+  if (row === null) {
+    if (deletion !== null) return { kind: "contest", deletion };
+    // Undeleting stamps anew; a stamp that is not newer shows the record before it was deleted.
+    if (deletedAt !== null && lane !== "reread" && deletedAt >= image.systemModstamp) return { kind: "reread" };
+    return { kind: "insert" };
+  }
+  if (isBefore(image.systemModstamp, row.stamp)) return { kind: "nothing" };
+  if (waiting.some(hasNoBase) && image.systemModstamp.getTime() === row.stamp?.getTime()) return { kind: "nothing" };
+  if (waiting.length > 0) return { kind: "merge", key: row.key, waiting };
+  return { kind: "update", key: row.key, isSure: isSure(image, row.stamp, lane, readAt) };
+}
+
+/** A whole row that was captured without what it held before: only a newer stamp tells that Salesforce has changed it. */
+const hasNoBase = ({ action, old, values }: WaitingChange): boolean =>
+  action === "UPDATE" && Object.keys(old).length === 0 && Object.keys(values).length > 0;
+
+/** Two writes in one second share a stamp; only a reading of the present tells which came last. */
+function isSure(image: Image, stamp: Date | null, lane: Lane, readAt: Date): boolean {
+  const isOfThePast = lane === "load" || lane === "sweep";
+  if (!isOfThePast || stamp === null || image.systemModstamp > stamp) return true;
+  return readAt.getTime() - image.systemModstamp.getTime() > LONGEST_TRANSACTION_MILLISECONDS;
+}
+
+const isBefore = (stamp: Date, other: Date | null) => other !== null && stamp < other;

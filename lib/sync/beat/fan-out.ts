@@ -1,0 +1,40 @@
+import { phaseOf, slotsOf } from "../../model/beat.ts";
+import {
+  type CyclesMessage,
+  MAPPINGS_PER_MESSAGE,
+  type Outgoing,
+  type Queue,
+  type TickMessage,
+} from "../../model/messages.ts";
+import type { Clock } from "../cycle/clock.ts";
+
+/** Each tick becomes the beats of the minute that it stands for; ticks of one workspace and minute share theirs. */
+export async function fanOut(
+  { cycles, clock }: { readonly cycles: Queue<CyclesMessage>; readonly clock: Clock },
+  ticks: readonly TickMessage[],
+): Promise<void> {
+  const now = new Date(clock.now());
+  await cycles.send([...together(ticks)].flatMap((group) => beatsOf(group, now)));
+}
+
+/** Ticks of the same workspace and minute, a mapping once, as many as one invocation works on at once. */
+function* together(ticks: readonly TickMessage[]): Iterable<readonly TickMessage[]> {
+  const groups = Map.groupBy(ticks, ({ workspace_id, scheduled_at }) => `${workspace_id} ${minuteOf(scheduled_at)}`);
+  for (const group of groups.values()) {
+    const once = [...new Map(group.map((tick) => [tick.mapping_id, tick])).values()];
+    for (let from = 0; from < once.length; from += MAPPINGS_PER_MESSAGE)
+      yield once.slice(from, from + MAPPINGS_PER_MESSAGE);
+  }
+}
+
+const minuteOf = (instant: string): number => Math.floor(new Date(instant).getTime() / 60_000);
+
+function beatsOf([first, ...others]: readonly TickMessage[], now: Date): Outgoing<CyclesMessage>[] {
+  if (!first) return [];
+  const { workspace_id, mapping_id, scheduled_at } = first;
+  const also = others.map((other) => other.mapping_id);
+  return slotsOf(new Date(scheduled_at), phaseOf(workspace_id), now).map(({ slot, delaySeconds }) => ({
+    message: { workspace_id, mapping_id, ...(also.length > 0 && { also }), kind: "beat", slot },
+    delaySeconds,
+  }));
+}

@@ -1,0 +1,103 @@
+import type { Mappings, OpenImport } from "../../config/ports.ts";
+import { hash } from "../../model/beat.ts";
+import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
+import type { LoadMessage, ProvisioningMessage, Queues } from "../../model/messages.ts";
+import type { Clock } from "../cycle/clock.ts";
+import type { Log } from "../cycle/service-ports.ts";
+import type { Schedules } from "./schedules.ts";
+
+/** A change that is not carried out after this long has lost its message. */
+const OVERDUE_MILLISECONDS = 2 * 60_000;
+
+export interface SweepNeeds {
+  readonly mappings: Pick<Mappings, "everywhere">;
+  readonly schedules: Schedules;
+  /** The last minute of which every mapping was looked at, in minutes since 1970; null before the first. */
+  readonly swept: {
+    read(): Promise<number | null>;
+    keep(minute: number): Promise<void>;
+  };
+  readonly queues: Pick<Queues, "loads" | "provisioning">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Repairs what a lost message left behind: active mappings without a schedule, schedules without one, tables not
+ * made, imports not carried out.
+ * Once a day, each mapping at its own minute, both sides are compared whole, and fields that changed in Salesforce are
+ * followed; minutes in which nobody swept are made up for.
+ */
+export async function sweep({ mappings, schedules, swept, queues, clock, log }: SweepNeeds): Promise<void> {
+  const scheduled = new Set<string>();
+  for await (const mappingId of schedules.list()) scheduled.add(mappingId);
+  const minutes = minutesToSweep(await swept.read(), Math.floor(clock.now() / 60_000));
+  const late: Mapping[] = [];
+  const due: Mapping[] = [];
+  const repaired = { ensured: 0, removed: 0 };
+  const open: ProvisioningMessage[] = [];
+  for await (const found of mappings.everywhere()) {
+    if ("openImport" in found) {
+      open.push(carryingOut(found.openImport));
+      continue;
+    }
+    const { mapping } = found;
+    if (isLate(mapping, clock.now())) late.push(mapping);
+    if (isDue(mapping, minutes)) due.push(mapping);
+    if (!scheduled.delete(mapping.id) && mapping.provisioning.state === "ready") {
+      await schedules.ensure({ workspaceId: mapping.workspaceId, mappingId: mapping.id });
+      repaired.ensured += 1;
+    }
+  }
+  for (const mappingId of scheduled) {
+    await schedules.remove(mappingId);
+    repaired.removed += 1;
+  }
+  const looks = due.map((mapping) => ({ ...wakeUp(mapping), describe: true }));
+  await queues.provisioning.send([...late.map(wakeUp), ...looks, ...open].map((message) => ({ message })));
+  const compared = due.filter(({ syncDirection }) => pulls(syncDirection));
+  await queues.loads.send(compared.map((mapping) => ({ message: comparison(mapping) })));
+  // Last: a sweep that dies is made again, and to look twice comes to the same.
+  if (minutes.last > minutes.after) await swept.keep(minutes.last);
+  if (late.length + open.length + repaired.ensured + repaired.removed === 0) return;
+  log({ level: "warn", event: "sweep", provisioning_overdue: late.length, imports_open: open.length, ...repaired });
+}
+
+const MINUTES_OF_DAY = 24 * 60;
+
+/** Missed minutes that one sweep makes up for: those of a day in 24 sweeps, so that not all mappings come at once. */
+const MOST_MINUTES = 60;
+
+/** The minutes after one, up to and with another, since 1970. */
+interface Minutes {
+  readonly after: number;
+  readonly last: number;
+}
+
+/** Of more than a day each mapping's minute is missed once. */
+function minutesToSweep(swept: number | null, now: number): Minutes {
+  const after = Math.max(swept ?? now - 1, now - MINUTES_OF_DAY);
+  return { after, last: Math.min(now, after + MOST_MINUTES) };
+}
+
+function isDue({ id }: Mapping, { after, last }: Minutes): boolean {
+  const sinceItsMinute = (last - (hash(id) % MINUTES_OF_DAY)) % MINUTES_OF_DAY;
+  return sinceItsMinute < last - after;
+}
+
+function isLate({ provisioning, updatedAt }: Mapping, now: number): boolean {
+  return provisioning.state === "pending" && now - updatedAt.getTime() > OVERDUE_MILLISECONDS;
+}
+
+function wakeUp({ workspaceId, id }: Mapping): ProvisioningMessage {
+  return { workspace_id: workspaceId, mapping_id: id, import_id: null };
+}
+
+/** One that is being carried out at this moment is carried out by two, which comes to the same. */
+function carryingOut({ workspaceId, id }: OpenImport): ProvisioningMessage {
+  return { workspace_id: workspaceId, mapping_id: null, import_id: id };
+}
+
+function comparison({ workspaceId, id }: Mapping): LoadMessage {
+  return { workspace_id: workspaceId, mapping_id: id, kind: "sweep" };
+}

@@ -1,0 +1,105 @@
+import type { Mapping } from "../../model/mapping/mapping.ts";
+import type { TableShape } from "../../model/mapping/shape.ts";
+import type { Hold } from "../lease/lease-guard.ts";
+import type { Clock } from "./clock.ts";
+import type { Applied, CycleCount, CycleStore, Lease, Marks, Salesforce } from "./ports.ts";
+
+/** One cycle, or one piece of long work, under its lease: what its steps share. */
+export interface Cycle {
+  readonly mapping: Mapping;
+  readonly shape: TableShape;
+  readonly lease: Lease;
+  readonly hold: Hold;
+  readonly store: CycleStore;
+  readonly salesforce: Salesforce;
+  /** What the mappings of the workspace share. */
+  readonly shared: Shared;
+  /** Ids of the Salesforce users as whom we write (the first) and wrote earlier. */
+  readonly writers: () => Promise<readonly string[]>;
+  readonly clock: Clock;
+  /** In [0, 1); spreads retries. */
+  readonly random: () => number;
+  readonly tally: Tally;
+}
+
+/** What the mappings of a workspace share: the probe, and a way to wake each other's cycles. */
+export interface Shared {
+  /** True for the first cycle of a slot that asks for the workspace's probe. */
+  claimProbe(slot: number): Promise<boolean>;
+  activeMappings(): Promise<readonly Mapping[]>;
+  /** Asks for a comparison of both sides, whole. */
+  sendSweep(mappingId: string): Promise<void>;
+  /** Wakes cycles that pull. */
+  sendPulls(mappingIds: readonly string[]): Promise<void>;
+}
+
+/** What a cycle did, for its line in the log. */
+export interface Tally {
+  /** Records read, and what applying them came to. */
+  read: number;
+  inserted: number;
+  updated: number;
+  deleted: number;
+  rejected: number;
+  conflicts: number;
+  heldDeletes: number;
+  /** Changes accepted, refused, put off, without anything to send; calls that saved. */
+  accepted: number;
+  refused: number;
+  retried: number;
+  settled: number;
+  saves: number;
+  /** Jobs of the Bulk API that were left at work. */
+  jobsWaiting: number;
+  /** Mappings that the workspace's probe asked about, and those that had changed. */
+  probed: number;
+  changed: number;
+  /** Doubts of earlier cycles that were settled, or that must still wait. */
+  doubtsSettled: number;
+  doubtsWaiting: number;
+  /** What went wrong without ending the cycle. */
+  readonly notes: string[];
+}
+
+export function newTally(): Tally {
+  return {
+    read: 0,
+    inserted: 0,
+    updated: 0,
+    deleted: 0,
+    rejected: 0,
+    conflicts: 0,
+    heldDeletes: 0,
+    accepted: 0,
+    refused: 0,
+    retried: 0,
+    settled: 0,
+    saves: 0,
+    jobsWaiting: 0,
+    probed: 0,
+    changed: 0,
+    doubtsSettled: 0,
+    doubtsWaiting: 0,
+    notes: [],
+  };
+}
+
+/** Adds what applying a page came to. */
+export function tallyApplied(tally: Tally, read: number, applied: Applied): void {
+  tally.read += read;
+  tally.inserted += applied.inserted;
+  tally.updated += applied.updated;
+  tally.deleted += applied.deleted;
+  tally.rejected += applied.rejected;
+  tally.conflicts += applied.conflicts;
+  tally.heldDeletes += applied.heldDeletes;
+}
+
+/** What a cycle adds to its minute's count; `ended` null: it was long work. */
+export function countOf(tally: Tally, ended: CycleCount["ended"]): CycleCount {
+  const { inserted, updated, deleted, accepted, refused } = tally;
+  return { ended, pulled: inserted + updated + deleted, accepted, refused };
+}
+
+/** Marks that a step moved; they are committed with its rows, and again with the cycle's end. */
+export type Moved = Partial<Marks>;

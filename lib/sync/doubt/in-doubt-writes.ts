@@ -1,0 +1,39 @@
+import { BATCH_OF_ANOTHER } from "../../model/change/change.ts";
+import { fold, type Write } from "../../model/change/fold.ts";
+import type { Cycle } from "../cycle/cycle.ts";
+import type { Doubt, PushOutcome } from "../cycle/ports.ts";
+
+/** A write in doubt, folded again from its changes. */
+export interface Doubtful {
+  readonly write: Write;
+  readonly sentAt: Date;
+  /** Null: by us, at `sentAt`. Else another product sent it, as any user, not before this time. */
+  readonly byAnotherSince: Date | null;
+}
+
+/** The same changes fold into the same write, unless a pull has found the record in the meantime. */
+export function refold(cycle: Cycle, { changes, sentAt, batchId }: Doubt): Doubtful | PushOutcome {
+  const { batches, refused } = fold(cycle.shape, changes);
+  const write = batches[0]?.writes[0];
+  const [first] = changes;
+  if (!first) throw new Error(`a write of mapping ${cycle.mapping.id} is in doubt, but no change belongs to it`);
+
+  const ended = { recordId: first.recordId, changeIds: changes.map(({ id }) => id) };
+  if (refused[0]) return { ...refused[0], kind: "refused" };
+  if (!write) return { ...ended, kind: "settled" };
+  const byAnotherSince = batchId === BATCH_OF_ANOTHER ? first.capturedAt : null;
+  if (!hasArrived(write) || hasUpsertValue(cycle, write)) return { write, sentAt, byAnotherSince };
+  return { ...ended, kind: "accepted", action: "INSERT", sfid: write.record.id, answeredAt: sentAt };
+}
+
+/** Sending it twice comes to the same: a delete, an upsert, and what was an upsert until a pull found its record. */
+export function isRepeatable({ write }: Doubtful): boolean {
+  return write.operation === "upsert" || write.operation === "delete" || hasArrived(write);
+}
+
+/** It was an insert when it was sent; the row has its record by now. */
+const hasArrived = (write: Write) => write.action === "INSERT" && write.operation === "update";
+
+function hasUpsertValue({ shape }: Cycle, { record }: Write): boolean {
+  return shape.upsertField !== null && (record.values[shape.upsertField] ?? null) !== null;
+}

@@ -1,0 +1,82 @@
+import { soapBatches } from "../../model/change/fold.ts";
+import { pulls } from "../../model/mapping/mapping.ts";
+import type { Operation } from "../../model/record/record.ts";
+import type { Cycle } from "../cycle/cycle.ts";
+import type { PushOutcome } from "../cycle/ports.ts";
+import { readAgain } from "../pull/read-page.ts";
+import { giveBack, isTaken, type Sending, settle, settleOwed, startSending } from "../send/push-progress.ts";
+import { sendBatch } from "../send/send-batch.ts";
+import { type Doubtful, isRepeatable, refold } from "./in-doubt-writes.ts";
+import { lookUpInserts } from "./match-lost-inserts.ts";
+import { readBackUpdates } from "./read-back-updates.ts";
+import { followJob } from "./resume-job.ts";
+
+/** A Salesforce transaction may commit ten minutes after we gave up on it. */
+const DOUBT_MILLISECONDS = 11 * 60_000;
+
+/**
+ * Settles the writes that an earlier cycle sent without learning their end (design section 5): upserts and deletes are
+ * sent again as they were; updates and plain inserts wait until nothing can commit any more, and are then looked up. When
+ * the org's calls are to be spared, they wait as well. Answers the inserts that still wait.
+ */
+export async function settleDoubts(cycle: Cycle, mayCall: boolean): Promise<readonly Doubtful[]> {
+  const { doubts, jobs } = await cycle.store.recover(cycle.lease);
+  if (!mayCall) {
+    cycle.tally.doubtsWaiting += doubts.length;
+    cycle.tally.jobsWaiting += jobs.length;
+    return [];
+  }
+  const sending = startSending();
+  const writes: Doubtful[] = [];
+  const ended: PushOutcome[] = [];
+  for (const doubt of doubts) {
+    const known = refold(cycle, doubt);
+    if ("write" in known) writes.push(known);
+    else ended.push(known);
+  }
+  await settle(cycle, sending, ended);
+  await sendAgain(cycle, sending, writes.filter(isRepeatable));
+
+  const others = writes.filter((doubt) => !isRepeatable(doubt));
+  const isRipe = ({ sentAt }: Doubtful) => cycle.clock.now() - sentAt.getTime() >= DOUBT_MILLISECONDS;
+  const [ripe, unripe] = [others.filter(isRipe), others.filter((doubt) => !isRipe(doubt))];
+  const inserts = unripe.filter(({ write }) => write.operation === "create");
+  const readBack = ripe.filter(({ write }) => write.operation === "update");
+  await settleLookedUp(cycle, sending, await readBackUpdates(cycle, readBack));
+  const lookedUp = ripe.filter(({ write }) => write.operation === "create");
+  await settleLookedUp(cycle, sending, await lookUpInserts(cycle, lookedUp, inserts));
+  cycle.tally.doubtsWaiting += unripe.length;
+  for (const job of jobs) {
+    const ofJob = startSending();
+    await followJob(cycle, ofJob, job);
+    // What the org refused for reasons of its own was not saved: the push tries it again.
+    await giveBack(cycle, ofJob);
+  }
+  if (sending.refusal) throw sending.refusal;
+  return inserts;
+}
+
+/** Settles what was looked up, and reads the records that were found again: until now their rows kept what was sent. */
+export async function settleLookedUp(cycle: Cycle, sending: Sending, outcomes: readonly PushOutcome[]): Promise<void> {
+  await settle(cycle, sending, outcomes);
+  if (!pulls(cycle.mapping.syncDirection)) return;
+  const found = outcomes.flatMap((outcome) => (outcome.kind === "accepted" ? (outcome.sfid ?? []) : []));
+  await readAgain(cycle, found, "reread");
+}
+
+async function sendAgain(cycle: Cycle, sending: Sending, doubts: readonly Doubtful[]): Promise<void> {
+  const operations: readonly Operation[] = ["delete", "upsert", "update"];
+  try {
+    for (const operation of operations) {
+      const writes = doubts.map(({ write }) => write).filter((write) => write.operation === operation);
+      for (const batch of soapBatches(operation, writes))
+        if (isTaken(sending, operation)) await sendBatch(cycle, sending, batch);
+    }
+  } catch (error) {
+    await settleOwed(cycle, sending).catch((cause: unknown) => {
+      cycle.tally.notes.push(`what was saved before could not be written down: ${String(cause)}`);
+    });
+    throw error;
+  }
+  await settleOwed(cycle, sending);
+}

@@ -1,0 +1,118 @@
+import type { Clock } from "../cycle/clock.ts";
+import { type CycleStore, type Lease, LeaseLost, type Renewal } from "../cycle/ports.ts";
+
+/**
+ * A lease that is not renewed ends after this long, also when its holder is dead: nobody can know that sooner, because a
+ * frozen invocation keeps its connection to the database, and a pooler keeps that of a dead one.
+ */
+export const LEASE_SECONDS = 30;
+
+const RENEW_EVERY_MILLISECONDS = 10_000;
+
+/** Nothing is saved unless the lease was renewed this recently. */
+const FRESH_MILLISECONDS = 5_000;
+
+/** Between pages a renewal this recent is good enough. */
+const RECENT_MILLISECONDS = 1_000;
+
+/** A save may take 110 s, and what it answered must still be written down. */
+const SAVE_MILLISECONDS = 120_000;
+
+/** A read may take 15 s, and its page must still be applied. */
+const READ_MILLISECONDS = 30_000;
+
+/** Why a cycle ends before its work does. None of them is an error: what is left stays for the next cycle. */
+export type StopReason = "aborted" | "lost" | "out of time";
+
+/** Thrown where a cycle must stop. */
+class CycleStopped extends Error {
+  readonly reason: StopReason;
+
+  constructor(reason: StopReason) {
+    super(`the cycle stops: ${reason}`);
+    this.name = "CycleStopped";
+    this.reason = reason;
+  }
+}
+
+/** How a cycle ended: well, stopped before its work was done, or by an error. */
+export interface End {
+  readonly stopped: StopReason | null;
+  readonly error: unknown;
+}
+
+/** Works until it is done, must stop, or fails. */
+export async function untilItEnds(work: () => Promise<void>): Promise<End> {
+  try {
+    await work();
+    return { stopped: null, error: null };
+  } catch (error) {
+    if (error instanceof LeaseLost) return { stopped: "lost", error: null };
+    return error instanceof CycleStopped ? { stopped: error.reason, error: null } : { stopped: null, error };
+  }
+}
+
+/** One cycle's hold on its lease. */
+export interface Hold {
+  /** Between pages: goes on, or throws `CycleStopped`. */
+  mayRead(): Promise<void>;
+  /**
+   * The last act before a save: the lease is ours as of now, nobody asked to stop, and there is time for the save.
+   * `mark` renews the lease by so many seconds and marks what is to be saved; what it did is less than five seconds old.
+   */
+  maySave(mark?: (leaseSeconds: number) => Promise<Renewal>): Promise<void>;
+  /** Renews the lease while a call is under way. */
+  during<Answer>(call: () => Promise<Answer>): Promise<Answer>;
+}
+
+/** Holds a lease that was taken just now, until `deadline` (epoch milliseconds), when the invocation ends. */
+export function holdLease(store: CycleStore, lease: Lease, clock: Clock, deadline: number): Hold {
+  let renewedAt = clock.now();
+
+  const renew = async (ask = (leaseSeconds: number) => store.renew(lease, leaseSeconds)) => {
+    const askedAt = clock.now();
+    const answer = await ask(LEASE_SECONDS);
+    if (answer !== "held") throw new CycleStopped(answer);
+    renewedAt = Math.max(renewedAt, askedAt);
+  };
+
+  const untilDeadline = (neededMilliseconds: number) => {
+    if (deadline - clock.now() < neededMilliseconds) throw new CycleStopped("out of time");
+  };
+
+  return {
+    mayRead: async () => {
+      untilDeadline(READ_MILLISECONDS);
+      if (clock.now() - renewedAt >= RECENT_MILLISECONDS) await renew();
+    },
+    maySave: async (mark) => {
+      untilDeadline(SAVE_MILLISECONDS);
+      await renew(mark);
+      untilDeadline(0);
+      if (clock.now() - renewedAt >= FRESH_MILLISECONDS) await renew();
+      if (clock.now() - renewedAt > FRESH_MILLISECONDS) throw new CycleStopped("lost");
+    },
+    during: async (call) => {
+      const stop = every(clock, RENEW_EVERY_MILLISECONDS, () => renew());
+      try {
+        return await call();
+      } finally {
+        stop();
+      }
+    },
+  };
+}
+
+/** Repeats until it is stopped or fails: a lease that could not be renewed is noticed by the next write, which it fences. */
+function every(clock: Clock, milliseconds: number, run: () => Promise<void>): () => void {
+  let stopped = false;
+  let cancel = () => {};
+  const book = () => {
+    if (!stopped) cancel = clock.at(clock.now() + milliseconds, () => run().then(book, () => {}));
+  };
+  book();
+  return () => {
+    stopped = true;
+    cancel();
+  };
+}

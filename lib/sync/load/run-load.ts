@@ -1,0 +1,102 @@
+import type { Mapping } from "../../model/mapping/mapping.ts";
+import type { LoadMessage } from "../../model/messages.ts";
+import { type Cycle, countOf, newTally, type Tally } from "../cycle/cycle.ts";
+import { LeaseLost, type LoadMark, type Marks } from "../cycle/ports.ts";
+import { holdLease, LEASE_SECONDS, untilItEnds } from "../lease/lease-guard.ts";
+import { CaptureIsOff, refuseUncaptured } from "../pull/refuse-uncaptured.ts";
+import type { CycleNeeds } from "../run-cycle.ts";
+import { looksAtRows, readEverything, startReading } from "./full-read.ts";
+import { sweepRows } from "./sweep-rows.ts";
+
+/** What one piece of long work is asked to do. */
+export interface LongOrder {
+  readonly mapping: Mapping;
+  readonly kind: LoadMessage["kind"];
+  /** Ids of the Salesforce users as whom we write (the first) and wrote earlier. */
+  readonly writers: () => Promise<readonly string[]>;
+  readonly owner: string;
+  /** Epoch milliseconds when the invocation ends. */
+  readonly deadline: number;
+}
+
+/** `done`: nothing is left; `more`: another invocation takes it up; `busy`: somebody else is at it; `stale`: of no use. */
+export interface LongReport {
+  readonly outcome: "done" | "more" | "busy" | "stale";
+  readonly tally: Tally;
+}
+
+/**
+ * Everything that the org has, once through, beside the beat and under a lease of its own: the first load, the backfill
+ * of added columns, the sweep that compares both sides. Each page commits where the next one starts, so that any later
+ * invocation goes on. An engine-level error rejects, after it was written down.
+ */
+export async function doLongWork(needs: CycleNeeds, order: LongOrder): Promise<LongReport> {
+  const { id: mappingId, configVersion } = order.mapping;
+  const asked = { mappingId, work: "load", configVersion, owner: order.owner, slot: null } as const;
+  const begun = await needs.store.begin({ ...asked, leaseSeconds: LEASE_SECONDS });
+  const tally = newTally();
+  if (!begun.held) return { outcome: begun.why === "running" ? "busy" : "stale", tally };
+
+  const { lease, shape, marks } = begun;
+  const hold = holdLease(needs.store, lease, needs.clock, order.deadline);
+  const cycle: Cycle = { ...needs, mapping: order.mapping, writers: order.writers, lease, shape, hold, tally };
+  const end = await untilItEnds(async () => {
+    refuseUncaptured(begun);
+    const work = workToDo(order.kind, marks);
+    if (work) await carryOn(cycle, isStarted(work) ? work : await start(cycle, work.kind, marks));
+  });
+  const isOurs = await giveBack(cycle, end.error);
+  // The cycles tell it, and ask for a load again once it is put right.
+  if (end.error instanceof CaptureIsOff) return { outcome: "stale", tally };
+  if (end.error !== null) throw end.error;
+  if (end.stopped === "lost" || !isOurs) return { outcome: "stale", tally };
+  return { outcome: end.stopped === null ? "done" : "more", tally };
+}
+
+/** False when the lease was another's by then, or the configuration another one. */
+async function giveBack({ store, lease, salesforce, tally }: Cycle, error: unknown): Promise<boolean> {
+  const end = {
+    marks: {},
+    pulledAt: null,
+    apiCalls: salesforce.calls(),
+    error: error === null ? null : String(error),
+    count: countOf(tally, null),
+  };
+  try {
+    await store.finish(lease, end);
+    return true;
+  } catch (cause) {
+    if (cause instanceof LeaseLost) return false;
+    throw cause;
+  }
+}
+
+type Work = LoadMark | { readonly kind: LoadMark["kind"] };
+
+/** `load` carries on with whatever is unfinished. New columns make what was read before them of no use. */
+function workToDo(asked: LoadMessage["kind"], { position, load }: Marks): Work | null {
+  if (load && asked === "load") return load;
+  if (position === null) return asked !== "backfill" && load ? load : { kind: "load" };
+  if (asked === "load") return null;
+  return load?.kind === "sweep" && asked === "sweep" ? load : { kind: asked };
+}
+
+/** What was asked for once is owed from here on, so that the cycles ask again where its first attempt fails. */
+async function start(cycle: Cycle, kind: LoadMark["kind"], { position, load }: Marks): Promise<LoadMark> {
+  if (position !== null && load === null) {
+    const owed: LoadMark = { kind, startedAt: new Date(0), afterId: null, bulk: null, afterRow: null };
+    const readAt = new Date(cycle.clock.now());
+    await cycle.store.apply(cycle.lease, { images: [], readAt, lane: "load", marks: { load: owed } });
+  }
+  return startReading(cycle, kind);
+}
+
+/** Provisioning only says that something is to be read again. */
+function isStarted(work: Work): work is LoadMark {
+  return "startedAt" in work && (work.afterId !== null || work.bulk !== null || work.afterRow !== null);
+}
+
+async function carryOn(cycle: Cycle, mark: LoadMark): Promise<void> {
+  const read = mark.afterRow === null ? await readEverything(cycle, mark) : mark;
+  if (looksAtRows(cycle, read)) await sweepRows(cycle, read);
+}

@@ -1,0 +1,39 @@
+import type { Cycle } from "../cycle/cycle.ts";
+import type { ClaimedChange, PushOutcome } from "../cycle/ports.ts";
+import { type Doubtful, refold } from "../doubt/in-doubt-writes.ts";
+import { lookUpInserts } from "../doubt/match-lost-inserts.ts";
+
+/**
+ * Rows whose insert ended in doubt, and that were changed again: the insert is looked up once more instead of sent. Where
+ * the doubt stays, the newer changes end as it does, for there is no record that they could go to; else they wait for it.
+ */
+export async function lookUpAgain(
+  cycle: Cycle,
+  claimed: readonly ClaimedChange[],
+  unripe: readonly Doubtful[],
+): Promise<PushOutcome[]> {
+  const rows = Map.groupBy(claimed, ({ recordId }) => recordId);
+  const outcomes: PushOutcome[] = [];
+  const doubts: Doubtful[] = [];
+  for (const changes of rows.values()) {
+    const sent = changes.flatMap((change) => (change.sent ? [{ ...change, sent: change.sent }] : []));
+    const [first] = sent;
+    if (!first) continue;
+    const known = refold(cycle, { changes: sent, sentAt: first.sent.at, batchId: first.sent.batchId });
+    if (!("write" in known)) outcomes.push(known);
+    else if (known.write.operation === "create") doubts.push(known);
+    else outcomes.push(sendTogether(changes));
+  }
+  outcomes.push(...(await lookUpInserts(cycle, doubts, unripe)));
+  return outcomes.map((outcome) => {
+    const changes = rows.get(outcome.recordId) ?? [];
+    return outcome.kind === "refused" ? { ...outcome, changeIds: changes.map(({ id }) => id) } : outcome;
+  });
+}
+
+/** It can be repeated by now, as an upsert: the next claim sends it with what came after it. */
+function sendTogether(changes: readonly ClaimedChange[]): PushOutcome {
+  const changeIds = changes.map(({ id }) => id);
+  const recordId = changes[0]?.recordId ?? 0;
+  return { recordId, changeIds, kind: "retry", afterSeconds: 0, counts: false, error: "it can be repeated by now" };
+}

@@ -1,0 +1,123 @@
+import type { Budget } from "../../model/budget.ts";
+import { type Event, eventOf } from "../../model/delivery/event.ts";
+import { afterCycle, afterLoad, type CycleFailure, type EngineStep, isSameState } from "../../model/engine.ts";
+import { newId } from "../../model/id.ts";
+import type { Mapping } from "../../model/mapping/mapping.ts";
+import type { CycleMessage } from "../../model/messages.ts";
+import type { Tally } from "../cycle/cycle.ts";
+import type { KeptEngine, MessageNeeds } from "../cycle/service-ports.ts";
+import type { StopReason } from "../lease/lease-guard.ts";
+import type { CycleOrder } from "../run-cycle.ts";
+
+/** The cycle that is reported. */
+export interface Reported {
+  readonly mapping: Mapping;
+  readonly message: CycleMessage;
+  readonly engine: KeptEngine;
+  readonly budget: Budget;
+  readonly saves: CycleOrder["saves"];
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+}
+
+/** Remembers how a cycle ended; `owesLoad`: long work of the mapping is unfinished. */
+export async function concludeCycle(
+  needs: MessageNeeds,
+  { mapping, engine }: Reported,
+  failure: CycleFailure | null,
+  owesLoad = true,
+): Promise<void> {
+  const at = new Date(needs.clock.now());
+  const step = afterCycle(engine.state, failure, at, owesLoad);
+  // When another cycle of this mapping was first, its end stands, and the next one goes on from there.
+  await remember(needs, mapping, engine, step, failure && broken(mapping, failure, step.state.failedCycles, at));
+}
+
+/** So often a load's end is written anew because a cycle of its mapping was faster. */
+const TRIES = 5;
+
+/** Remembers how one attempt at a load ended: it runs for minutes, so its mapping's state is read only now. */
+export async function concludeLoad(needs: MessageNeeds, mapping: Mapping, failure: CycleFailure | null): Promise<void> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const { engine } = await needs.engine.read(mapping.workspaceId, mapping.id);
+    const at = new Date(needs.clock.now());
+    const event = failure && broken(mapping, failure, engine.state.failedLoads + 1, at);
+    if (await remember(needs, mapping, engine, afterLoad(engine.state, failure, at), event)) return;
+  }
+}
+
+/** Whoever crosses an edge tells it, in the same transaction and so once. False: the state was another one by then. */
+async function remember(
+  { engine: memory, announcements, clock }: MessageNeeds,
+  mapping: Mapping,
+  before: KeptEngine,
+  { state, edge }: EngineStep,
+  ifBroken: Event | null,
+): Promise<boolean> {
+  if (isSameState(before.state, state)) return true;
+  const events: Event[] = [];
+  if (edge === "broken" && ifBroken) events.push(ifBroken);
+  if (edge === "recovered") events.push(recovered(mapping, before.state.brokenSince, new Date(clock.now())));
+  const isKept = await memory.save(mapping.workspaceId, mapping.id, before, state, events);
+  if (isKept && events.length > 0) await announcements.wake(events);
+  return isKept;
+}
+
+function broken(mapping: Mapping, { reason, message }: CycleFailure, failedCycles: number, at: Date): Event {
+  return eventOf("sync.broken", {
+    ...made(mapping.workspaceId, at),
+    detail: {
+      mapping_id: mapping.id,
+      sf_object: mapping.sfObject,
+      reason,
+      message,
+      since: at.toISOString(),
+      failed_cycles: failedCycles,
+    },
+  });
+}
+
+function recovered(mapping: Mapping, since: Date | null, at: Date): Event {
+  return eventOf("sync.recovered", {
+    ...made(mapping.workspaceId, at),
+    detail: {
+      mapping_id: mapping.id,
+      sf_object: mapping.sfObject,
+      broken_since: (since ?? at).toISOString(),
+      duration_seconds: Math.round((at.getTime() - (since ?? at).getTime()) / 1000),
+    },
+  });
+}
+
+const made = (workspaceId: string, occurredAt: Date) => ({ id: newId("evt"), workspaceId, occurredAt });
+
+interface End {
+  readonly failure: CycleFailure | null;
+  readonly error: unknown;
+  readonly tally?: Tally;
+  readonly stopped?: StopReason | null;
+}
+
+/** One line for a cycle that did something or failed; none for an idle one. */
+export function logCycle(
+  { log, clock }: MessageNeeds,
+  { mapping, message, startedAt }: Reported,
+  { failure, error, tally, stopped }: End,
+): void {
+  const did = Object.entries(tally ?? {}).filter(([, count]) => (Array.isArray(count) ? count.length : count) !== 0);
+  if (!failure && !stopped && did.length === 0) return;
+  log({
+    level: failure ? "error" : "info",
+    event: "cycle",
+    workspace_id: mapping.workspaceId,
+    mapping_id: mapping.id,
+    sf_object: mapping.sfObject,
+    kind: message.kind,
+    slot: message.slot,
+    duration_ms: clock.now() - startedAt,
+    ...Object.fromEntries(did),
+    ...(stopped && { stopped }),
+    ...failure,
+    ...(failure?.reason === "engine_fault" && { stack: error instanceof Error ? error.stack : String(error) }),
+  });
+}

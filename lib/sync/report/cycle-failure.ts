@@ -1,0 +1,44 @@
+import { SalesforceRefusal } from "../../model/change/refusal.ts";
+import { type CycleFailure, REASON_OF, reasonFor } from "../../model/engine.ts";
+import { Failure } from "../../model/failure.ts";
+import { codeOf } from "../cycle/error-code.ts";
+import { CaptureIsOff } from "../pull/refuse-uncaptured.ts";
+import { TooManyHeld } from "../push/held-deletes.ts";
+import { type PostgresError, postgresTrouble } from "./postgres-trouble.ts";
+
+/** What an error that ended a cycle means for the engine, told without values of rows. */
+export function failureOf(error: unknown): CycleFailure {
+  if (error instanceof SalesforceRefusal) {
+    const reason = REASON_OF[error.refusal.kind];
+    const said = error.message.slice(0, 500);
+    const { remedy } = reasonFor(reason);
+    return { reason, message: said.includes(remedy) ? said : `${said}; ${remedy}` };
+  }
+  if (error instanceof CaptureIsOff) return { reason: "capture_off", message: error.message };
+  if (error instanceof TooManyHeld) return { reason: "deletes_held", message: error.message };
+  if (isOfTheCloud(error))
+    return { reason: "engine_fault", message: `the service's own cloud failed (${nameOf(error)})` };
+  const trouble = troubleWithDatabase(error);
+  if (trouble !== null) return { reason: "postgres_unavailable", message: trouble };
+  return { reason: "engine_fault", message: error instanceof Error ? error.name : "unknown" };
+}
+
+/** AWS's clients say of every error how often they have asked; the network's trouble has the same codes everywhere. */
+const isOfTheCloud = (error: unknown): error is Error => error instanceof Error && "$metadata" in error;
+
+const nameOf = (error: Error): string => codeOf(error) || error.name;
+
+/** Null when the error does not come from the customer's database. The driver's words may hold values, so few are told. */
+function troubleWithDatabase(error: unknown): string | null {
+  if (error instanceof Failure) return error.message;
+  const code = codeOf(error);
+  if (/^[0-9A-Z]{5}$/.test(code)) return postgresTrouble(code, error as PostgresError);
+  if (code === "EHOSTREFUSED" && error instanceof Error) return error.message;
+  if (/^E[A-Z_]+$/.test(code)) return `PostgreSQL cannot be reached (${code}); check that it runs and lets us in`;
+  if (!(error instanceof Error)) return null;
+  if (error.name === "DeadlinePassed" || error.name === "DatabaseUnavailable") return error.message;
+  return CONNECTION_LOST.test(error.message) ? "the connection to PostgreSQL was lost" : null;
+}
+
+/** How the driver says it; it has no codes for these. */
+const CONNECTION_LOST = /connection terminated|timeout expired|connection error|connection timeout/i;

@@ -1,0 +1,69 @@
+import { changedColumns } from "../../model/change/changed-columns.ts";
+import type { Mapping } from "../../model/mapping/mapping.ts";
+import type { Column, TableShape } from "../../model/mapping/shape.ts";
+import type { Clock } from "../cycle/clock.ts";
+import type { Connections, Log } from "../cycle/service-ports.ts";
+import { bookCalls } from "../load/book-calls.ts";
+import { describeShape } from "./describe-shape.ts";
+
+export interface FollowNeeds {
+  readonly connections: Connections;
+  readonly provisioner: (workspaceId: string) => Promise<{ readonly schema: string }>;
+  /** Makes the next version of a mapping that is still at this one, its settings as they are. */
+  readonly renew: (mapping: Mapping) => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Looks whether Salesforce describes a mapping's fields otherwise than when its table was made; then the mapping gets a
+ * new version, which ends the running cycle and has the table follow. A field that is gone is told with its mapping. What
+ * cannot be asked today is asked tomorrow.
+ */
+export async function followObject(needs: FollowNeeds, mapping: Mapping): Promise<void> {
+  const { provisioning, configVersion } = mapping;
+  if (!mapping.active || provisioning.state !== "ready" || provisioning.version !== configVersion) return;
+  const tell = (level: "info" | "warn", more: Readonly<Record<string, unknown>>) =>
+    needs.log({
+      level,
+      event: "object_described",
+      workspace_id: mapping.workspaceId,
+      mapping_id: mapping.id,
+      sf_object: mapping.sfObject,
+      pg_table: mapping.pgTable,
+      ...more,
+    });
+  try {
+    const described = await describe(needs, mapping);
+    const changed = described ? changedColumns(described.before.columns, described.now.columns) : [];
+    if (changed.length === 0) return tellNarrow(tell, described?.before.columns ?? []);
+    tell("info", { changed });
+    await needs.renew(mapping);
+  } catch (error) {
+    tell("warn", { error: String(error) });
+  }
+}
+
+/** Told each day: what no longer fits into these columns is kept back, record by record. */
+function tellNarrow(
+  tell: (level: "warn", more: Readonly<Record<string, unknown>>) => void,
+  columns: readonly Column[],
+) {
+  const narrow = columns.filter(({ outgrown }) => outgrown !== undefined).map(({ column }) => column);
+  if (narrow.length === 0) return;
+  const remedy = "drop what depends on these columns, then deactivate the mapping and activate it again";
+  tell("warn", { columns: narrow, message: `narrower than their fields; ${remedy}` });
+}
+
+/** The table as it was made, and as Salesforce would have it now; null: the mapping is being worked on. */
+async function describe(
+  needs: FollowNeeds,
+  mapping: Mapping,
+): Promise<{ readonly before: TableShape; readonly now: TableShape } | null> {
+  const { workspaceId, id: mappingId, configVersion } = mapping;
+  const { schema } = await needs.provisioner(workspaceId);
+  const { salesforce } = await needs.connections.connectOrg(workspaceId, new AbortController().signal);
+  const now = await describeShape(salesforce, mapping, schema);
+  const before = await bookCalls(needs, { workspaceId, mappingId, configVersion }, salesforce.calls());
+  return before === null ? null : { before, now };
+}

@@ -1,0 +1,159 @@
+import type { Mappings } from "../../config/ports.ts";
+import { firstSlots, phaseOf } from "../../model/beat.ts";
+import { Failure } from "../../model/failure.ts";
+import { type Mapping, type Provisioning, pulls } from "../../model/mapping/mapping.ts";
+import type { CycleMessage, Outgoing, ProvisioningMessage, Queues } from "../../model/messages.ts";
+import type { Events } from "../../webhooks/ports.ts";
+import type { Schedules } from "../beat/schedules.ts";
+import type { Clock } from "../cycle/clock.ts";
+import type { Provisioner } from "../cycle/ports.ts";
+import type { Connections, Log } from "../cycle/service-ports.ts";
+import { bookCalls } from "../load/book-calls.ts";
+import { failureOf } from "../report/cycle-failure.ts";
+import { emptyOutbox } from "../report/empty-outbox.ts";
+import { describeShape } from "./describe-shape.ts";
+import { type FollowNeeds, followObject } from "./follow-schema-changes.ts";
+
+export interface ProvisionNeeds extends Pick<FollowNeeds, "renew"> {
+  /** Carries out what an import left open; false when there was no time to end it. */
+  readonly rollForward: (workspaceId: string) => Promise<boolean>;
+  readonly announcements: Pick<Events, "publish">;
+  readonly mappings: Pick<Mappings, "find" | "listDeleted" | "setProvisioning">;
+  readonly connections: Connections;
+  /** The workspace's database for changes of its tables. */
+  readonly provisioner: (
+    workspaceId: string,
+  ) => Promise<{ readonly provisioner: Provisioner; readonly schema: string }>;
+  readonly schedules: Schedules;
+  readonly queues: Pick<Queues, "cycles" | "loads" | "provisioning">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Carries out a change of configuration: the rest of an import first, then the mapping's table and triggers for its
+ * current version, its schedule, its first minute and its first load. Repeatable from any point.
+ */
+export async function provisionMapping(needs: ProvisionNeeds, message: ProvisioningMessage): Promise<void> {
+  const { workspace_id: workspaceId, mapping_id: mappingId } = message;
+  // A mapping's own message is sent once its part of an import is carried out; only the import's ends what was left open.
+  if (message.import_id !== null && !(await needs.rollForward(workspaceId))) {
+    await needs.queues.provisioning.send([{ message, delaySeconds: 1 }]);
+    return;
+  }
+  if (mappingId === null) return;
+  const mapping = await needs.mappings.find(workspaceId, mappingId);
+  if (!mapping) return retire(needs, workspaceId, mappingId);
+  if (!(await makeTable(needs, mapping, message.anew === true))) return;
+  if (message.describe === true) return lookAfter(needs, mapping);
+  if (mapping.active) return start(needs, mapping);
+  await needs.schedules.remove(mapping.id);
+  await drain(needs, workspaceId);
+}
+
+/** Once a day: what a newer version of the service has changed in the schema, then what Salesforce has in the object. */
+async function lookAfter(needs: ProvisionNeeds, mapping: Mapping): Promise<void> {
+  const { provisioner } = await needs.provisioner(mapping.workspaceId);
+  await provisioner.migrate(mapping);
+  await followObject(needs, mapping);
+}
+
+/** A deleted mapping's schedule goes, then its triggers; its table and rows stay. */
+async function retire(needs: ProvisionNeeds, workspaceId: string, mappingId: string): Promise<void> {
+  await needs.schedules.remove(mappingId);
+  const deleted = await needs.mappings.listDeleted(workspaceId);
+  const mapping = deleted.find(({ id }) => id === mappingId);
+  if (!mapping) return;
+  await drain(needs, workspaceId);
+  await (await needs.provisioner(workspaceId)).provisioner.retire(mapping);
+}
+
+/** What the last cycle left to be told has no later cycle to tell it. */
+async function drain(needs: ProvisionNeeds, workspaceId: string): Promise<void> {
+  const store = await needs.connections.openStore(workspaceId);
+  try {
+    await emptyOutbox(needs, workspaceId, store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** False when the mapping cannot be provisioned as it is, or has changed again: then another message is on its way. */
+async function makeTable(needs: ProvisionNeeds, mapping: Mapping, anew: boolean): Promise<boolean> {
+  const isMade = mapping.provisioning.state === "ready" && mapping.provisioning.version === mapping.configVersion;
+  if (isMade && !anew) return true;
+  const version = mapping.configVersion;
+  const { provisioning, fault } = await provision(needs, mapping);
+  needs.log({
+    level: provisioning.state === "ready" ? "info" : "error",
+    event: "provisioning",
+    workspace_id: mapping.workspaceId,
+    mapping_id: mapping.id,
+    sf_object: mapping.sfObject,
+    pg_table: mapping.pgTable,
+    ...provisioning,
+    version,
+  });
+  const kept = await needs.mappings.setProvisioning(mapping.workspaceId, mapping.id, version, provisioning);
+  if (fault !== null) throw fault;
+  return kept && provisioning.state === "ready";
+}
+
+interface Tried {
+  readonly provisioning: Provisioning;
+  /** What may pass by itself: the queue hands the message out again, and the minute sweep sends another one. */
+  readonly fault: unknown;
+}
+
+async function provision(needs: ProvisionNeeds, mapping: Mapping): Promise<Tried> {
+  const version = mapping.configVersion;
+  try {
+    const database = await needs.provisioner(mapping.workspaceId);
+    const { salesforce } = await needs.connections.connectOrg(mapping.workspaceId, new AbortController().signal);
+    const shape = await describeShape(salesforce, mapping, database.schema);
+    const { narrow, isCaptured } = await database.provisioner.provision(mapping, shape);
+    if (!isCaptured) await again(needs, mapping);
+    if (narrow.length > 0) tellNarrow(needs, mapping, narrow);
+    await bookCalls(needs, { ...shape, workspaceId: mapping.workspaceId }, salesforce.calls());
+    return { provisioning: { state: "ready", version }, fault: null };
+  } catch (error) {
+    if (error instanceof Failure) {
+      return { provisioning: { state: "failed", version, reason: error.message }, fault: null };
+    }
+    const reason = `${failureOf(error).message}; Bridge tries again every minute`;
+    return { provisioning: { state: "pending", reason }, fault: error };
+  }
+}
+
+async function again({ queues }: ProvisionNeeds, { workspaceId, id }: Mapping): Promise<void> {
+  const message = { workspace_id: workspaceId, mapping_id: id, import_id: null, anew: true };
+  await queues.provisioning.send([{ message }]);
+}
+
+/** The mapping goes on; what no longer fits is kept in `_bridge_inbound_errors`, record by record. */
+function tellNarrow({ log }: ProvisionNeeds, mapping: Mapping, narrow: Provisioned["narrow"]): void {
+  log({
+    level: "warn",
+    event: "columns_stay_narrow",
+    workspace_id: mapping.workspaceId,
+    mapping_id: mapping.id,
+    sf_object: mapping.sfObject,
+    pg_table: mapping.pgTable,
+    columns: narrow,
+    message: "drop what depends on these columns, deactivate the mapping and activate it again, then make that anew",
+  });
+}
+
+type Provisioned = Awaited<ReturnType<Provisioner["provision"]>>;
+
+/** The schedule, and what it would only start in a minute or two. */
+async function start({ schedules, queues, clock }: ProvisionNeeds, mapping: Mapping): Promise<void> {
+  const { workspaceId, id: mappingId } = mapping;
+  await schedules.ensure({ workspaceId, mappingId });
+  const to = { workspace_id: workspaceId, mapping_id: mappingId };
+  const beats = firstSlots(phaseOf(workspaceId), new Date(clock.now())).map(
+    ({ slot, delaySeconds }): Outgoing<CycleMessage> => ({ message: { ...to, kind: "beat", slot }, delaySeconds }),
+  );
+  await queues.cycles.send(beats);
+  if (pulls(mapping.syncDirection)) await queues.loads.send([{ message: { ...to, kind: "load" } }]);
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from "node:crypto";
+import type { BulkBatch } from "../../model/change/bulk-batch.ts";
+import { bulkError } from "../../model/change/bulk-error.ts";
+import type { Write } from "../../model/change/fold.ts";
+import { SalesforceRefusal } from "../../model/change/refusal.ts";
+import { errorText } from "../../model/change/row-error.ts";
+import { FIRST_JOB_RECORDS } from "../../model/change/ways.ts";
+import type { TableShape } from "../../model/mapping/shape.ts";
+import { type CsvLine, valueIn } from "../../model/record/csv-line.ts";
+import type { RecordResult } from "../../model/record/record.ts";
+import type { Cycle } from "../cycle/cycle.ts";
+import type { BulkSave, PushOutcome, SavedKind } from "../cycle/ports.ts";
+import { readAhead } from "../pull/read-ahead.ts";
+import { outcomesOf } from "./outcome-of.ts";
+import { type Sending, settleJobs } from "./push-progress.ts";
+import { idsOf } from "./save-batch.ts";
+
+/** A job of the Bulk API and the name by which its changes know it. */
+export interface Job extends BulkBatch {
+  readonly batchId: string;
+}
+
+/** Writes by what a line of results tells of them. */
+type ByKey = Map<string, Write>;
+
+/** The writes of a job by Id, or by upsert value; a job holds none of them twice. */
+export function writesByKey(shape: TableShape, { operation }: BulkBatch, writes: readonly Write[]): ByKey {
+  const sent = ({ id, values }: Write["record"]) => (operation === "upsert" ? values[shape.upsertField ?? ""] : id);
+  return new Map(writes.map((write) => [keyOf(operation, sent(write.record) ?? ""), write]));
+}
+
+/** Ids of 15 and of 18 characters name one record; upsert values of one job differ by more than case and blanks. */
+export function keyOf(operation: BulkBatch["operation"], value: string): string {
+  return operation === "upsert" ? value.trim().toLowerCase() : value.slice(0, 15);
+}
+
+/**
+ * Settles what came of a job that is over, file by file as they arrive. What was refused goes by the same table as a
+ * refusal of SOAP; what was not processed is sent again, by SOAP; what no file tells becomes an ordinary doubt. Where the
+ * counts leave no other record that could have failed, the file of those that were saved is not asked for.
+ */
+export async function takeResults(
+  cycle: Cycle,
+  sending: Sending,
+  job: Job,
+  save: BulkSave,
+  writes: ByKey,
+): Promise<void> {
+  const countsTell = areCounted(job, save, writes);
+  for (const kind of FILES[save.state](save)) {
+    if (kind === "successful" && countsTell && writes.size === save.processed - save.failed)
+      await takeSaved(cycle, sending, save, writes);
+    else await takeFile(cycle, sending, job, save, kind, writes);
+  }
+  const unknown = [...writes.values()];
+  for (const write of unknown) sending.delayed.set(write, 0);
+  if (unknown.length > 0) await cycle.store.markSent(cycle.lease, randomUUID(), idsOf(unknown));
+}
+
+/**
+ * Whether a job's counts are those of these writes, and all that its file would tell of a saved one is known before: by
+ * upsert a record may be new, and Salesforce's id has 18 characters (Bulk API 2.0, Get Information About a Job).
+ */
+function areCounted({ operation }: BulkBatch, { state, processed }: BulkSave, writes: ByKey): boolean {
+  if (state !== "complete" || processed !== writes.size || operation === "upsert") return false;
+  for (const { record } of writes.values()) if (record.id?.length !== 18) return false;
+  return true;
+}
+
+/** An aborted job may still have been saving when it told what it had not processed. */
+const FILES: Readonly<Record<BulkSave["state"], (save: BulkSave) => readonly SavedKind[]>> = {
+  open: () => [],
+  working: () => [],
+  complete: ({ processed, failed }) => [
+    ...(failed > 0 ? (["failed"] as const) : []),
+    ...(processed > failed ? (["successful"] as const) : []),
+  ],
+  failed: () => ["successful", "failed", "unprocessed"],
+  aborted: () => ["successful", "failed"],
+  gone: () => [],
+};
+
+/** Settles writes that were saved, in pieces of a small job. */
+async function takeSaved(cycle: Cycle, sending: Sending, { at }: BulkSave, writes: ByKey): Promise<void> {
+  const saved = [...writes.values()];
+  writes.clear();
+  for (let from = 0; from < saved.length; from += FIRST_JOB_RECORDS) {
+    const some = saved.slice(from, from + FIRST_JOB_RECORDS);
+    await settleJobs(cycle, sending, await outcomesOf(cycle, sending, some, some.map(savedResult), at));
+    await cycle.hold.mayRead();
+  }
+}
+
+const savedResult = ({ record: { id } }: Write): RecordResult => ({ id, success: true, created: false, errors: [] });
+
+async function takeFile(
+  cycle: Cycle,
+  sending: Sending,
+  job: Job,
+  save: BulkSave,
+  kind: SavedKind,
+  writes: ByKey,
+): Promise<void> {
+  try {
+    for await (const lines of readAhead(await cycle.salesforce.bulkSaved(job.jobId, kind))) {
+      const told = lines.flatMap((line) => {
+        const write = take(cycle, job, line, writes);
+        return write ? [{ write, line }] : [];
+      });
+      await settleJobs(cycle, sending, await outcomesIn(cycle, sending, save, kind, told));
+      await cycle.hold.mayRead();
+    }
+  } catch (error) {
+    if (!(error instanceof SalesforceRefusal) || error.refusal.code !== "NOT_FOUND") throw error;
+    cycle.tally.notes.push(
+      `results of job ${job.jobId} are gone (${error.message}); its records are looked up instead`,
+    );
+  }
+}
+
+/** Undefined: another cycle has settled it already. */
+function take({ shape }: Cycle, { operation }: Job, line: CsvLine, writes: ByKey): Write | undefined {
+  const column = operation === "upsert" ? (shape.upsertField ?? "") : "Id";
+  const key = keyOf(operation, valueIn(line, column) ?? "");
+  const write = writes.get(key);
+  writes.delete(key);
+  return write;
+}
+
+interface Told {
+  readonly write: Write;
+  readonly line: CsvLine;
+}
+
+async function outcomesIn(
+  cycle: Cycle,
+  sending: Sending,
+  { at, message }: BulkSave,
+  kind: SavedKind,
+  told: readonly Told[],
+): Promise<PushOutcome[]> {
+  if (kind === "unprocessed") return told.map(({ write }) => again(sending, write, message));
+  const results = told.map(({ line }) => resultOf(kind, line));
+  const writes = told.map(({ write }) => write);
+  return await outcomesOf(cycle, sending, writes, results, at);
+}
+
+function resultOf(kind: SavedKind, line: CsvLine): RecordResult {
+  const id = valueIn(line, "sf__Id") || null;
+  const success = kind === "successful";
+  const errors = success ? [] : [bulkError(valueIn(line, "sf__Error") ?? "")];
+  return { id, success, created: valueIn(line, "sf__Created") === "true", errors };
+}
+
+/** Counts as an attempt, and so goes by SOAP, which tells what is wrong with a request; what follows it waits for that. */
+function again(sending: Sending, write: Write, message: string): PushOutcome {
+  sending.delayed.set(write, 0);
+  const { changeIds, recordId } = write;
+  const error = errorText([{ code: "BULK_JOB_FAILED", message: message || "not processed", fields: [] }]);
+  return { changeIds, recordId, kind: "retry", afterSeconds: 0, counts: true, error };
+}

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { database, now } from "../../../../functions/services/composition.ts";
+import { rateLimits } from "../../../../lib/adapters/dynamodb/access/rate-limits.ts";
+import { type BridgeCloud, startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
+
+let cloud: BridgeCloud;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+});
+afterAll(() => cloud.close());
+
+test("each of many requests at once, in several processes, gets a number of its own and none is skipped", async () => {
+  const processes = [rateLimits(database()), rateLimits(database()), rateLimits(database())];
+
+  const counted = await Promise.all(
+    Array.from({ length: 300 }, async (_, at) => {
+      if (at % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
+      return processes[at % processes.length]?.count("203.0.113.1", now());
+    }),
+  );
+
+  expect(counted.toSorted((one = 0, other = 0) => one - other)).toEqual(Array.from({ length: 300 }, (_, at) => at + 1));
+});
+
+test("sources and minutes are counted apart", async () => {
+  const limits = rateLimits(database());
+
+  expect(await limits.count("203.0.113.2", now())).toBe(1);
+  expect(await limits.count("203.0.113.3", now())).toBe(1);
+  await cloud.clock.advance({ minutes: 1 });
+  expect(await limits.count("203.0.113.2", now())).toBe(1);
+  expect(await limits.count("203.0.113.2", now())).toBe(2);
+});
+
+test("a write that fails is told to whoever waited for it, and the next request is counted again", async () => {
+  const whole = database();
+  let isBroken = true;
+  const limits = rateLimits({ ...whole, table: (name) => (isBroken ? "no-such-table" : whole.table(name)) });
+
+  const failed = await Promise.allSettled([limits.count("203.0.113.4", now()), limits.count("203.0.113.4", now())]);
+  isBroken = false;
+
+  expect(failed.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(await limits.count("203.0.113.4", now())).toBe(1);
+});

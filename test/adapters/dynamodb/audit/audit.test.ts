@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { auditLog, database, now } from "../../../../functions/services/composition.ts";
+import { newId } from "../../../../lib/model/id.ts";
+import { AUDIT_DAYS, type AuditAction, type AuditEntry } from "../../../../lib/model/workspace/audit.ts";
+import { auditPage } from "../../../support/clients/audit-page.ts";
+import { type BridgeCloud, startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
+
+let cloud: BridgeCloud;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+});
+afterAll(() => cloud.close());
+
+const entry = (workspaceId: string, actor: string, action: AuditAction, resourceId = "r"): AuditEntry => ({
+  id: newId("aud"),
+  workspaceId,
+  actor,
+  action,
+  resourceId,
+  detail: { text: "ä\n😀" },
+  createdAt: now(),
+});
+
+const all = (workspaceId: string) => ({ workspaceId, actor: null, action: null });
+
+test("every page at every offset holds the right entries, newest first, with the exact total, under every filter", async () => {
+  const workspaceId = newId("ws");
+  const made: AuditEntry[] = [];
+  for (let at = 0; at < 40; at += 1) {
+    const actor = at % 3 === 0 ? "a@example.com" : "b@example.com";
+    const action = at % 2 === 0 ? "token.created" : "mapping.updated";
+    made.unshift(entry(workspaceId, actor, action, `r${at}`));
+    await auditLog().append(made[0] as AuditEntry);
+  }
+
+  for (const actor of [null, "a@example.com", "b@example.com", "c@example.com"]) {
+    for (const action of [null, "token.created", "mapping.updated", "none"]) {
+      const wanted = made.filter(
+        (one) => (actor === null || one.actor === actor) && (action === null || one.action === action),
+      );
+      for (const [limit, offset] of [
+        [5, 0],
+        [5, 3],
+        [500, 0],
+        [7, 38],
+        [5, 40],
+        [5, 1000],
+      ] as const) {
+        const page = await auditPage({ workspaceId, actor, action }, { limit, offset });
+        expect(page).toEqual({ entries: wanted.slice(offset, offset + limit), total: wanted.length });
+      }
+    }
+  }
+});
+
+test("a range longer than one read of DynamoDB is told to its end, each entry once and newest first", async () => {
+  const workspaceId = newId("ws");
+  const made = Array.from({ length: 520 }, (_, at) => entry(workspaceId, "a@example.com", "token.created", `r${at}`));
+  for (const one of made) await auditLog().append(one);
+  const newestFirst = made.map(({ resourceId }) => resourceId).reverse();
+  const told = async (limit: number | null, offset = 0) => {
+    const resources: string[] = [];
+    for await (const batch of auditLog().batches(all(workspaceId), { limit, offset })) {
+      resources.push(...batch.map(({ resourceId }) => resourceId));
+      expect(resources.length).toBeLessThanOrEqual(made.length); // a range that begins again would never end
+    }
+    return resources;
+  };
+
+  expect(await told(null)).toEqual(newestFirst);
+  expect(await told(null, 7)).toEqual(newestFirst.slice(7));
+  expect(await told(510, 5)).toEqual(newestFirst.slice(5, 515));
+  const page = await auditPage(all(workspaceId), { limit: 520, offset: 0 });
+  expect(page).toEqual({ entries: [...made].reverse(), total: 520 });
+});
+
+test("entries of many writers at once are all kept, each under a number of its own", async () => {
+  const workspaceId = newId("ws");
+
+  await Promise.all(
+    Array.from({ length: 30 }, (_, at) =>
+      auditLog().append(entry(workspaceId, "a@example.com", "rows.retried", `r${at}`)),
+    ),
+  );
+
+  const { entries, total } = await auditPage(all(workspaceId), { limit: 500, offset: 0 });
+  expect(total).toBe(30);
+  expect(new Set(entries.map(({ resourceId }) => resourceId)).size).toBe(30);
+});
+
+test("one workspace's entries are never another's, whatever the filter says", async () => {
+  const [one, other] = [newId("ws"), newId("ws")];
+  await auditLog().append(entry(one, "a@example.com", "token.created"));
+
+  const disguised = { workspaceId: other, actor: null, action: `x#${one}` };
+
+  expect((await auditPage(all(other), { limit: 50, offset: 0 })).total).toBe(0);
+  expect((await auditPage(disguised, { limit: 50, offset: 0 })).total).toBe(0);
+});
+
+test("entries past their days are neither listed nor counted, also while DynamoDB still has them", async () => {
+  const workspaceId = newId("ws");
+  for (let day = 0; day < 9; day += 1) {
+    await auditLog().append(entry(workspaceId, "a@example.com", "token.created", `day ${day}`));
+    await cloud.clock.advance({ days: 1 });
+  }
+  const resources = async () => {
+    const { entries, total } = await auditPage(all(workspaceId), { limit: 50, offset: 0 });
+    expect(total).toBe(entries.length);
+    return entries.map(({ resourceId }) => resourceId);
+  };
+
+  await cloud.clock.advance({ days: AUDIT_DAYS - 4 });
+  expect(await resources()).toEqual(["day 8", "day 7", "day 6"]);
+
+  await cloud.dynamodb.sweepExpired();
+  expect(await resources()).toEqual(["day 8", "day 7", "day 6"]);
+
+  await auditLog().append(entry(workspaceId, "a@example.com", "token.created", "late"));
+  expect(await resources()).toEqual(["late", "day 8", "day 7", "day 6"]);
+
+  await cloud.clock.advance({ days: 30 });
+  expect(await resources()).toEqual(["late"]);
+
+  await cloud.clock.advance({ days: AUDIT_DAYS });
+  expect(await resources()).toEqual([]);
+  await auditLog().append(entry(workspaceId, "a@example.com", "token.created", "anew"));
+  expect(await resources()).toEqual(["anew"]);
+});
+
+test("what was read twice is not read again: the counter tells what is new, and only that is asked for", async () => {
+  const workspaceId = newId("ws");
+  const append = (resource: string) =>
+    auditLog().append(entry(workspaceId, "a@example.com", "token.created", resource));
+  for (const resource of ["a", "b", "c", "d"]) await append(resource);
+  const reads = [vi.spyOn(database(), "readItem"), vi.spyOn(database(), "readPage")] as const;
+  const [items, pages] = reads;
+  const page = async (limit: number, offset: number) => {
+    for (const read of reads) read.mockClear();
+    const { entries, total } = await auditPage(all(workspaceId), { limit, offset });
+    const ranges = pages.mock.calls.map(([{ Limit, ExpressionAttributeValues: values }]) =>
+      values?.[":oldest"] ? [values[":oldest"].S, values[":newest"]?.S].map(Number) : Limit,
+    );
+    const asked = [...items.mock.calls.map(() => "counter"), ...ranges];
+    return [entries.map(({ resourceId }) => resourceId).join(""), total, asked];
+  };
+
+  expect(await page(3, 0)).toEqual(["dcb", 4, [4]]);
+  expect(await page(3, 0)).toEqual(["dcb", 4, [4]]);
+  expect(await page(3, 0)).toEqual(["dcb", 4, ["counter"]]);
+  expect(await page(2, 1)).toEqual(["cb", 4, ["counter"]]);
+  expect(await page(3, 2)).toEqual(["ba", 4, ["counter", [1, 1]]]);
+  await append("e");
+  await append("f");
+  expect(await page(4, 0)).toEqual(["fedc", 6, ["counter", [5, 6]]]);
+  expect(await page(9, 0)).toEqual(["fedcba", 6, ["counter", [1, 6]]]);
+  expect(await page(9, 0)).toEqual(["fedcba", 6, ["counter"]]);
+  expect(await page(9, 9)).toEqual(["", 6, ["counter"]]);
+  for (const read of reads) read.mockRestore();
+});

@@ -1,0 +1,336 @@
+import { randomUUID } from "node:crypto";
+import type { Client } from "pg";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { migrate } from "../../../../lib/adapters/postgres/schema/migrate.ts";
+import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
+import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
+import { herokuConnectSchema } from "../../../support/worlds/heroku-connect.ts";
+import { contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
+import { type Customer, createCustomer } from "../customer.ts";
+
+/** Roles are the server's, so each test has its own. */
+type Person = "service" | "writer" | "reader" | "nobody" | "trigger";
+let roles: Record<Person, string>;
+let admin: Customer;
+const clients = {} as Record<Person, Client>;
+
+/** A schema that an ordinary role owns and connects as, with two tables of Heroku Connect's; `contact` is mapped. */
+beforeEach(async () => {
+  admin = await createCustomer({ provisioned: false });
+  const nameOf = (person: Person) => `${person}_${randomUUID().slice(0, 8)}`;
+  roles = {
+    service: nameOf("service"),
+    writer: nameOf("writer"),
+    reader: nameOf("reader"),
+    nobody: nameOf("nobody"),
+    trigger: nameOf("trigger"),
+  };
+  const [here] = await admin.sql("SELECT current_database() AS name");
+  for (const role of Object.values(roles)) await admin.sql(`CREATE ROLE ${role} LOGIN PASSWORD 'test'`);
+  await admin.sql("CREATE EXTENSION hstore SCHEMA public");
+  await admin.sql(`GRANT CREATE ON DATABASE ${here?.["name"]} TO ${roles.service}`);
+  await admin.sql(`GRANT CREATE ON SCHEMA public TO ${roles.service}`);
+  for (const [person, role] of Object.entries(roles)) {
+    clients[person as Person] = await admin.connect({ user: role, password: "test" });
+  }
+  await clients.service.query(herokuConnectSchema([{ table: "contact", columns: { lastname: "varchar(80)" } }]));
+  const session = await openSession(connection());
+  await migrate(session, "salesforce", "w_1", { adopts: true }).finally(() => session.close());
+  await provision();
+  const { service, writer, reader, trigger } = roles;
+  await clients.service.query(`
+    GRANT USAGE ON SCHEMA salesforce TO ${writer}, ${reader}, ${trigger};
+    GRANT SELECT ON salesforce.contact TO ${writer}, ${reader}, ${trigger};
+    GRANT INSERT, UPDATE, DELETE ON salesforce.contact TO ${writer};
+    GRANT USAGE ON SEQUENCE salesforce.contact_id_seq TO ${writer};
+    GRANT TRIGGER ON salesforce.contact TO ${trigger};`);
+  await clients.writer.query("INSERT INTO salesforce.contact (lastname) VALUES ('Curie'), ('Noether')");
+  await admin.sql("UPDATE salesforce._trigger_log SET state = 'SUCCESS', processed_at = now(), sfid = record_id");
+  expect(await admin.sql("SELECT rolsuper FROM pg_roles WHERE rolname = $1", [service])).toEqual([{ rolsuper: false }]);
+});
+
+afterEach(async () => {
+  for (const client of Object.values(clients)) await client.end();
+  for (const role of Object.values(roles)) await admin.sql(`DROP OWNED BY ${role} CASCADE`);
+  await admin.sql(`DROP ROLE ${Object.values(roles).join(", ")}`);
+  await admin.close();
+});
+
+test("a role that may only read gets no change of a record into the log", async () => {
+  expect(await attacks(clients.reader)).toEqual(REFUSED);
+  expect(await changes()).toEqual(["INSERT 1 SUCCESS", "INSERT 2 SUCCESS"]);
+
+  await clients.writer.query("UPDATE salesforce.contact SET lastname = 'Meitner' WHERE id = 1");
+  await clients.writer.query("UPDATE salesforce.contact SET id = 3 WHERE id = 1");
+  await clients.writer.query("DELETE FROM salesforce.contact WHERE id = 2");
+  expect((await changes()).slice(2), "who writes the mapped table is captured without EXECUTE").toEqual([
+    "UPDATE 3 NEW",
+    "UPDATE 3 NEW",
+    "DELETE 2 NEW",
+  ]);
+});
+
+test("where a role has EXECUTE all the same, its writes of a table of its own succeed and change nothing of ours", async () => {
+  for (const { signature } of await ownFunctions()) {
+    await clients.service.query(`GRANT EXECUTE ON FUNCTION ${signature} TO ${roles.reader}`);
+  }
+  const before = await metadata();
+
+  expect(await attacks(clients.reader)).toEqual({
+    insert: "done",
+    update: "done",
+    delete: "done",
+    rekey: "done",
+  });
+
+  expect(await metadata()).toEqual(before);
+});
+
+test("a mapped table is captured whatever it is named, as a partition, and owned by a role that the service is a member of", async () => {
+  await clients.service.query("ALTER TABLE salesforce.contact RENAME TO person");
+  await clients.service.query("INSERT INTO salesforce.person (lastname) VALUES ('Renamed')");
+  await clients.service.query(
+    "CREATE TABLE salesforce.everybody (LIKE salesforce.person) PARTITION BY LIST (isdeleted); ALTER TABLE salesforce.everybody ATTACH PARTITION salesforce.person DEFAULT",
+  );
+  await clients.service.query("INSERT INTO salesforce.person (lastname) VALUES ('In a partition')");
+  await admin.sql(`GRANT ${roles.nobody} TO ${roles.service}`);
+  await admin.sql(`ALTER TABLE salesforce.person OWNER TO ${roles.nobody}`);
+  await clients.service.query("INSERT INTO salesforce.person (lastname) VALUES ('Of another')");
+  await admin.sql(`REVOKE ${roles.nobody} FROM ${roles.service}`);
+  await admin.sql(`GRANT INSERT ON salesforce.person TO ${roles.service}`);
+  await clients.service.query("INSERT INTO salesforce.person (id, lastname) VALUES (9, 'Of a stranger')");
+
+  const logged = await admin.sql(`SELECT "values" ->> 'lastname' AS lastname FROM salesforce._trigger_log ORDER BY id`);
+  expect(logged.slice(2)).toEqual([
+    { lastname: "Renamed" },
+    { lastname: "In a partition" },
+    { lastname: "Of another" },
+  ]);
+});
+
+const OWN_FUNCTIONS = [
+  "_bridge_delete_contact",
+  "_bridge_insert_contact",
+  "_bridge_mark_contact",
+  "_bridge_refuse_old_log",
+  "_bridge_rekey_contact",
+  "_bridge_serve_contact",
+  "_bridge_truncate_contact",
+  "_bridge_update_contact",
+];
+
+test("each function of ours is its owner's alone; what asks whose a write is stays everybody's", async () => {
+  const all = await admin.sql(
+    `SELECT p.proname AS name, p.oid::regprocedure::text AS signature FROM pg_proc p
+     WHERE p.pronamespace = 'salesforce'::regnamespace AND NOT starts_with(p.proname, 'hc_') ORDER BY 1`,
+  );
+  expect(all.map(({ name }) => name)).toEqual([...OWN_FUNCTIONS, "get_xmlbinary", "tlog_notify_trigger"]);
+
+  const may: Record<string, string[]> = {};
+  for (const { name, signature } of all) {
+    may[String(name)] = await whoMay("has_function_privilege", String(signature), "EXECUTE");
+  }
+
+  const everybody = ["service", "writer", "reader", "nobody", "trigger"];
+  expect(may).toEqual({
+    ...Object.fromEntries(OWN_FUNCTIONS.map((name) => [name, ["service"]])),
+    get_xmlbinary: everybody,
+    tlog_notify_trigger: everybody, // Heroku Connect's own
+  });
+  for (const { signature } of await ownFunctions()) {
+    for (const person of ["writer", "reader", "trigger", "nobody"] as const) {
+      await clients[person].query("CREATE TEMP TABLE IF NOT EXISTS own (id bigint)");
+      const put = clients[person].query(`CREATE TRIGGER own AFTER INSERT ON own EXECUTE FUNCTION ${signature}`);
+      await expect(put, `${person} calls ${signature}`).rejects.toThrow(
+        `permission denied for ${person === "nobody" ? "schema" : "function"}`,
+      );
+    }
+    const onMapped = clients.trigger.query(
+      `CREATE TRIGGER own AFTER DELETE ON salesforce.contact REFERENCING OLD TABLE AS old_rows EXECUTE FUNCTION ${signature}`,
+    );
+    await expect(onMapped).rejects.toThrow("permission denied for function");
+  }
+});
+
+test("each table of ours is its owner's alone, and a mapped one gives what was granted", async () => {
+  const tables = await admin.sql(
+    `SELECT c.relname AS name, c.oid::regclass::text AS table FROM pg_class c
+     WHERE c.relnamespace = 'salesforce'::regnamespace AND c.relkind IN ('r', 'v') ORDER BY 1`,
+  );
+  const may: Record<string, Record<string, string>> = {};
+  for (const { name, table } of tables) {
+    const rights: Record<string, string> = {};
+    for (const right of ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "TRIGGER"]) {
+      const people = await whoMay("has_table_privilege", String(table), right);
+      for (const person of people) rights[person] = `${rights[person] ?? ""} ${right}`.trim();
+    }
+    may[String(name)] = rights;
+  }
+
+  const owners = { service: "SELECT INSERT UPDATE DELETE TRUNCATE TRIGGER" };
+  expect(may).toEqual({
+    _bridge_aborts: owners,
+    _bridge_conflicts: owners,
+    _bridge_cycles: owners,
+    _bridge_hc_triggers: owners,
+    _bridge_held_deletes: owners,
+    _bridge_in_hand: owners,
+    _bridge_inbound_errors: owners,
+    _bridge_loads: owners,
+    _bridge_meta: owners,
+    _bridge_outbox: owners,
+    _bridge_pushed: owners,
+    _bridge_state: owners,
+    _bridge_tombstones: owners,
+    _bridge_totals: owners,
+    _hc_trigger_log: owners,
+    _hc_trigger_log_archive: owners,
+    _hcmeta: owners,
+    _sf_event_log: owners,
+    _trigger_log: owners,
+    _trigger_log_archive: owners,
+    contact: { ...owners, writer: "SELECT INSERT UPDATE DELETE", reader: "SELECT", trigger: "SELECT TRIGGER" },
+  });
+});
+
+test("what the owner's default privileges give to others is taken away again", async () => {
+  await clients.service.query(
+    `ALTER DEFAULT PRIVILEGES IN SCHEMA salesforce GRANT EXECUTE ON FUNCTIONS TO ${roles.reader} WITH GRANT OPTION`,
+  );
+  await provision({ mappingId: "map_lead", table: "lead", sfObject: "Lead" });
+
+  const [insert] = (await ownFunctions()).filter(({ signature }) => signature.includes("_bridge_insert_lead"));
+  expect(await whoMay("has_function_privilege", String(insert?.signature), "EXECUTE")).toEqual(["service"]);
+});
+
+test("a schema of an earlier version is closed by the daily look, and again after an earlier version made its functions anew", async () => {
+  const daily = () => provisioner().migrate(mappingOf(contactShape()));
+  await clients.service.query(RELEASED_FUNCTIONS);
+  for (const { signature } of await ownFunctions()) {
+    await clients.service.query(`GRANT EXECUTE ON FUNCTION ${signature} TO PUBLIC`);
+  }
+  expect(await attacks(clients.reader)).toMatchObject({
+    insert: "done",
+    delete: "done",
+    rekey: "done",
+  });
+  expect((await changes()).slice(2), "so it was").toEqual(["INSERT 91 NEW", "DELETE 91 NEW", "UPDATE 91 NEW"]);
+  await admin.sql("DELETE FROM salesforce._trigger_log WHERE state = 'NEW'");
+
+  await daily();
+  const closed = await ownFunctions();
+  await clients.writer.query("DELETE FROM salesforce.contact WHERE id = 2");
+
+  expect(await attacks(clients.reader)).toEqual(REFUSED);
+  expect((await changes()).slice(2)).toEqual(["DELETE 2 NEW"]);
+  await clients.service.query(RELEASED_FUNCTIONS);
+  expect(await attacks(clients.reader), "who replaces a function keeps its rights").toEqual(REFUSED);
+  await daily();
+  expect(await ownFunctions()).toEqual(closed);
+  await clients.service.query(`GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA salesforce TO ${roles.reader}`);
+  const before = await metadata();
+  await attacks(clients.reader);
+  expect(await metadata()).toEqual(before);
+});
+
+/** What the version before made of these three, which logged for whatever table called them. */
+const RELEASED = `LANGUAGE plpgsql SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO, MDY' SET enable_nestloop = 'off'`;
+const INTO_LOG = `INSERT INTO "salesforce"."_trigger_log" (action, table_name, record_id, sfid, old, "values")`;
+const RELEASED_FUNCTIONS = `
+  CREATE OR REPLACE FUNCTION salesforce._bridge_insert_contact() RETURNS trigger ${RELEASED}
+  AS $bridge$ BEGIN
+    ${INTO_LOG} SELECT 'INSERT', 'contact', n."id", n.sfid, NULL, jsonb_object(ARRAY['lastname'], ARRAY[n."lastname"::text])
+    FROM new_rows n;
+    RETURN NULL;
+  END $bridge$;
+  CREATE OR REPLACE FUNCTION salesforce._bridge_delete_contact() RETURNS trigger ${RELEASED}
+  AS $bridge$ BEGIN
+    ${INTO_LOG} SELECT 'DELETE', 'contact', o."id", o.sfid, jsonb_object(ARRAY['lastname'], ARRAY[o."lastname"::text]), NULL
+    FROM old_rows o;
+    RETURN NULL;
+  END $bridge$;
+  CREATE OR REPLACE FUNCTION salesforce._bridge_rekey_contact() RETURNS trigger ${RELEASED}
+  AS $bridge$ BEGIN
+    UPDATE "salesforce"."_trigger_log" SET record_id = NEW."id"
+      WHERE table_name = 'contact' AND record_id = OLD."id" AND processed_at IS NULL;
+    ${INTO_LOG} VALUES ('UPDATE', 'contact', NEW."id", NEW.sfid, '{}', jsonb_object(ARRAY['lastname'], ARRAY[NEW."lastname"::text]));
+    RETURN NULL;
+  END $bridge$;`;
+
+const REFUSED = {
+  insert: "permission denied for function salesforce._bridge_insert_contact",
+  update: "permission denied for function salesforce._bridge_update_contact",
+  delete: "permission denied for function salesforce._bridge_delete_contact",
+  rekey: "permission denied for function salesforce._bridge_rekey_contact",
+};
+
+/** Has each function that writes called by a table of the attacker's own, a copy of the mapped one; tells how that went. */
+async function attacks(attacker: Client): Promise<Record<string, string>> {
+  const of = (kind: string) => `EXECUTE FUNCTION salesforce._bridge_${kind}_contact()`;
+  const each = "FOR EACH STATEMENT";
+  const ways: Record<string, readonly [trigger: string, write: string]> = {
+    insert: [
+      `AFTER INSERT ON mine REFERENCING NEW TABLE AS new_rows ${each}`,
+      "INSERT INTO mine SELECT * FROM mine WHERE id = 1",
+    ],
+    update: [
+      `AFTER UPDATE ON mine REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows ${each}`,
+      "UPDATE mine SET lastname = 'Mine' WHERE id = 1",
+    ],
+    delete: [`AFTER DELETE ON mine REFERENCING OLD TABLE AS old_rows ${each}`, "DELETE FROM mine WHERE id = 1"],
+    rekey: ["AFTER UPDATE ON mine FOR EACH ROW", "UPDATE mine SET id = 91 WHERE id = 1"],
+  };
+  const went: Record<string, string> = {};
+  for (const [kind, [trigger, write]] of Object.entries(ways)) {
+    await attacker.query("DROP TABLE IF EXISTS mine");
+    await attacker.query("CREATE TEMP TABLE mine AS SELECT *, 'contact' AS table_name FROM salesforce.contact LIMIT 1");
+    try {
+      await attacker.query(`CREATE TRIGGER mine ${trigger} ${of(kind)}`);
+      const { rowCount } = await attacker.query(write);
+      went[kind] = rowCount === 1 ? "done" : `${rowCount} rows`;
+    } catch (error) {
+      went[kind] = String(error instanceof Error ? error.message : error);
+    }
+  }
+  return went;
+}
+
+const connection = () => {
+  const url = new URL(admin.url);
+  Object.assign(url, { username: roles.service, password: "test" });
+  return { url: url.href, schema: "salesforce" };
+};
+
+const provisioner = () => createProvisioner(connection(), () => new Date());
+
+function provision(more: Parameters<typeof contactShape>[0] = {}) {
+  const shape = contactShape(more);
+  return provisioner().provision(mappingOf(shape), shape);
+}
+
+async function changes(): Promise<readonly string[]> {
+  const rows = await admin.sql("SELECT action, record_id, state FROM salesforce._trigger_log ORDER BY id");
+  return rows.map(({ action, record_id, state }) => `${action} ${record_id} ${state}`);
+}
+
+/** What our trigger functions could change. */
+const metadata = async () => ({
+  log: await admin.sql("SELECT * FROM salesforce._trigger_log ORDER BY id"),
+  totals: await admin.sql("SELECT * FROM salesforce._bridge_totals ORDER BY table_name"),
+});
+
+const ownFunctions = async () =>
+  (await admin.sql(
+    `SELECT p.oid::regprocedure::text AS signature, p.proacl::text AS rights, md5(pg_get_functiondef(p.oid)) AS definition
+     FROM pg_proc p WHERE p.pronamespace = 'salesforce'::regnamespace AND starts_with(p.proname, '_bridge_') ORDER BY 1`,
+  )) as readonly { readonly signature: string }[];
+
+async function whoMay(ask: string, what: string, right: string): Promise<string[]> {
+  const people: string[] = [];
+  for (const [person, role] of Object.entries(roles)) {
+    const [row] = await admin.sql(`SELECT ${ask}($1::name, $2::text, $3) AS may`, [role, what, right]);
+    if (row?.["may"] === true) people.push(person);
+  }
+  return people;
+}

@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
+import type { CycleStore } from "../../../../lib/sync/cycle/ports.ts";
+import { type Customer, createCustomer, created, rowsReadOfTheLog } from "../customer.ts";
+
+let customer: Customer;
+let open: () => Promise<CycleStore>;
+beforeEach(async () => {
+  customer = await createCustomer();
+  const stores = createCycleStores(() => customer.now);
+  open = () => stores({ url: customer.url, schema: "salesforce" });
+});
+afterEach(() => customer.close());
+
+const END = { marks: {}, pulledAt: null, apiCalls: {}, error: null };
+
+/** What the end of a cycle tells of waiting rows, so many seconds later. */
+async function waitingAfter(seconds: number): Promise<number> {
+  customer.now = new Date(customer.now.getTime() + seconds * 1000);
+  const store = await open();
+  const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "a test", slot: null } as const;
+  const begun = await store.begin({ ...asked, leaseSeconds: 30 });
+  if (!begun.held) throw new Error(`the lease was not to be had: ${begun.why}`);
+  const end = await store.finish(begun.lease, END);
+  await store.close();
+  return end.queueDepth;
+}
+
+const insert = (rows: number) =>
+  customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Curie' FROM generate_series(1, $1)", [rows]);
+
+test("every cycle tells how many rows wait, to the row", async () => {
+  await insert(9_998);
+  expect(await waitingAfter(0)).toBe(9_998);
+  await insert(1);
+  expect(await waitingAfter(0)).toBe(9_999);
+});
+
+test.each([
+  ["in its order", "SELECT"],
+  ["of a version before, which has no index of its order", "DROP INDEX salesforce._bridge_log_waiting_in_order"],
+])("what is under way does not wait any more, in a log %s", async (_, prepare) => {
+  await customer.sql(prepare);
+  await insert(5);
+  const { store, lease } = await customer.cycle();
+  const sent = await store.claim(lease, 2);
+  await store.markSent(
+    lease,
+    "a batch",
+    sent.map(({ id }) => id),
+  );
+
+  const { queueDepth } = await store.finish(lease, END);
+
+  expect(sent).toHaveLength(2);
+  expect(queueDepth).toBe(3);
+});
+
+test("a long backlog is counted the more rarely the longer it is", async () => {
+  await insert(20_000);
+  expect(await waitingAfter(0)).toBe(20_000);
+  await insert(1);
+  expect(await waitingAfter(1)).toBe(20_000);
+  expect(await waitingAfter(1)).toBe(20_001);
+});
+
+test("a claim of a long backlog reads what it claims, whatever the planner knows of the log", async () => {
+  await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
+  await insert(20_000);
+  const { store, lease } = await customer.cycle();
+  await customer.sql("SELECT pg_stat_reset()");
+
+  expect(await store.claim(lease, 2_500)).toHaveLength(2_500);
+  expect(await store.claim(lease, 2_500)).toHaveLength(2_500);
+  await store.close();
+
+  // Each is found once, and read once.
+  expect(await rowsReadOfTheLog(customer)).toBeLessThan(4 * 2_500 + 100);
+});
+
+test("a cycle in which nothing waits passes over what was settled once, and not again", async () => {
+  await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
+  await insert(5_000);
+  const { store, lease } = await customer.cycle();
+  const changes = await store.claim(lease, 5_000);
+  await store.markSent(
+    lease,
+    "a batch",
+    changes.map(({ id }) => id),
+  );
+  await store.settle(lease, changes.map(created));
+  expect(await store.claim(lease, 5_000)).toEqual([]);
+  await store.finish(lease, END);
+  await store.close();
+  await customer.sql("SELECT pg_stat_reset()");
+
+  const next = await customer.cycle();
+  expect(await next.store.finish(next.lease, END)).toMatchObject({ queueDepth: 0 });
+  await next.store.close();
+
+  expect(await rowsReadOfTheLog(customer)).toBeLessThan(500);
+});

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { postgresMonitoring } from "../../../../lib/adapters/postgres/operations/monitoring.ts";
+import { rowDesks } from "../../../../lib/adapters/postgres/operations/row-operations.ts";
+import { STATES } from "../../../../lib/model/change/change.ts";
+import { type Customer, createCustomer, rowsReadOfTheLog } from "../customer.ts";
+
+let customer: Customer;
+beforeEach(async () => {
+  customer = await createCustomer();
+});
+afterEach(() => customer.close());
+
+const MANY = 20_000;
+
+/** What the log may be full of, all of it another mapping's: columns and their values. */
+const OTHERS = [
+  ["settled changes", { state: "'SUCCESS'", last_operation: "'UPDATED'", processed_at: "now()" }],
+  ["failed changes", { state: "'FAILED'", last_operation: "'FAILED'", processed_at: "now()" }],
+  ["waiting changes", { state: "'NEW'" }],
+  ["changes that wait for a retry", { state: "'NEW'", due_at: "now() + interval '1 hour'" }],
+  ["held deletes", { action: "'DELETE'", state: "'NEW'", held: "true" }],
+  [
+    "changes of which rows are not told",
+    { state: "'SUCCESS'", last_operation: "'UPDATED'", processed_at: "now()", row_owed: "true" },
+  ],
+] as const;
+
+describe.each(OTHERS)("beside another mapping with many %s", (_, others) => {
+  const values = { action: "'UPDATE'", ...others };
+  beforeEach(async () => {
+    await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
+    await customer.sql(
+      `INSERT INTO salesforce._trigger_log (table_name, record_id, ${Object.keys(values).join(", ")})
+       SELECT 'lead', i, ${Object.values(values).join(", ")} FROM generate_series(1, ${MANY}) i`,
+    );
+    await customer.sql("ANALYZE salesforce._trigger_log");
+    await customer.sql("SELECT pg_stat_reset()");
+  });
+  const waits = values.state === "'NEW'";
+
+  test("an idle cycle reads none of them, but to count what waits", async () => {
+    await customer.sql("SELECT pg_stat_reset()");
+    const { store, lease } = await customer.cycle();
+    await store.recover(lease);
+    expect(await store.claim(lease, 2_500)).toEqual([]);
+    await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+    await store.close();
+
+    expect(await rowsReadOfTheLog(customer)).toBeLessThan((waits ? MANY : 0) + 100);
+  });
+
+  test("pages of the idle one read none of them", async () => {
+    const connection = { url: customer.url, schema: "salesforce" };
+    const database = await postgresMonitoring(() => customer.now).open(connection);
+    const desk = await rowDesks(() => customer.now).open(connection);
+    for (const state of [null, ...STATES]) {
+      const page = await database.listActivity({ state, table: "contact", limit: 50, offset: 0 });
+      expect(page.total).toBe(0);
+    }
+    expect(await database.listErrors({ table: "contact", limit: 50, offset: 0 })).toMatchObject({ total: 0 });
+    expect(await desk.progress()).toMatchObject([{ waiting: 0, failed: 0, heldDeletes: 0 }]);
+    expect(await desk.lag("map_contact")).toBeNull();
+    expect(await desk.heldDeletes("map_contact", { limit: 50, offset: 0 })).toMatchObject({ total: 0 });
+    expect(await desk.confirmDeletes("map_contact", 1_000)).toBe(0);
+    for (const asked of [database, desk]) await asked[Symbol.asyncDispose]();
+    await endOtherSessions();
+
+    expect(await rowsReadOfTheLog(customer)).toBeLessThan(100);
+  });
+});
+
+/** Those that are kept for the next request; they have told their counts when they are gone. */
+async function endOtherSessions(): Promise<void> {
+  await customer.sql(
+    "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'bridge'",
+  );
+}

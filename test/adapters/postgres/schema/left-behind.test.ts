@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Customer, createCustomer, orgTime, pushAll, rowsReadOfTheLog, sfidOf } from "../customer.ts";
+
+let customer: Customer;
+beforeEach(async () => {
+  customer = await createCustomer();
+  customer.now = new Date(); // PostgreSQL stamps the application's changes by its own clock
+});
+afterEach(() => customer.close());
+
+/** Long work of the other mapping, so many days from now. */
+async function longWorkAfter(days: number): Promise<void> {
+  customer.now = new Date(Date.now() + days * 86_400_000);
+  const store = await customer.store();
+  const asked = { mappingId: "map_lead", work: "load", configVersion: 1, owner: "a test", slot: null } as const;
+  const begun = await store.begin({ ...asked, leaseSeconds: 30 });
+  if (!begun.held) throw new Error(`the lease was not to be had: ${begun.why}`);
+  await store.finish(begun.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+  await store.close();
+}
+
+const inLog = () => customer.sql("SELECT table_name, state FROM salesforce._trigger_log ORDER BY id");
+
+test("what a deleted mapping left in the log stays for 31 days, then goes with the next long work of another", async () => {
+  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  await pushAll(await customer.cycle(), () => sfidOf(1), orgTime(1));
+  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Noether')");
+  await customer.retire();
+  await customer.provision({ mappingId: "map_lead", table: "lead", sfObject: "Lead" });
+  await customer.sql("INSERT INTO salesforce.lead (lastname) VALUES ('Germain')");
+
+  await longWorkAfter(30);
+  const before = await inLog();
+  await longWorkAfter(32);
+
+  expect(before).toEqual([
+    { table_name: "contact", state: "SUCCESS" },
+    { table_name: "contact", state: "NEW" },
+    { table_name: "lead", state: "NEW" },
+  ]);
+  expect(await inLog()).toEqual([{ table_name: "lead", state: "NEW" }]);
+  expect(await customer.sql("SELECT success, failed FROM salesforce._bridge_totals")).toEqual([
+    { success: "0", failed: "0" },
+  ]);
+});
+
+test("old changes go, however many young ones lie before them", async () => {
+  await customer.provision({ mappingId: "map_lead", table: "lead", sfObject: "Lead" });
+  const capturedAgo = (days: number, firstRow: number, count: number) =>
+    customer.sql(
+      `INSERT INTO salesforce._trigger_log (action, table_name, record_id, created_at)
+       SELECT 'UPDATE', 'contact', $1 + i, now() - make_interval(days => $2) FROM generate_series(1, $3) i`,
+      [firstRow, days, count],
+    );
+  await capturedAgo(1, 0, 20_000);
+  await capturedAgo(40, 50_000, 10);
+  await customer.sql("INSERT INTO salesforce._bridge_totals VALUES ('contact', 0, 0) ON CONFLICT DO NOTHING");
+  await customer.retire();
+
+  await longWorkAfter(0);
+
+  expect(await customer.sql("SELECT count(*)::int AS left FROM salesforce._trigger_log")).toEqual([{ left: 20_000 }]);
+});
+
+test("the log of other mappings is not read through for what a deleted one may have left", async () => {
+  await customer.provision({ mappingId: "map_lead", table: "lead", sfObject: "Lead" });
+  await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
+  await customer.sql(
+    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at, created_at)
+     SELECT 'UPDATE', CASE WHEN i % 100 = 0 THEN 'contact' ELSE 'lead' END, i, 'SUCCESS', 'UPDATED', now(), now()
+     FROM generate_series(1, 20000) i`,
+  );
+  await customer.retire();
+  await customer.sql("ANALYZE salesforce._trigger_log");
+  await customer.sql("SELECT pg_stat_reset()");
+
+  await longWorkAfter(0);
+
+  expect(await rowsReadOfTheLog(customer)).toBeLessThan(100);
+});
+
+test("what was kept for a deleted mapping's records goes as old, and what is kept for others stays", async () => {
+  await customer.provision({ mappingId: "map_lead", table: "lead", sfObject: "Lead" });
+  for (const mapping of ["map_contact", "map_lead"]) {
+    await customer.sql("INSERT INTO salesforce._bridge_pushed VALUES ($1, now(), '{003A}')", [mapping]);
+    await customer.sql(
+      `INSERT INTO salesforce._bridge_tombstones (mapping_id, sfid, record_id, reason, by_salesforce, deleted_at)
+       VALUES ($1, '003A', 1, 'deleted', true, now())`,
+      [mapping],
+    );
+    await customer.sql(
+      `INSERT INTO salesforce._bridge_conflicts (mapping_id, sfid, record_id, winner, at)
+       VALUES ($1, '003A', 1, 'postgres', now())`,
+      [mapping],
+    );
+    await customer.sql(
+      `INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, first_at, last_at)
+       VALUES ($1, '003A', 'too long', now(), now())`,
+      [mapping],
+    );
+    await customer.sql("INSERT INTO salesforce._bridge_held_deletes VALUES ($1, '003A', now(), now(), now())", [
+      mapping,
+    ]);
+  }
+  const kept = async (mapping: string) => {
+    const tables = ["pushed", "tombstones", "conflicts", "inbound_errors", "held_deletes"];
+    const counts = tables.map((table) =>
+      customer.sql(`SELECT count(*)::int AS n FROM salesforce._bridge_${table} WHERE mapping_id = $1`, [mapping]),
+    );
+    return (await Promise.all(counts)).map(([row]) => row?.["n"]);
+  };
+  await customer.retire();
+
+  await longWorkAfter(30);
+  const before = await kept("map_contact");
+  await longWorkAfter(32);
+
+  expect(before).toEqual([1, 1, 1, 1, 1]);
+  expect(await kept("map_contact")).toEqual([0, 0, 0, 0, 0]);
+  // Of a mapping that lives, the breaker's and the inbound errors wait for somebody; all else has its own time.
+  expect(await kept("map_lead")).toEqual([0, 0, 0, 1, 1]);
+});
+
+test("a mapping that is restored in time sends what has waited", async () => {
+  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Noether')");
+  await customer.retire();
+  await customer.provision({ configVersion: 2 });
+
+  const changes = await pushAll(await customer.cycle(), () => sfidOf(1), orgTime(1));
+
+  expect(changes).toMatchObject([{ action: "INSERT", values: { lastname: "Noether" } }]);
+});

@@ -1,0 +1,168 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { migrate } from "../../../../lib/adapters/postgres/schema/migrate.ts";
+import { FIRST_VERSION, MIGRATIONS } from "../../../../lib/adapters/postgres/schema/migrations.ts";
+import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
+import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
+import { mappingOf } from "../../../support/worlds/shapes.ts";
+import { type Customer, createCustomer } from "../customer.ts";
+
+let customer: Customer;
+beforeEach(async () => {
+  customer = await createCustomer();
+});
+afterEach(() => customer.close());
+
+/** What a later version might bring: nothing in it could be done twice. */
+const LATER: typeof MIGRATIONS = [
+  ...MIGRATIONS,
+  (_, { log }) => `ALTER TABLE ${log} ADD COLUMN later text; CREATE INDEX later_idx ON ${log} (later);`,
+  (schema) => `CREATE TABLE ${schema}._bridge_later (id int PRIMARY KEY);`,
+];
+
+test("a schema moves on to a later version once, whoever asks for it, while cycles run and rows are written", async () => {
+  const stop = new AbortController();
+  const cycling = cyclesUntil(stop.signal);
+  const writing = writesUntil(stop.signal);
+
+  await Promise.all([1, 2, 3].map(() => migrateTo(LATER)));
+  await migrateTo(LATER);
+  stop.abort();
+
+  expect(await cycling).toBeGreaterThan(0);
+  const written = await writing;
+  expect(await versionOf()).toBe(FIRST_VERSION + 2);
+  expect(await customer.sql("SELECT FROM salesforce._bridge_later")).toEqual([]);
+  expect(await customer.sql("SELECT count(*)::int AS captured FROM salesforce._trigger_log")).toEqual([
+    { captured: written },
+  ]);
+});
+
+test("a version that breaks off leaves the schema as it was, and is made whole by the next try", async () => {
+  const broken: typeof MIGRATIONS = [...LATER, () => "SELECT 1 / 0"];
+
+  await expect(migrateTo(broken)).rejects.toThrow("division by zero");
+
+  expect(await versionOf()).toBe(FIRST_VERSION);
+  expect(await customer.sql("SELECT to_regclass('salesforce._bridge_later') IS NULL AS gone")).toEqual([
+    { gone: true },
+  ]);
+  await migrateTo(LATER);
+  expect(await versionOf()).toBe(FIRST_VERSION + 2);
+});
+
+test("a schema of a newer version is refused with the remedy, and cycles of the older one go on in it", async () => {
+  await migrateTo(LATER);
+
+  await expect(customer.provision()).rejects.toThrow("update this installation");
+  await createProvisioner({ url: customer.url, schema: "salesforce" }, () => customer.now).migrate(
+    mappingOf(customer.shape),
+  );
+
+  const { store, lease } = await customer.cycle();
+  await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+  expect(await versionOf()).toBe(FIRST_VERSION + 2);
+});
+
+test("a schema of a version before the first release is refused with the remedy, and stays as it is", async () => {
+  await customer.sql("UPDATE salesforce._bridge_meta SET schema_version = 7");
+
+  await expect(migrateTo(LATER)).rejects.toThrow("install version 0.2.0 first");
+
+  expect(await versionOf()).toBe(7);
+});
+
+/** The schema as the released versions made it, frozen; its last statement makes a trigger that they have on their log. */
+const RELEASED = readFileSync(join(import.meta.dirname, "../../../contracts/released-1-schema.sql"), "utf8");
+const RELEASED_TRIGGER = RELEASED.slice(RELEASED.lastIndexOf("DO $bridge$"));
+
+test("a schema of the released version is after one look what a new one is", async () => {
+  await using released = await emptyCustomer();
+  await using fresh = await emptyCustomer();
+  await released.customer.sql(RELEASED);
+  expect(await hasTrigger(released.customer)).toBe(true);
+
+  for (const { customer: each } of [released, fresh]) await migrateTo(MIGRATIONS, each);
+
+  expect(await hasTrigger(released.customer)).toBe(false);
+  expect(await catalogOf(released.customer)).toEqual(await catalogOf(fresh.customer));
+  expect(await versionOf(released.customer)).toBe(FIRST_VERSION);
+});
+
+test("what a released version makes again beside this one goes with the next look at which no writer is in the way", async () => {
+  const before = await catalogOf(customer);
+  await customer.sql(RELEASED_TRIGGER);
+  const writer = await customer.connect();
+  await writer.query("BEGIN");
+  await writer.query("INSERT INTO salesforce.contact (lastname) VALUES ('Uncommitted')");
+
+  await migrateTo(MIGRATIONS);
+  expect(await hasTrigger(customer)).toBe(true);
+  await writer.query("COMMIT");
+  await migrateTo(MIGRATIONS);
+
+  expect(await catalogOf(customer)).toEqual(before);
+});
+
+async function emptyCustomer() {
+  const made = await createCustomer({ provisioned: false });
+  return { customer: made, [Symbol.asyncDispose]: () => made.close() };
+}
+
+const hasTrigger = async ({ sql }: Customer): Promise<boolean> =>
+  (await sql("SELECT FROM pg_trigger WHERE tgname = '_bridge_pruned'")).length === 1;
+
+/** Everything in the schema that a migration makes. */
+const catalogOf = ({ sql }: Customer) =>
+  sql(`
+    SELECT 'relation ' || c.relname AS what, concat_ws(' ', c.relkind, c.reloptions, obj_description(c.oid), CASE c.relkind WHEN 'v' THEN pg_get_viewdef(c.oid) END) AS is
+    FROM pg_class c WHERE c.relnamespace = 'salesforce'::regnamespace
+    UNION ALL SELECT 'column ' || a.attrelid::regclass || '.' || a.attname,
+      concat_ws(' ', format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attidentity, a.attstorage, a.attcollation::regcollation,
+        pg_get_expr(d.adbin, d.adrelid), col_description(a.attrelid, a.attnum))
+    FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+    WHERE c.relnamespace = 'salesforce'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped
+    UNION ALL SELECT 'index ' || i.indexrelid::regclass, pg_get_indexdef(i.indexrelid)
+    FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE c.relnamespace = 'salesforce'::regnamespace
+    UNION ALL SELECT 'constraint ' || conname, replace(pg_get_constraintdef(oid), ' NOT VALID', '')
+    FROM pg_constraint WHERE connamespace = 'salesforce'::regnamespace
+    UNION ALL SELECT 'function ' || proname, pg_get_functiondef(oid) || coalesce(proacl::text, '')
+    FROM pg_proc WHERE pronamespace = 'salesforce'::regnamespace
+    UNION ALL SELECT 'trigger ' || tgrelid::regclass || '.' || tgname, pg_get_triggerdef(t.oid)
+    FROM pg_trigger t JOIN pg_class c ON c.oid = tgrelid WHERE c.relnamespace = 'salesforce'::regnamespace AND NOT tgisinternal
+    ORDER BY 1`);
+
+async function migrateTo(migrations: typeof MIGRATIONS, { url } = customer): Promise<void> {
+  const session = await openSession({ url, schema: "salesforce" });
+  try {
+    await migrate(session, "salesforce", mappingOf(customer.shape).workspaceId, { migrations });
+  } finally {
+    await session.close();
+  }
+}
+
+async function versionOf({ sql } = customer): Promise<unknown> {
+  return (await sql("SELECT schema_version FROM salesforce._bridge_meta"))[0]?.["schema_version"];
+}
+
+/** Begins, renews and ends cycles one after the other; gives how many. */
+async function cyclesUntil(signal: AbortSignal): Promise<number> {
+  for (let cycles = 1; ; cycles += 1) {
+    const { store, lease } = await customer.cycle();
+    expect(await store.renew(lease, 30)).toBe("held");
+    const count = { ended: "well", pulled: 0, accepted: 0, refused: 0 } as const;
+    await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null, count });
+    await store.close();
+    if (signal.aborted) return cycles;
+  }
+}
+
+/** Inserts rows as an application does; gives how many. */
+async function writesUntil(signal: AbortSignal): Promise<number> {
+  const application = await customer.connect();
+  for (let rows = 1; ; rows += 1) {
+    await application.query("INSERT INTO salesforce.contact (lastname) VALUES ('Written meanwhile')");
+    if (signal.aborted) return rows;
+  }
+}

@@ -1,0 +1,64 @@
+import { randomUUID } from "node:crypto";
+import { afterEach, expect, test } from "vitest";
+import { migrate } from "../../../../lib/adapters/postgres/schema/migrate.ts";
+import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
+import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
+import { readerOfHstore } from "../../../../lib/adapters/postgres/takeover/hstore.ts";
+import { herokuConnectSchema } from "../../../support/worlds/heroku-connect.ts";
+import { contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
+import { type Customer, createCustomer } from "../customer.ts";
+
+const role = `service_${randomUUID().slice(0, 8)}`;
+let admin: Customer;
+afterEach(async () => {
+  await admin.sql(`DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}`);
+  await admin.close();
+});
+
+test.for([
+  { place: "public", mayUse: true },
+  { place: "extensions", mayUse: true },
+  { place: '"Ext "" 1"', mayUse: true },
+  { place: "hidden", mayUse: false },
+])(
+  "an ordinary role takes over what waits in Heroku Connect's log, hstore being in $place",
+  async ({ place, mayUse }) => {
+    admin = await createCustomer({ provisioned: false });
+    const [here] = await admin.sql("SELECT current_database() AS name");
+    await admin.sql(`CREATE ROLE ${role} LOGIN PASSWORD 'test'`);
+    await admin.sql(`CREATE SCHEMA IF NOT EXISTS ${place}; CREATE EXTENSION hstore SCHEMA ${place}`);
+    await admin.sql(`GRANT CREATE ON DATABASE ${here?.["name"]} TO ${role}; GRANT CREATE ON SCHEMA public TO ${role}`);
+    await admin.sql(`GRANT USAGE ON SCHEMA ${place} TO ${role}`);
+    const owner = await admin.connect({ user: role, password: "test" });
+    await owner.query(`SET search_path = public, ${place}`);
+    await owner.query(herokuConnectSchema([{ table: "contact", columns: { lastname: "varchar(80)" } }]));
+    await owner.query("INSERT INTO salesforce.contact (lastname) VALUES ($1)", ['O"Neil \\ 😀']);
+    await owner.end();
+    const url = new URL(admin.url);
+    Object.assign(url, { username: role, password: "test" });
+    const connection = { url: url.href, schema: "salesforce" };
+    const session = await openSession(connection);
+    const without = `REVOKE USAGE ON SCHEMA ${place} FROM ${role}`;
+    if (!mayUse) {
+      // Heroku Connect's functions that take an hstore are made anew.
+      await admin.sql(without);
+      await expect(migrate(session, "salesforce", "w_1", { adopts: true })).rejects.toThrow(
+        "permission denied for schema hidden; connect as the role that owns it, and grant that role what it lacks",
+      );
+      await admin.sql(`GRANT USAGE ON SCHEMA ${place} TO ${role}`);
+    }
+    await migrate(session, "salesforce", "w_1", { adopts: true });
+    if (!mayUse) await admin.sql(without);
+    const read = await readerOfHstore(session);
+    await session.close();
+
+    await createProvisioner(connection, () => new Date()).provision(mappingOf(contactShape()), contactShape());
+
+    expect(
+      await admin.sql(
+        `SELECT action, record_id::int, state, "values" ->> 'lastname' AS lastname FROM salesforce._trigger_log`,
+      ),
+    ).toEqual([{ action: "INSERT", record_id: 1, state: "NEW", lastname: 'O"Neil \\ 😀' }]);
+    expect(read("t").includes("hstore_to_jsonb"), "by the extension, which is seventy times as fast").toBe(mayUse);
+  },
+);

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { bulkBatchId, bulkBatchOf, isLookDue } from "../../../lib/model/change/bulk-batch.ts";
+import { bulkError } from "../../../lib/model/change/bulk-error.ts";
+
+test("a batch says whether it is a job, and which", () => {
+  const job = { operation: "upsert", jobId: "7505g00000AbCdEAAV" } as const;
+
+  expect(bulkBatchOf(bulkBatchId(job))).toEqual(job);
+  expect(bulkBatchOf("8a2e1c9c-6b9f-4c4a-9a36-0f0f3ac2b9c1")).toBeNull();
+  expect(bulkBatchOf("bulk frobnicate 750")).toBeNull();
+});
+
+test("a job is looked after less and less often as it grows old", () => {
+  const sentAt = new Date("2026-11-20T10:00:00Z");
+  let lookedAt = sentAt;
+  const looks: number[] = [];
+  for (let seconds = 10; seconds <= 1_800; seconds += 10) {
+    const now = new Date(sentAt.getTime() + seconds * 1000);
+    if (!isLookDue(sentAt, lookedAt, now)) continue;
+    looks.push(seconds);
+    lookedAt = now;
+  }
+
+  expect(looks.slice(0, 8)).toEqual([10, 20, 30, 40, 60, 80, 110, 150]);
+  expect(looks.length).toBeLessThan(30);
+});
+
+test.each([
+  [
+    "REQUIRED_FIELD_MISSING:Required fields are missing: [Name]:Name --",
+    { code: "REQUIRED_FIELD_MISSING", message: "Required fields are missing: [Name]", fields: ["Name"] },
+  ],
+  [
+    "STRING_TOO_LONG:two of them:LastName, Title__c --",
+    { code: "STRING_TOO_LONG", message: "two of them", fields: ["LastName", "Title__c"] },
+  ],
+  [
+    "DUPLICATE_VALUE:duplicate value found: Key__c duplicates value on record with id: 003000000000001:--",
+    {
+      code: "DUPLICATE_VALUE",
+      message: "duplicate value found: Key__c duplicates value on record with id: 003000000000001",
+      fields: [],
+    },
+  ],
+  ["UNABLE_TO_LOCK_ROW:unable to obtain exclusive access to this record: --", { fields: [] }],
+  [
+    "FIELD_CUSTOM_VALIDATION_EXCEPTION:line one\nline two: really:--",
+    { code: "FIELD_CUSTOM_VALIDATION_EXCEPTION", message: "line one\nline two: really", fields: [] },
+  ],
+  ["CANNOT_EXECUTE_FLOW_TRIGGER:a message without fields", { message: "a message without fields", fields: [] }],
+  ["no code at all", { code: "UNKNOWN_EXCEPTION", message: "no code at all", fields: [] }],
+])("the error %j is read as SOAP would have told it", (text, error) => {
+  expect(bulkError(text)).toMatchObject(error);
+});

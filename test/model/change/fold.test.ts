@@ -1,0 +1,240 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Action, ClaimedChange } from "../../../lib/model/change/change.ts";
+import { type Folded, fold, type Write } from "../../../lib/model/change/fold.ts";
+import { BATCH_SIZE } from "../../../lib/model/change/ways.ts";
+import type { ColumnValues } from "../../../lib/model/mapping/shape.ts";
+import { contactShape } from "../../support/worlds/shapes.ts";
+
+const shape = contactShape({ upsertField: "Key__c" });
+
+let nextId = 1;
+
+function change(action: Action, recordId: number, more: Partial<ClaimedChange> = {}): ClaimedChange {
+  const capturedAt = new Date("2026-11-20T10:00:00Z");
+  return { id: nextId++, action, recordId, sfid: null, old: {}, values: {}, attempts: 0, capturedAt, ...more };
+}
+
+const writesOf = (folded: Folded): Write[] => folded.batches.flatMap(({ writes }) => writes);
+
+describe("changes of one row", () => {
+  test("an insert and the updates after it travel as one record", () => {
+    const changes = [
+      change("INSERT", 1, { values: { lastname: "Rose", email: "a@b.c" } }),
+      change("UPDATE", 1, { values: { email: null } }),
+      change("UPDATE", 1, { values: { lastname: "Roses" } }),
+    ];
+
+    const [write, ...others] = writesOf(fold(shape, changes));
+
+    expect(others).toEqual([]);
+    expect(write).toMatchObject({ operation: "create", action: "INSERT", changeIds: changes.map(({ id }) => id) });
+    expect(write?.record).toEqual({ id: null, values: { LastName: "Roses" } });
+  });
+
+  test("an update that sets NULL clears the field in Salesforce", () => {
+    const folded = fold(shape, [change("UPDATE", 1, { sfid: "003000000000001AAA", values: { email: null } })]);
+
+    expect(writesOf(folded)[0]?.record).toEqual({ id: "003000000000001AAA", values: { Email: null } });
+  });
+
+  test("a row that was inserted and deleted before it was sent owes Salesforce nothing", () => {
+    const changes = [change("INSERT", 1, { values: { lastname: "Rose" } }), change("DELETE", 1)];
+
+    const folded = fold(shape, changes);
+
+    expect(folded.batches).toEqual([]);
+    expect(folded.settled).toEqual([{ recordId: 1, changeIds: changes.map(({ id }) => id) }]);
+  });
+
+  test("an insert with an upsert value is an upsert, so that sending it twice makes one record", () => {
+    const folded = fold(shape, [change("INSERT", 1, { values: { lastname: "Rose", key__c: "K-1" } })]);
+
+    expect(writesOf(folded)[0]).toMatchObject({ operation: "upsert", action: "INSERT" });
+  });
+
+  test("columns that Salesforce does not let us write are not sent", () => {
+    const changes = [change("UPDATE", 1, { sfid: "003000000000001AAA", values: { name: "Rose Gonzalez" } })];
+
+    const folded = fold(shape, changes);
+
+    expect(folded.batches).toEqual([]);
+    expect(folded.settled).toHaveLength(1);
+  });
+
+  test("a value that no request can carry fails its own record alone", () => {
+    const changes = [
+      change("INSERT", 1, { values: { lastname: "bell\u0007" } }),
+      change("INSERT", 2, { values: { lastname: "Rose" } }),
+    ];
+
+    const folded = fold(shape, changes);
+
+    expect(folded.refused).toMatchObject([{ recordId: 1, error: expect.stringContaining("U+0007") }]);
+    expect(writesOf(folded).map(({ recordId }) => recordId)).toEqual([2]);
+  });
+});
+
+describe("changes that share a key", () => {
+  test("a delete goes before the insert that takes its upsert value", () => {
+    const folded = fold(shape, [
+      change("DELETE", 1, { sfid: "003000000000001AAA", old: { key__c: "K-1" } }),
+      change("INSERT", 2, { values: { lastname: "Rose", key__c: "k-1 " } }),
+    ]);
+
+    expect(folded.batches.map(({ operation }) => operation)).toEqual(["delete", "upsert"]);
+    expect(writesOf(folded)[1]?.after).toEqual([writesOf(folded)[0]]);
+  });
+
+  test("an insert waits for the update that gives its value up, also where a row that came and went had it between", () => {
+    const three = { sfid: "003000000000003AAA" };
+    const folded = fold(shape, [
+      change("DELETE", 2, { sfid: "003000000000002AAA", old: { key__c: "K-2" } }),
+      change("UPDATE", 3, { ...three, old: { key__c: "K-3" }, values: { key__c: null } }),
+      change("INSERT", 5, { values: { lastname: "Rose", key__c: "K-3" } }),
+      change("DELETE", 5, { old: { key__c: "K-3" } }),
+      change("UPDATE", 3, { ...three, old: { key__c: null }, values: { key__c: "K-2" } }),
+      change("INSERT", 4, { values: { lastname: "Rose", key__c: "K-3" } }),
+    ]);
+
+    expect(folded.batches.map(({ operation }) => operation)).toEqual(["delete", "update", "upsert"]);
+  });
+
+  test("an update that needs a record which is only being created waits for its id", () => {
+    const created = change("INSERT", 2, { values: { lastname: "Rose" } });
+    const freed = change("DELETE", 1, { sfid: "003000000000001AAA", old: { key__c: "K-1" } });
+    const taken = change("UPDATE", 2, { values: { key__c: "K-1" }, old: { key__c: null } });
+    const later = change("UPDATE", 2, { values: { email: "a@b.c" }, old: { email: null } });
+
+    const folded = fold(shape, [created, freed, taken, later]);
+
+    expect(folded.early).toEqual([{ recordId: 2, changeIds: [taken.id, later.id] }]);
+    expect(writesOf(folded).map(({ operation }) => operation)).toEqual(["delete", "create"]);
+  });
+});
+
+test("a call holds at most 200 records", () => {
+  const changes = Array.from({ length: 401 }, (_, row) =>
+    change("INSERT", row + 1, { values: { lastname: `R${row}` } }),
+  );
+
+  const sizes = fold(shape, changes).batches.map(({ writes }) => writes.length);
+
+  expect(sizes).toEqual([BATCH_SIZE, BATCH_SIZE, 1]);
+});
+
+/** What Salesforce would hold after the writes: records by id, an upsert finding its record by key. */
+type Org = Map<string, ColumnValues>;
+
+function idByKey(org: Org, key: string): string | undefined {
+  return [...org].find(([, values]) => values["Key__c"]?.toLowerCase() === key.toLowerCase())?.[0];
+}
+
+function applyWrite(org: Org, write: Write, newId: (recordId: number) => string): void {
+  const { operation, record, recordId } = write;
+  const key = record.values["Key__c"];
+  if (operation === "delete") org.delete(record.id ?? "");
+  else {
+    const id = record.id ?? (operation === "upsert" && key ? idByKey(org, key) : undefined) ?? newId(recordId);
+    const other = key ? idByKey(org, key) : undefined;
+    if (other !== undefined && other !== id) throw new Error(`DUPLICATE_VALUE ${key}`);
+    org.set(id, { ...org.get(id), ...record.values });
+  }
+}
+
+/** A table with a unique key, its capture, and an org that starts equal to it. */
+function play(steps: readonly (readonly [Action, number, number, string])[]) {
+  const rows = new Map<number, { sfid: string | null; values: Record<string, string | null> }>();
+  const org: Org = new Map();
+  const changes: ClaimedChange[] = [];
+  const sfidOf = (row: number) => `003${String(row).padStart(12, "0")}AAA`;
+  for (const row of [1, 2, 3]) {
+    rows.set(row, { sfid: sfidOf(row), values: { lastname: `R${row}`, key__c: `k${row}` } });
+    org.set(sfidOf(row), { LastName: `R${row}`, Key__c: `k${row}` });
+  }
+  for (const [action, row, key, text] of steps) {
+    const held = rows.get(row);
+    const key__c = key === 0 ? null : `k${key}`;
+    const taken =
+      key__c !== null && [...rows].some(([other, { values }]) => other !== row && values["key__c"] === key__c);
+    if (action === "INSERT" ? held !== undefined || taken : held === undefined) continue;
+    if (action === "INSERT") {
+      const values = { lastname: text, ...(key__c !== null && { key__c }) };
+      rows.set(row, { sfid: null, values: { key__c: null, ...values } });
+      changes.push(change("INSERT", row, { values }));
+    } else if (action === "DELETE" && held) {
+      rows.delete(row);
+      changes.push(change("DELETE", row, { sfid: held.sfid, old: { ...held.values } }));
+    } else if (held && !taken) {
+      const values = { lastname: text, key__c };
+      changes.push(change("UPDATE", row, { sfid: held.sfid, old: { ...held.values }, values }));
+      rows.set(row, { ...held, values: { ...held.values, ...values } });
+    }
+  }
+  return { rows, org, changes };
+}
+
+test("whatever happens to the rows, sending the folded writes leaves Salesforce with what the table holds", () => {
+  const step = fc.tuple(
+    fc.constantFrom<Action>("INSERT", "UPDATE", "DELETE"),
+    fc.integer({ min: 1, max: 5 }),
+    fc.integer({ min: 0, max: 4 }),
+    fc.constantFrom("a", "b", "c"),
+  );
+
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
+      const { rows, org, changes } = play(steps);
+      const born = new Map<number, string>();
+      let waiting = changes;
+      let number = 100;
+      for (let round = 0; waiting.length > 0; round++) {
+        if (round > 30) throw new Error("changes are claimed for ever");
+        const folded = fold(shape, waiting);
+        for (const write of writesOf(folded)) {
+          applyWrite(org, write, () => `003${String(number++).padStart(12, "0")}AAA`);
+          if (write.action !== "INSERT" || write.record.id !== null) continue;
+          const key = write.record.values["Key__c"];
+          const id = (key && idByKey(org, key)) ?? [...org.keys()].at(-1);
+          if (id) born.set(write.recordId, id);
+        }
+        const early = new Set(folded.early.flatMap(({ changeIds }) => changeIds));
+        waiting = waiting
+          .filter(({ id }) => early.has(id))
+          .map((one) => ({ ...one, sfid: one.sfid ?? born.get(one.recordId) ?? null }));
+      }
+
+      const table = [...rows.values()].map(({ values }) => [
+        values["lastname"],
+        values["key__c"]?.toLowerCase() ?? null,
+      ]);
+      const salesforce = [...org.values()].map((values) => [
+        values["LastName"],
+        values["Key__c"]?.toLowerCase() ?? null,
+      ]);
+      expect(salesforce.sort()).toEqual(table.sort());
+    }),
+    { numRuns: 30_000 },
+  );
+});
+
+test("every claimed change ends in exactly one place", () => {
+  const step = fc.tuple(
+    fc.constantFrom<Action>("INSERT", "UPDATE", "DELETE"),
+    fc.integer({ min: 1, max: 5 }),
+    fc.integer({ min: 0, max: 4 }),
+    fc.constantFrom("a", "\u0000"),
+  );
+
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
+      const { changes } = play(steps);
+
+      const folded = fold(shape, changes);
+
+      const places = [...writesOf(folded), ...folded.settled, ...folded.refused, ...folded.early];
+      expect(places.flatMap(({ changeIds }) => changeIds).sort()).toEqual(changes.map(({ id }) => id).sort());
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest";
+import { outgoingValue } from "../../../lib/model/change/outgoing.ts";
+import { outgoingFields } from "../../../lib/model/change/outgoing-fields.ts";
+import type { FieldType } from "../../../lib/model/mapping/field-type.ts";
+import type { ColumnValues } from "../../../lib/model/mapping/shape.ts";
+import { columnText, imageOf } from "../../../lib/model/record/incoming.ts";
+import { isSameValue } from "../../../lib/model/record/same-value.ts";
+import { column, contactShape } from "../../support/worlds/shapes.ts";
+
+const sent = (type: FieldType, text: string | null) => outgoingValue(column("F", { type }), text);
+
+describe("a text of more characters than its field takes", () => {
+  const shape = contactShape({
+    columns: [
+      column("Description", { type: "textarea", length: 10 }),
+      column("Formula__c", { length: 10, createable: false, updateable: false }),
+      column("Grown__c", { length: 10, outgrown: { length: 20, precision: 0, scale: 0 } }),
+      column("Many__c", { type: "multipicklist", length: 10 }),
+      column("Unknown__c", { length: 0 }),
+    ],
+  });
+  const error = (values: ColumnValues) => outgoingFields(shape, values, true).error;
+
+  test("is refused with the field's name and limit", () => {
+    expect(error({ description: "x".repeat(11) })).toBe(
+      "STRING_TOO_LONG: Description takes 10 characters, and this text has more; shorten it [Description]",
+    );
+    expect(error({ grown__c: "x".repeat(21) })).toMatch(/Grown__c takes 20 characters/);
+  });
+
+  test.each<[string, ColumnValues]>([
+    ["fits", { description: "x".repeat(10), grown__c: "x".repeat(20) }],
+    ["fits without the white space around it", { description: `\n  ${"x".repeat(10)} \r\n` }],
+    ["fits with each line break as one character", { description: "1\r\n3\r\n5\r\n7\r\n90" }],
+    ["fits with each character beyond U+FFFF as one", { description: "😀".repeat(10) }],
+    ["is in a field that is not written", { formula__c: "x".repeat(11) }],
+    ["is a list, whose parts count", { many__c: "x".repeat(11) }],
+    ["is in a field whose length nobody knows", { unknown__c: "x".repeat(1_000) }],
+  ])("is sent where it %s", (_, values) => {
+    expect(error(values)).toBeNull();
+  });
+});
+
+describe("what Salesforce is sent", () => {
+  test.each([
+    ["2026-02-03 04:05:06+00", "2026-02-03T04:05:06.000Z"],
+    ["2026-02-03T04:05:06.5+05:30", "2026-02-02T22:35:06.500Z"],
+    ["2026-02-03 04:05:06.123456-03", "2026-02-03T07:05:06.123Z"],
+    ["2026-02-03 04:05:06", "2026-02-03T04:05:06.000Z"],
+  ])("the instant %s is told in UTC", (text, expected) => {
+    expect(sent("datetime", text)).toEqual({ text: expected });
+  });
+
+  test.each<[FieldType, string, string]>([
+    ["boolean", "t", "true"],
+    ["boolean", "false", "false"],
+    ["currency", "12345678901234567.89", "12345678901234567.89"],
+    ["time", "13:30:00", "13:30:00.000Z"],
+    ["date", "2026-02-03", "2026-02-03"],
+    ["multipicklist", "A;B", "A;B"],
+    ["textarea", 'a "quote", a\nline & 🎈', 'a "quote", a\nline & 🎈'],
+  ])("a %s of %s is sent as %s", (type, text, expected) => {
+    expect(sent(type, text)).toEqual({ text: expected });
+  });
+
+  test.each<[FieldType, string]>([
+    ["double", "NaN"],
+    ["datetime", "infinity"],
+    ["date", "0044-03-15 BC"],
+    ["string", "half a pair \ud83d"],
+  ])("a %s of %s is refused with its reason", (type, text) => {
+    expect(sent(type, text)).toHaveProperty("reason");
+  });
+
+  test("NULL clears a field, but unticks a checkbox", () => {
+    expect(sent("string", null)).toEqual({ text: null });
+    expect(sent("string", "")).toEqual({ text: null });
+    expect(sent("boolean", null)).toEqual({ text: "false" });
+  });
+});
+
+describe("what a row is given", () => {
+  test("every field of the mapping, missing and empty ones as NULL", () => {
+    const record = {
+      Id: "003000000000001AAA",
+      SystemModstamp: "2026-02-03T04:05:06.000+0000",
+      IsDeleted: false,
+      LastName: "Rose",
+      Email: "",
+    };
+
+    const image = imageOf(contactShape(), record);
+
+    expect(image.systemModstamp).toEqual(new Date("2026-02-03T04:05:06Z"));
+    expect(image.values).toEqual({ email: null, key__c: null, lastname: "Rose", name: null });
+  });
+
+  test("a time loses its Z, which a time column has no room for", () => {
+    expect(columnText(column("F", { type: "time" }), "13:30:00.000Z")).toBe("13:30:00.000");
+  });
+});
+
+describe("whether Salesforce holds what was sent", () => {
+  test.each<[FieldType, number, string | null, string | null, boolean]>([
+    ["currency", 2, "1.005", "1.01", true],
+    ["currency", 2, "1.004", "1.01", false],
+    ["currency", 2, "-0.001", "0", true],
+    ["double", 0, "12345678901234567", "12345678901234568", false],
+    ["string", 0, "Rose  ", "Rose", true],
+    ["string", 0, "", null, true],
+    ["string", 0, "Rose", null, false],
+    ["datetime", 0, "2026-02-03T04:05:06.123Z", "2026-02-03T04:05:06.000+0000", true],
+  ])("a %s of scale %i: %s and %s are one value: %s", (type, scale, one, other, expected) => {
+    expect(isSameValue(column("F", { type, scale }), one, other)).toBe(expected);
+  });
+});

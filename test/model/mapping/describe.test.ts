@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { Failure } from "../../../lib/model/failure.ts";
+import { type DescribedObject, shapeOf } from "../../../lib/model/mapping/describe.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { describedField as field } from "../../support/worlds/described-field.ts";
+
+const CONTACT: DescribedObject = {
+  name: "Contact",
+  queryable: true,
+  fields: [
+    field("Id", { type: "id" }),
+    field("IsDeleted", { type: "boolean" }),
+    field("SystemModstamp", { type: "datetime" }),
+    field("LastName"),
+    field("Key__c", { externalId: true }),
+    field("MailingAddress", { type: "address" }),
+  ],
+};
+
+const mapping = (more: Partial<Mapping> = {}): Mapping => ({
+  id: "map_1",
+  workspaceId: "ws_1",
+  sfObject: "Contact",
+  pgTable: "contact",
+  syncDirection: "bidirectional",
+  active: true,
+  fields: ["Id", "LastName"],
+  upsertField: null,
+  pollingSeconds: 10,
+  notifyEnabled: false,
+  conflictPolicy: "salesforce_wins",
+  capture: "origin",
+  filter: null,
+  foreign: {},
+  configVersion: 3,
+  provisioning: { state: "pending" },
+  createdAt: new Date(0),
+  updatedAt: new Date(0),
+  deletedAt: null,
+  ...more,
+});
+
+test("the upsert field is a column, whether it was listed or not", () => {
+  const shape = shapeOf(mapping({ upsertField: "key__c" }), CONTACT, "salesforce");
+
+  expect(shape.columns.map(({ column }) => column)).toEqual(["key__c", "lastname"]);
+  expect(shape).toMatchObject({ upsertField: "Key__c", softDeletes: true, configVersion: 3 });
+});
+
+test("an object without IsDeleted is followed without it", () => {
+  const fields = CONTACT.fields.filter(({ name }) => name !== "IsDeleted");
+
+  expect(shapeOf(mapping(), { ...CONTACT, fields }, "salesforce").softDeletes).toBe(false);
+});
+
+test("a filter becomes part of the shape only as we have written it", () => {
+  const shape = shapeOf(mapping({ filter: "lastname='Rose'" }), CONTACT, "salesforce");
+
+  expect(shape.filter).toBe("LastName = 'Rose'");
+});
+
+const withoutStamp = { ...CONTACT, fields: CONTACT.fields.filter(({ name }) => name !== "SystemModstamp") };
+
+test.each<[string, Mapping, DescribedObject, string]>([
+  ["a field that is gone", mapping({ fields: ["Gone__c"] }), CONTACT, "no field Gone__c"],
+  ["a field that no column can hold", mapping({ fields: ["MailingAddress"] }), CONTACT, "of type address"],
+  ["an upsert field that is no external id", mapping({ upsertField: "LastName" }), CONTACT, "no external id"],
+  ["an object whose changes cannot be followed", mapping(), withoutStamp, "no SystemModstamp"],
+  ["an object that cannot be queried", mapping(), { ...CONTACT, queryable: false }, "cannot be queried"],
+  ["a filter that is not understood", mapping({ filter: "LastName LIKE" }), CONTACT, "the filter is not understood"],
+])("%s is refused with the reason", (_, asked, object, reason) => {
+  expect(() => shapeOf(asked, object, "salesforce")).toThrow(Failure);
+  expect(() => shapeOf(asked, object, "salesforce")).toThrow(reason);
+});

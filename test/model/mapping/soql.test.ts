@@ -1,0 +1,72 @@
+import { parseQuery } from "@jetstreamapp/soql-parser-js";
+import { expect, test } from "vitest";
+import {
+  allAfter,
+  changedSince,
+  createdBy,
+  fieldsOf,
+  outsideSince,
+  stampsSince,
+  withIds,
+} from "../../../lib/model/mapping/soql.ts";
+import { column, contactShape } from "../../support/worlds/shapes.ts";
+
+const shape = contactShape({ filter: "Email != NULL OR Key__c = 'K'" });
+const since = new Date("2026-02-03T04:05:06.789Z");
+const id = "003000000000001AAA";
+
+test.each([
+  ["a pull", changedSince(shape, since).soql],
+  ["a pull's next page", changedSince(shape, { stamp: since, afterId: id }).soql],
+  ["the late-commit lane", stampsSince(shape, { stamp: since, afterId: id }, since).soql],
+  ["what left the filter", outsideSince(shape, { stamp: since, afterId: id }).soql],
+  ["a first load", allAfter(shape, null).soql],
+  ["a first load's next page", allAfter(shape, id).soql],
+  ["records by id", withIds(shape, [id, id])],
+  ["what our users created", createdBy(shape, [id, id], since, since, id).soql],
+])("%s is a query that Salesforce's grammar knows", (_, soql) => {
+  expect(() => parseQuery(soql)).not.toThrow();
+});
+
+test("a pull goes on where the last page ended, ties within one second included", () => {
+  expect(changedSince(contactShape(), { stamp: since, afterId: id })).toEqual({
+    soql:
+      "SELECT Id, SystemModstamp, IsDeleted, Email, Key__c, LastName, Name FROM Contact " +
+      "WHERE (SystemModstamp = 2026-02-03T04:05:06Z AND Id > '003000000000001AAA') OR SystemModstamp > 2026-02-03T04:05:06Z " +
+      "ORDER BY SystemModstamp, Id LIMIT 2000",
+    limit: 2_000,
+  });
+});
+
+const fields = (count: number, length = 80) =>
+  Array.from({ length: count }, (_, at) => column(`Field${at}__c`, { length }));
+
+test.each([
+  ["of twenty fields holds as many records as Salesforce gives at once", fields(20), 2_000],
+  ["of three hundred fields holds fewer", fields(300), 133],
+  ["of a hundred long texts holds the fewest that are worth a call", fields(100, 131_072), 50],
+  ["of one long text among few fields holds a seventh", [...fields(5), ...fields(1, 131_072)], 291],
+])("a page %s", (_, columns, records) => {
+  const wide = contactShape({ columns });
+
+  expect(changedSince(wide, since)).toMatchObject({
+    soql: expect.stringMatching(` LIMIT ${records}$`),
+    limit: records,
+  });
+  expect(allAfter(wide, id)).toMatchObject({ limit: records });
+  expect(createdBy(wide, null, since, since, null)).toMatchObject({ limit: records });
+  expect(stampsSince(wide, since, null)).toMatchObject({ limit: 2_000 });
+});
+
+test("a filter never widens what a query asks for", () => {
+  expect(changedSince(shape, since).soql).toContain(
+    "WHERE (SystemModstamp >= 2026-02-03T04:05:06Z) AND (Email != NULL OR Key__c = 'K')",
+  );
+});
+
+test.each(["Name, (SELECT Id FROM Contacts)", "Name FROM User", "", "1st", "Näme"])(
+  "a field named %j never becomes part of a query",
+  (field) => {
+    expect(() => fieldsOf(contactShape({ columns: [column(field)] }))).toThrow("is not an API name");
+  },
+);

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import { type Circumstances, judge } from "../../../lib/model/record/judge-image.ts";
+import type { WaitingChange } from "../../../lib/model/record/merge.ts";
+
+const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
+
+const edit: WaitingChange = {
+  id: 1,
+  recordId: 7,
+  action: "UPDATE",
+  isSent: false,
+  old: { name: "a" },
+  values: { name: "b" },
+  capturedAt: at(0),
+};
+
+/** A living record stamped at second 10, read at second 20, whose row was stamped at second 5. */
+function known(more: Partial<Circumstances>, isDeleted = false): Circumstances {
+  return {
+    image: { sfid: "003", systemModstamp: at(10), isDeleted, values: {} },
+    lane: "fast",
+    readAt: at(20),
+    policy: "salesforce_wins",
+    row: { key: 7, stamp: at(5) },
+    waiting: [],
+    deletion: null,
+    pushedAt: null,
+    deletedAt: null,
+    ...more,
+  };
+}
+
+describe("a living record", () => {
+  test("changes its row", () => {
+    expect(judge(known({}))).toEqual({ kind: "update", key: 7, isSure: true });
+  });
+
+  test("becomes a row where it has none", () => {
+    expect(judge(known({ row: null }))).toEqual({ kind: "insert" });
+  });
+
+  test("is merged with what waits of its row", () => {
+    expect(judge(known({ waiting: [edit] }))).toEqual({ kind: "merge", key: 7, waiting: [edit] });
+  });
+
+  test("is contested when its row was deleted here", () => {
+    const deletion = { ...edit, action: "DELETE", lastPushAt: null, earlier: [] } as const;
+
+    expect(judge(known({ row: null, deletion }))).toEqual({ kind: "contest", deletion });
+  });
+
+  test.each([
+    [19, "update"],
+    [20, "reread"],
+    [21, "reread"],
+  ])("that was pushed at second %i, and read at 20, comes to: %s", (second, kind) => {
+    expect(judge(known({ pushedAt: at(second) })).kind).toBe(kind);
+  });
+
+  test.each([
+    ["fast", true],
+    ["slow", true],
+    ["reread", true],
+    ["load", false],
+    ["sweep", false],
+  ] as const)("with its row's own stamp, read by the %s lane, is sure: %s", (lane, isSure) => {
+    const stamp = { key: 7, stamp: at(10) };
+
+    expect(judge(known({ lane, row: stamp }))).toEqual({ kind: "update", key: 7, isSure });
+  });
+
+  test("with its row's own stamp is sure also from Bulk once no transaction of that time can be open", () => {
+    const late = new Date(at(10).getTime() + 15 * 60_000 + 1);
+
+    expect(judge(known({ lane: "load", row: { key: 7, stamp: at(10) }, readAt: late }))).toMatchObject({
+      isSure: true,
+    });
+  });
+
+  test.each([
+    [9, "insert"],
+    [10, "reread"],
+    [11, "reread"],
+  ])("stamped at second 10 whose row was deleted at second %i comes to: %s", (second, kind) => {
+    expect(judge(known({ row: null, deletedAt: at(second) })).kind).toBe(kind);
+  });
+
+  test("read again by its id is believed to be alive", () => {
+    expect(judge(known({ row: null, deletedAt: at(11), lane: "reread" })).kind).toBe("insert");
+  });
+
+  test("older than its row is passed over", () => {
+    expect(judge(known({ row: { key: 7, stamp: at(11) } })).kind).toBe("nothing");
+  });
+});
+
+describe("a deleted record", () => {
+  test("takes its row with it", () => {
+    expect(judge(known({}, true))).toEqual({ kind: "delete", key: 7, waiting: [] });
+  });
+
+  test("is undeleted when its row changed and PostgreSQL wins", () => {
+    expect(judge(known({ waiting: [edit], policy: "postgres_wins" }, true)).kind).toBe("undelete");
+  });
+
+  test("of no row is nothing", () => {
+    expect(judge(known({ row: null }, true)).kind).toBe("nothing");
+  });
+
+  test("that our push met alive in the second of the reading is deleted all the same", () => {
+    expect(judge(known({ pushedAt: at(20) }, true)).kind).toBe("delete");
+  });
+
+  test("that our push met alive later is read again", () => {
+    expect(judge(known({ pushedAt: at(21) }, true)).kind).toBe("reread");
+  });
+
+  test("deleted before its row's stamp was undeleted since", () => {
+    expect(judge(known({ row: { key: 7, stamp: at(11) } }, true)).kind).toBe("nothing");
+  });
+});

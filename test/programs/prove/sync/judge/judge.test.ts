@@ -1,0 +1,262 @@
+import { describe, expect, test } from "vitest";
+import { readImports } from "../../../../support/checks/imports.ts";
+import type { Deed, Evidence, Held, Logged, Save, Seen } from "./evidence.ts";
+import { judge } from "./judge.ts";
+
+const TABLE = "thing__c";
+const TAG = "h1-1";
+
+const held = (values: Held["values"], more: Partial<Held> = {}): Held => ({
+  table: TABLE,
+  id: "a01000000000001",
+  sfid: "a01000000000001",
+  tag: TAG,
+  values: { here__c: null, there__c: null, both__c: null, ...values },
+  ...more,
+});
+
+const deed = (action: Deed["action"], values: Deed["values"], at: number, more: Partial<Deed> = {}): Deed => ({
+  table: TABLE,
+  tag: TAG,
+  recordId: 1,
+  action,
+  values,
+  begunAt: at,
+  endedAt: at,
+  isSure: true,
+  ...more,
+});
+
+const logged = (id: number, action: string, values: Logged["values"], more: Partial<Logged> = {}): Logged => ({
+  id,
+  table: TABLE,
+  recordId: 1,
+  action,
+  state: "SUCCESS",
+  message: null,
+  values,
+  ...more,
+});
+
+const save = (values: Save["values"], sentAt: number, more: Partial<Save> = {}): Save => ({
+  table: TABLE,
+  operation: "upsert",
+  sfid: "a01000000000001",
+  tag: TAG,
+  values,
+  sentAt,
+  answeredAt: sentAt + 1,
+  success: true,
+  sender: 7,
+  wasHeld: false,
+  ...more,
+});
+
+/** A row that the application inserted and changed once, in order on both sides and in all books. */
+const inOrder: Evidence = {
+  rows: [held({ here__c: "h2", both__c: "h1" }, { id: "1" })],
+  records: [{ ...held({ here__c: "h2", both__c: "h1" }), isDeleted: false }],
+  log: [logged(1, "INSERT", { here__c: "h1", both__c: "h1" }), logged(2, "UPDATE", { here__c: "h2" })],
+  totals: [{ table: TABLE, success: 2, failed: 0 }],
+  retried: [],
+  conflicts: [],
+  told: [],
+  waitingToBeTold: [],
+  heard: [],
+  application: [deed("insert", { here__c: "h1", both__c: "h1" }, 1), deed("update", { here__c: "h2" }, 2)],
+  colleagues: [],
+  seen: [],
+  saves: [save({ here__c: "h1", both__c: "h1" }, 10), save({ here__c: "h2" }, 20)],
+  toldLate: [],
+  struck: [],
+  calls: { engine: { SOAP: 2 }, wire: { SOAP: 2 }, org: 2, isQuiet: true },
+};
+
+const complaints = (change: Partial<Evidence>) => judge({ ...inOrder, ...change }).map(({ name }) => name);
+
+test("what is in order is not complained of", () => {
+  expect(complaints({})).toEqual([]);
+});
+
+const colleague = (action: Deed["action"], values: Deed["values"], at: number, more: Partial<Deed> = {}) =>
+  deed(action, values, at, { recordId: null, ...more });
+
+const given = (there__c: string, before: string | null): Seen => ({
+  table: TABLE,
+  by: "bridge",
+  recordId: 1,
+  old: { tag__c: TAG, there__c: before },
+  now: { tag__c: TAG, there__c },
+  at: 1,
+});
+
+const [row, record] = [inOrder.rows[0] ?? held({}), inOrder.records[0] ?? { ...held({}), isDeleted: false }];
+const [first, second] = [logged(1, "INSERT", { here__c: "h1", both__c: "h1" }), logged(2, "UPDATE", { here__c: "h2" })];
+
+test.each<readonly [string, Partial<Evidence>]>([
+  ["missing row", { rows: [] }],
+  ["missing record", { records: [] }],
+  ["lost insert", { rows: [], records: [] }],
+  ["doubled row", { rows: [row, { ...row, id: "2" }] }],
+  ["doubled record", { records: [record, { ...record, id: "a01000000000002" }] }],
+  ["doubled creation", { records: [record, { ...record, id: "a01000000000002", isDeleted: true }] }],
+  ["wrong sfid", { rows: [{ ...row, sfid: "a01000000000002" }] }],
+  ["different field", { rows: [{ ...row, values: { ...row.values, both__c: "h9" } }] }],
+  ["lost value", oneValue({ here__c: "h1", both__c: "h1" })],
+  [
+    "lost value",
+    {
+      ...oneValue({ here__c: "h2", both__c: "t1" }),
+      colleagues: [colleague("update", { both__c: "t1" }, 5)],
+      saves: [],
+    },
+  ],
+  [
+    "undead record",
+    {
+      application: [...inOrder.application, deed("delete", {}, 3)],
+      log: [first, second, logged(3, "DELETE", {})],
+      totals: [],
+    },
+  ],
+  ["stale save", { saves: [save({ here__c: "h2" }, 10), save({ here__c: "h1" }, 20)] }],
+  [
+    "stale row",
+    {
+      colleagues: [colleague("update", { there__c: "t1" }, 5), colleague("update", { there__c: "t2" }, 6)],
+      seen: [given("t2", null), given("t1", "t2")],
+      ...oneValue({ here__c: "h2", both__c: "h1", there__c: "t2" }),
+    },
+  ],
+  ["uncaptured change", { log: [first], totals: [] }],
+  ["change captured twice", { log: [first, second, logged(3, "UPDATE", { here__c: "h2" })], totals: [] }],
+  ["unexplained change", { log: [first, second, logged(3, "DELETE", {}, { recordId: 9 })], totals: [] }],
+  ["open change", { log: [first, { ...second, state: "PENDING" }], totals: [] }],
+  ["wrong total", { totals: [{ table: TABLE, success: 3, failed: 0 }] }],
+  ["untold failure", { log: [first, { ...second, state: "FAILED" }], totals: [] }],
+  [
+    "failure told twice",
+    {
+      log: [first, { ...second, state: "FAILED" }],
+      totals: [],
+      told: [telling("e1"), telling("e2")],
+      heard: [heard("e1"), heard("e2")],
+    },
+  ],
+  ["lost event", { log: [first, { ...second, state: "FAILED" }], totals: [], told: [telling("e1")] }],
+  [
+    "event made twice",
+    {
+      log: [first, { ...second, state: "FAILED" }],
+      totals: [],
+      told: [telling("e1")],
+      heard: [heard("e1"), heard("e2")],
+    },
+  ],
+  ["outbox not empty", { waitingToBeTold: ["e1"] }],
+  ["wrong counter", { calls: { ...inOrder.calls, engine: { SOAP: 1 } } }],
+  ["wrong counter", { calls: { ...inOrder.calls, org: 3 } }],
+  ["wrong counter", { calls: { ...inOrder.calls, engine: { SOAP: 3 }, isQuiet: false } }],
+])("%s: is complained of by this name", (name, change) => {
+  expect(new Set(complaints(change))).toEqual(new Set([name]));
+});
+
+function oneValue(values: Held["values"]): Partial<Evidence> {
+  return {
+    rows: [{ ...row, values: { ...row.values, ...values } }],
+    records: [{ ...record, values: { ...record.values, ...values } }],
+  };
+}
+
+function telling(eventId: string): Evidence["told"][number] {
+  return { eventId, event: "record.failed", logId: 2 };
+}
+
+function heard(eventId: string): Evidence["heard"][number] {
+  return { eventId, logId: 2 };
+}
+
+describe("a stale save of one who was stopped between check and send, whose newer value came back", () => {
+  const saves = [
+    save({ here__c: "h2" }, 10),
+    save({ here__c: "h1" }, 20, { wasHeld: true }),
+    save({ here__c: "h2" }, 30),
+  ];
+  const unanswered = saves.map((one) => (one.wasHeld ? { ...one, answeredAt: null, success: null } : one));
+
+  test.each<readonly [string, Partial<Evidence>]>([
+    ["its sender said so", { saves, toldLate: [{ table: TABLE, at: 40 }] }],
+    ["its sender was killed since", { saves, struck: [{ whom: 7, at: 25 }] }],
+    ["the host was killed since", { saves, struck: [{ whom: "host", at: 25 }] }],
+    [
+      "PostgreSQL, which would have told its sender, was killed since",
+      { saves, struck: [{ whom: "PostgreSQL", at: 25 }] },
+    ],
+    ["nobody had its answer", { saves: unanswered }],
+  ])("is forgiven when %s", (_, more) => {
+    expect(complaints(more)).toEqual([]);
+  });
+
+  test.each<readonly [string, Partial<Evidence>]>([
+    ["nobody said anything", { saves }],
+    ["somebody said so of another table", { saves, toldLate: [{ table: "other__c", at: 40 }] }],
+    ["somebody had said so before", { saves, toldLate: [{ table: TABLE, at: 20 }] }],
+    ["somebody else was killed", { saves, struck: [{ whom: 8, at: 25 }] }],
+    ["its sender was struck long after", { saves, struck: [{ whom: 7, at: 100_000 }] }],
+  ])("is complained of when %s", (_, more) => {
+    expect(complaints(more)).toEqual(["unseen stale save"]);
+  });
+});
+
+test.each<readonly [string, Partial<Evidence>]>([
+  ["an operator has retried", { retried: [2] }],
+  [
+    "a newer change of its row has tried again",
+    {
+      log: [first, { ...second, state: "FAILED" }, logged(3, "UPDATE", { here__c: "h2" })],
+      application: [...inOrder.application, deed("update", { here__c: "h2" }, 3)],
+    },
+  ],
+])("a failed change that %s may fail, and be told, once more and no oftener", (_, more) => {
+  const failed = { log: [first, { ...second, state: "FAILED" }], totals: [], ...more };
+  const told = (...ids: readonly string[]) => ({ ...failed, told: ids.map(telling), heard: ids.map(heard) });
+
+  expect(complaints(told("e1", "e2"))).toEqual([]);
+  expect(complaints(told("e1", "e2", "e3"))).toEqual(["failure told twice"]);
+});
+
+test("a value that Salesforce's overruled is explained by the conflict that was recorded", () => {
+  const overruled = {
+    ...oneValue({ here__c: "h2", both__c: "t1" }),
+    colleagues: [colleague("update", { both__c: "t1" }, 5)],
+    saves: [],
+    conflicts: [
+      { sfid: record.id, recordId: 1, column: "both__c", postgres: "h1", salesforce: "t1", winner: "salesforce" },
+    ],
+  };
+
+  expect(complaints(overruled)).toEqual([]);
+});
+
+test("the story of a finding tells what both sides, Bridge and the log know of the record", () => {
+  const [finding] = judge({ ...inOrder, records: [] });
+
+  expect(finding?.story).toEqual([
+    expect.stringContaining("application: insert row 1"),
+    expect.stringContaining("application: update row 1"),
+    expect.stringContaining("Bridge saves: upsert"),
+    expect.stringContaining("Bridge saves: upsert"),
+    expect.stringContaining("change 1: INSERT row 1"),
+    expect.stringContaining("change 2: UPDATE row 1"),
+    expect.stringContaining("row 1 a01000000000001"),
+  ]);
+});
+
+test("the judge and whoever reads its evidence know nothing of the engine", () => {
+  const judges = ["judge", "judge-order", "judge-books", "story", "thing", "evidence"].map((name) => `judge/${name}`);
+  const files = [...judges, "read-evidence", "wire/passage"].map((name) => `test/programs/prove/sync/${name}.ts`);
+  const imports = readImports().filter(({ from }) => files.includes(from));
+
+  expect(imports.length).toBeGreaterThan(5);
+  expect(imports.map(({ to }) => to).filter((to) => to !== "pg" && !files.includes(to))).toEqual([]);
+});

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { importPlans, mappings as kept, queue } from "../../../functions/services/composition.ts";
+import { provisioningServices, schedules, swept } from "../../../functions/services/provisioning-services.ts";
+import { phaseOf } from "../../../lib/model/beat.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import type { CycleMessage, ProvisioningMessage, TickMessage } from "../../../lib/model/messages.ts";
+import { fanOut } from "../../../lib/sync/beat/fan-out.ts";
+import { sweep } from "../../../lib/sync/beat/sweep-minute.ts";
+import { provisionMapping } from "../../../lib/sync/schema/provision-mapping.ts";
+import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
+import { mapped } from "../../support/worlds/worlds.ts";
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let contact: Mapping;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+  world = await createSyncWorld(cloud);
+  contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
+});
+afterAll(async () => {
+  await world.close();
+  await cloud.close();
+});
+
+const scheduled = async () => {
+  const found: string[] = [];
+  for await (const mappingId of schedules().list()) found.push(mappingId);
+  return found;
+};
+
+async function sweepNow(): Promise<void> {
+  const queues = { provisioning: queue("provisioning"), loads: queue("loads") };
+  await sweep({
+    mappings: kept(),
+    schedules: schedules(),
+    swept: swept(),
+    queues,
+    clock: cloud.clock,
+    log: () => undefined,
+  });
+}
+
+/** The beats that wait now, seen once their time has come. */
+async function beatsWithin(seconds: number): Promise<CycleMessage[]> {
+  await world.pass(seconds);
+  return ((await cloud.take("cycles")) as CycleMessage[]).filter(({ kind }) => kind === "beat");
+}
+
+test("a mapping that becomes active has its schedule, and beats every ten seconds from the start", async () => {
+  expect(await scheduled()).toEqual([contact.id]);
+
+  const slots = (await beatsWithin(120)).map(({ slot }) => slot ?? 0).sort();
+
+  expect(slots.length).toBeGreaterThanOrEqual(6);
+  expect(slots.every((slot, index) => index === 0 || slot - (slots[index - 1] ?? 0) === 10)).toBe(true);
+});
+
+test("the schedule's tick names its minute, and the fan-out makes six beats of it", async () => {
+  await world.pass(60);
+  const ticks = (await cloud.take("fanOut")) as TickMessage[];
+  const last = ticks.at(-1);
+  if (!last) throw new Error("the schedule did not fire");
+  expect(last).toMatchObject({ workspace_id: world.workspaceId, mapping_id: contact.id });
+  await cloud.take("cycles");
+
+  await fanOut({ cycles: queue("cycles"), clock: cloud.clock }, [last]);
+
+  // What activation itself had sent ends before.
+  const minute = Math.floor(new Date(last.scheduled_at).getTime() / 60_000) * 60;
+  const beats = (await beatsWithin(240)).filter(({ slot }) => (slot ?? 0) >= minute + 140);
+  expect(beats.map(({ slot }) => (slot ?? 0) % 10)).toEqual(Array(6).fill(phaseOf(world.workspaceId)));
+});
+
+test("a schedule that is missing is made again, and one that nobody needs is removed", async () => {
+  await schedules().remove(contact.id);
+  await schedules().ensure({ workspaceId: world.workspaceId, mappingId: "map_gone" });
+
+  await sweepNow();
+
+  expect(await scheduled()).toEqual([contact.id]);
+});
+
+test("once a day, and not more often, both sides are compared whole", async () => {
+  await cloud.take("loads");
+
+  for (let minute = 0; minute < 24 * 60; minute++) {
+    await sweepNow();
+    await world.pass(60);
+    await cloud.take("fanOut");
+  }
+
+  expect(await cloud.take("loads")).toEqual([
+    { workspace_id: world.workspaceId, mapping_id: contact.id, kind: "sweep" },
+  ]);
+});
+
+test("an import whose message was lost is found by the minute sweep, and carried out once", async () => {
+  await cloud.take("provisioning");
+  const { generation, mappings } = await kept().list(world.workspaceId);
+  const before = mappings.find(({ id }) => id === contact.id);
+  if (!before) throw new Error("the mapping is gone");
+  const after = { ...before, pollingSeconds: 77, configVersion: before.configVersion + 1 };
+  const at = new Date(cloud.clock.now());
+  const made = { workspaceId: world.workspaceId, actor: "owner@example.com" };
+  const entry = { ...made, id: "aud_lost", action: "config.imported", resourceId: "imp_lost", detail: {} } as const;
+  const plan = { ...made, id: "imp_lost", at, changes: [{ before, after }] };
+  expect(await importPlans().commit(plan, generation, { ...entry, createdAt: at })).toBe(true);
+
+  await sweepNow();
+  const asked = (await cloud.take("provisioning")) as ProvisioningMessage[];
+  for (const message of asked.filter(({ import_id }) => import_id !== null)) {
+    await provisionMapping({ ...provisioningServices(cloud.clock.now() + 300_000), log: () => undefined }, message);
+  }
+
+  expect(asked).toContainEqual({ workspace_id: world.workspaceId, mapping_id: null, import_id: "imp_lost" });
+  expect(await importPlans().open(world.workspaceId)).toBeNull();
+  expect((await cloud.take("provisioning")) as ProvisioningMessage[]).toMatchObject([{ mapping_id: contact.id }]);
+  await sweepNow();
+  expect(((await cloud.take("provisioning")) as ProvisioningMessage[]).filter((one) => one.import_id)).toEqual([]);
+});

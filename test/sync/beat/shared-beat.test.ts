@@ -1,0 +1,74 @@
+import type { SQSEvent } from "aws-lambda";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { handler } from "../../../functions/workers/run-cycle.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import type { CyclesMessage } from "../../../lib/model/messages.ts";
+import { countCalls } from "../../support/checks/count-writes.ts";
+import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
+
+const FIELDS: Readonly<Record<string, string>> = { Account: "Name", Contact: "LastName", Lead: "LastName" };
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let mappings: readonly Mapping[];
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+  world = await createSyncWorld(cloud);
+  const asked = Object.entries(FIELDS).map(([object, field]) => ({ object, fields: [field, "Description"] }));
+  mappings = await world.map(...asked);
+  for (const mapping of mappings) await world.cycle(mapping);
+});
+afterAll(async () => {
+  await world.close();
+  await cloud.close();
+});
+
+/** One message of the beat for all mappings, as the queue hands it to the function. */
+async function beat(more: readonly string[] = []) {
+  await world.pass(10);
+  const [first = "", ...also] = [...mappings.map(({ id }) => id), ...more];
+  const slot = Math.floor(cloud.clock.now() / 1000);
+  const message: CyclesMessage = { workspace_id: world.workspaceId, mapping_id: first, also, kind: "beat", slot };
+  return handler({ Records: [{ messageId: "one", body: JSON.stringify(message) }] } as SQSEvent);
+}
+
+test("one message of the beat runs the cycle of every mapping that it names", async () => {
+  await world.sql("INSERT INTO salesforce.account (name) VALUES ('Acme')");
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Lovelace')");
+
+  expect(await beat()).toEqual({ batchItemFailures: [] });
+
+  expect(await world.soql("SELECT Name FROM Account WHERE Name = 'Acme'")).toHaveLength(1);
+  expect(await world.soql("SELECT LastName FROM Contact WHERE LastName = 'Lovelace'")).toHaveLength(1);
+});
+
+test("a mapping that is gone holds up none of the others", async () => {
+  await world.sql("INSERT INTO salesforce.account (name) VALUES ('Beside a hole')");
+
+  expect(await beat(["map_gone"])).toEqual({ batchItemFailures: [] });
+
+  expect(await world.soql("SELECT Name FROM Account WHERE Name = 'Beside a hole'")).toHaveLength(1);
+});
+
+test("idle mappings are not read again, the probe is claimed once, and nothing is written for each", async () => {
+  await beat();
+
+  const calls = await countCalls(beat);
+
+  // Nothing was changed, as the head says: before the cycles, and before the probe.
+  expect(calls["GetItem mappings"]).toBe(2);
+  expect(calls["BatchGetItem mappings"] ?? calls["Query mappings"]).toBeUndefined();
+  expect(calls["Query engine"]).toBe(1);
+  const writes = Object.entries(calls).filter(([call]) => /^(Put|Update|Delete|Transact|BatchWrite)/.test(call));
+  expect(writes).toEqual([["UpdateItem engine", 1]]);
+});
+
+test("when every mapping asks the org, they share its session, and its count of calls is kept once", async () => {
+  await world.pass(300);
+
+  const calls = await countCalls(beat);
+
+  expect(calls["GetItem workspaces"]).toBe(2);
+  expect(calls["UpdateItem engine"]).toBe(1);
+});

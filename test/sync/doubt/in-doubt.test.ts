@@ -1,0 +1,288 @@
+import { describe, expect, test } from "vitest";
+import { createOperations } from "../../../lib/adapters/postgres/operations/operations.ts";
+import { rowDesks } from "../../../lib/adapters/postgres/operations/row-operations.ts";
+import { keepSessions } from "../../../lib/adapters/postgres/session/request-session.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import type { SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+
+const LOST = { kind: "saveThenDrop", path: "services/Soap" };
+const NEVER_ARRIVED = { kind: "unavailable", path: "services/Soap" };
+const ELEVEN_MINUTES = 11 * 60;
+const SIX_MINUTES = 6 * 60;
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let contact: Mapping;
+aWorldForEachTest(async (made) => {
+  ({ cloud, world } = made);
+  contact = await mapped(world, { object: "Contact", fields: ["Department", "Email", "LastName"] });
+});
+
+const rows = () =>
+  world.sql("SELECT lastname, email, department, sfid, _ab_lastop FROM salesforce.contact ORDER BY id");
+const records = () => world.soql("SELECT Id, LastName, Email, Department FROM Contact ORDER BY Id");
+const changes = () => world.sql("SELECT action, state, sf_message FROM salesforce._trigger_log ORDER BY id");
+const states = async () => (await changes()).map(({ state }) => state);
+const inserted = (lastname: string) =>
+  world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ($1, 'a@example.com')", [lastname]);
+const heldBack = () => world.sql("SELECT sfid, error FROM salesforce._bridge_inbound_errors ORDER BY sfid");
+
+async function lostInsert(lastname: string): Promise<string> {
+  await inserted(lastname);
+  await world.fault(LOST);
+  await world.cycle(contact);
+  const found = (await records()).find((record) => record["LastName"] === lastname);
+  return String(found?.["Id"]);
+}
+
+const changedThere = (id: string, values: object) => world.colleague("PATCH", `/sobjects/Contact/${id}`, values);
+
+async function untilTheDoubtEnds(): Promise<void> {
+  await world.cycle(contact);
+  await world.pass(ELEVEN_MINUTES);
+  await world.cycle(contact);
+}
+
+/** What the operator retries, as the settings area does. */
+async function retry(): Promise<void> {
+  const [first] = await world.sql("SELECT id FROM salesforce._trigger_log WHERE state = 'FAILED' ORDER BY id");
+  await createOperations(
+    keepSessions(() => new Date()).take({ url: world.databaseUrl, schema: "salesforce" }),
+    "salesforce",
+  ).retryFailed(contact.id, [Number(first?.["id"])]);
+}
+
+describe("an insert without an upsert field whose answer was lost, and whose record somebody has changed since", () => {
+  test("is not sent again and gets no second row: it ends FAILED, names the record and says what to do", async () => {
+    const id = await lostInsert("Sklodowska");
+    await changedThere(id, { LastName: "Curie" });
+
+    await untilTheDoubtEnds();
+    await world.pass(SIX_MINUTES);
+    await world.cycle(contact);
+
+    expect(await records()).toHaveLength(1);
+    expect(await rows()).toMatchObject([{ lastname: "Sklodowska", sfid: null, _ab_lastop: "FAILED" }]);
+    const [change] = await changes();
+    expect(change).toMatchObject({ state: "FAILED", sf_message: expect.stringMatching(/^IN_DOUBT: /) });
+    expect(change?.["sf_message"]).toContain(id);
+    expect(change?.["sf_message"]).toContain("set the row's sfid");
+    expect(await heldBack()).toMatchObject([{ sfid: id, error: expect.stringMatching(/^IN_DOUBT: /) }]);
+  });
+
+  test("is one with its record once its row has the sfid and is retried, and keeps what was changed there", async () => {
+    const id = await lostInsert("Sklodowska");
+    await changedThere(id, { LastName: "Curie", Department: "Radium" });
+    await untilTheDoubtEnds();
+
+    await world.sql("UPDATE salesforce.contact SET sfid = $1", [id]);
+    await retry();
+    await world.cycle(contact);
+    await world.cycle(contact);
+
+    const [record, ...others] = await records();
+    expect(others).toEqual([]);
+    expect(record).toMatchObject({ Id: id, LastName: "Curie", Email: "a@example.com", Department: "Radium" });
+    const after = { lastname: "Curie", email: "a@example.com", department: "Radium", sfid: id };
+    expect(await rows()).toMatchObject([after]);
+    expect(await heldBack()).toEqual([]);
+  });
+
+  test("loses nothing of either side between the sfid and the retry, nor of what its row was changed to since", async () => {
+    const id = await lostInsert("Sklodowska");
+    await changedThere(id, { LastName: "Curie" });
+    await untilTheDoubtEnds();
+    await world.sql("UPDATE salesforce.contact SET email = 'new@example.com'");
+    await world.cycle(contact);
+
+    await world.sql("UPDATE salesforce.contact SET sfid = $1", [id]);
+    await world.pass(SIX_MINUTES);
+    await world.cycle(contact);
+    const between = await rows();
+    await changedThere(id, { Department: "Radium" });
+    await world.cycle(contact);
+    await retry();
+    await world.cycle(contact);
+    await world.cycle(contact);
+
+    expect(between).toMatchObject([{ lastname: "Sklodowska", email: "new@example.com" }]);
+    const both = { lastname: "Curie", email: "new@example.com", department: "Radium", sfid: id };
+    expect(await rows()).toMatchObject([both]);
+    expect(await records()).toEqual([{ Id: id, LastName: "Curie", Email: "new@example.com", Department: "Radium" }]);
+    expect(await heldBack()).toEqual([]);
+  });
+
+  test("is waited for no longer once it is deleted there for good", async () => {
+    const id = await lostInsert("Sklodowska");
+    await changedThere(id, { LastName: "Curie" });
+    await untilTheDoubtEnds();
+    const held = await heldBack();
+    await world.colleague("DELETE", `/sobjects/Contact/${id}`);
+    await world.control("DELETE", "/recycle-bin");
+
+    await world.pass(SIX_MINUTES);
+    await world.cycle(contact);
+
+    expect(held).toMatchObject([{ sfid: id }]);
+    expect(await heldBack()).toEqual([]);
+  });
+
+  test("is sent as new by a retry alone, and the other record gets a row of its own", async () => {
+    const id = await lostInsert("Sklodowska");
+    await changedThere(id, { LastName: "Curie" });
+    await untilTheDoubtEnds();
+
+    await retry();
+    await world.cycle(contact);
+
+    const all = await records();
+    expect(all.map(({ LastName }) => LastName)).toEqual(["Curie", "Sklodowska"]);
+    expect((await rows()).map(({ lastname, sfid }) => [lastname, sfid]).sort()).toEqual(
+      all.map(({ LastName, Id }) => [LastName, Id]),
+    );
+    expect(await states()).toEqual(["SUCCESS"]);
+  });
+
+  test("is not sent by a retry of everything that failed, which leaves it to a person", async () => {
+    const id = await lostInsert("Sklodowska");
+    await changedThere(id, { LastName: "Curie" });
+    await untilTheDoubtEnds();
+    const connection = { url: world.databaseUrl, schema: "salesforce" };
+    await using desk = await rowDesks(() => new Date(cloud.clock.now())).open(connection);
+    const [kind] = await desk.failures(null);
+
+    const all = await desk.findFailed({ id: null, fingerprint: null, table: null }, 10);
+    const ofKind = await desk.findFailed({ id: null, fingerprint: kind?.fingerprint ?? "", table: null }, 10);
+    const one = await desk.findFailed({ id: 1, fingerprint: null, table: null }, 10);
+
+    expect([all.total, ofKind.total, one.total]).toEqual([0, 1, 1]);
+  });
+
+  test("is not sent by a newer change of its row either, which ends FAILED beside it", async () => {
+    const id = await lostInsert("Sklodowska");
+    await changedThere(id, { LastName: "Curie" });
+    await untilTheDoubtEnds();
+
+    await world.sql("UPDATE salesforce.contact SET department = 'Physics'");
+    await world.cycle(contact);
+    await world.cycle(contact);
+
+    expect(await records()).toHaveLength(1);
+    const told = expect.stringContaining(id);
+    expect(await changes()).toMatchObject([
+      { action: "INSERT", state: "FAILED", sf_message: told },
+      { action: "UPDATE", state: "FAILED", sf_message: told },
+    ]);
+  });
+
+  test("takes its newer changes along when its record was changed back before they came", async () => {
+    const id = await lostInsert("Sklodowska");
+    await changedThere(id, { LastName: "Curie" });
+    await untilTheDoubtEnds();
+    await changedThere(id, { LastName: "Sklodowska" });
+
+    await world.sql("UPDATE salesforce.contact SET department = 'Physics'");
+    await world.cycle(contact);
+    await world.cycle(contact);
+
+    expect(await records()).toEqual([
+      { Id: id, LastName: "Sklodowska", Email: "a@example.com", Department: "Physics" },
+    ]);
+    expect(await rows()).toMatchObject([{ sfid: id, department: "Physics" }]);
+    expect(await states()).toEqual(["SUCCESS", "SUCCESS"]);
+  });
+
+  test("loses nothing when its cycle is stopped between the claim of a newer change and the look-up", async () => {
+    const id = await lostInsert("Sklodowska");
+    await changedThere(id, { LastName: "Curie" });
+    await untilTheDoubtEnds();
+    await world.sql("UPDATE salesforce.contact SET department = 'Physics'");
+    let hasClaimed = false;
+    world.interfere((call) => {
+      if (call === "org.query" && hasClaimed) throw new Error("killed");
+      hasClaimed ||= call === "store.claim";
+    });
+    await world.cycle(contact);
+    world.interfere(null);
+
+    await world.cycle(contact);
+    await world.cycle(contact);
+
+    expect(await records()).toHaveLength(1);
+    expect(await states()).toEqual(["FAILED", "FAILED"]);
+  });
+
+  test("leaves the record a row of its own once its row is deleted", async () => {
+    const id = await lostInsert("Sklodowska");
+    await changedThere(id, { LastName: "Curie" });
+    await untilTheDoubtEnds();
+
+    await world.sql("DELETE FROM salesforce.contact");
+    await world.cycle(contact);
+    await world.pass(SIX_MINUTES);
+    await world.cycle(contact);
+
+    expect(await records()).toHaveLength(1);
+    expect(await rows()).toMatchObject([{ lastname: "Curie", sfid: id }]);
+  });
+
+  test("is recognised when others than the fields that were sent were changed, and brings them", async () => {
+    const id = await lostInsert("Curie");
+    await changedThere(id, { Department: "Radium" });
+
+    await untilTheDoubtEnds();
+
+    expect(await records()).toHaveLength(1);
+    expect(await rows()).toMatchObject([{ lastname: "Curie", department: "Radium", sfid: id }]);
+    expect(await states()).toEqual(["SUCCESS"]);
+    expect(await heldBack()).toEqual([]);
+  });
+});
+
+describe("while an insert is in doubt", () => {
+  test("a record that somebody else creates gets its row at once, even when it is equal", async () => {
+    await inserted("Curie");
+    await world.fault(NEVER_ARRIVED);
+    await world.cycle(contact);
+    await world.colleague("POST", "/sobjects/Contact", { LastName: "Meitner" });
+    await world.colleague("POST", "/sobjects/Contact", { LastName: "Curie", Email: "a@example.com" });
+
+    await world.cycle(contact);
+
+    expect((await rows()).map(({ lastname }) => lastname)).toEqual(["Curie", "Meitner", "Curie"]);
+    expect(await heldBack()).toEqual([]);
+  });
+
+  test("a record that our user creates otherwise waits for its row until the doubt has ended", async () => {
+    await lostInsert("Curie");
+    await world.rest("POST", "/sobjects/Contact", { LastName: "Meitner" });
+
+    await world.cycle(contact);
+    expect((await rows()).map(({ lastname }) => lastname)).toEqual(["Curie"]);
+    await untilTheDoubtEnds();
+    await world.pass(SIX_MINUTES);
+    await world.cycle(contact);
+
+    expect((await rows()).map(({ lastname }) => lastname)).toEqual(["Curie", "Meitner"]);
+    expect(await records()).toHaveLength(2);
+    expect(await states()).toEqual(["SUCCESS"]);
+  });
+
+  test("a later insert's record is not taken for it", async () => {
+    await inserted("Curie");
+    await world.fault(NEVER_ARRIVED);
+    await world.cycle(contact);
+    await world.pass(SIX_MINUTES);
+    await lostInsert("Meitner");
+
+    await world.pass(SIX_MINUTES);
+    await world.cycle(contact);
+    await world.pass(SIX_MINUTES);
+    await world.cycle(contact);
+
+    expect((await records()).map(({ LastName }) => LastName)).toEqual(["Meitner", "Curie"]);
+    expect(await states()).toEqual(["SUCCESS", "SUCCESS"]);
+  });
+});

@@ -1,0 +1,129 @@
+import { expect, test } from "vitest";
+import type { Cycle } from "../../../lib/sync/cycle/cycle.ts";
+import type { PushOutcome } from "../../../lib/sync/cycle/ports.ts";
+import { hasPassedOn } from "../../../lib/sync/send/requeue-late-saves.ts";
+import type { SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+
+let world: SyncWorld;
+aWorldForEachTest((made) => {
+  ({ world } = made);
+});
+
+const CUT_CONNECTIONS = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name = 'bridge'`;
+
+const notes = () => world.log.flatMap((line) => (line["notes"] as string[] | undefined) ?? []);
+
+test.each([
+  ["whose connection goes on", async (): Promise<unknown> => undefined, async () => undefined],
+  ["whose connection was closed meanwhile", (): Promise<unknown> => world.sql(CUT_CONNECTIONS), async () => undefined],
+  [
+    "whose PostgreSQL is away just then",
+    (): Promise<unknown> => world.databaseGoesAway(),
+    (): Promise<unknown> => world.databaseComesBack(),
+  ],
+])("a cycle %s saves later than its lease lived, and what was sent since goes again", async (_, cut, mend) => {
+  const contact = await mapped(world, {
+    object: "Contact",
+    fields: ["External_Id__c", "LastName"],
+    upsertField: "External_Id__c",
+  });
+  await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Sklodowska', 'C-1')");
+  let writes = 0;
+  world.interfere(async (call) => {
+    if (call === "store.reconnect") await mend();
+    if (call !== "org.write" || ++writes > 1) return;
+    await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET lastname = 'Curie'");
+    await world.cycle(contact);
+    await cut();
+  });
+
+  await world.cycle(contact);
+  world.interfere(null);
+  const late = await world.soql("SELECT LastName FROM Contact");
+  await world.cycle(contact);
+
+  expect(late).toEqual([{ LastName: "Sklodowska" }]);
+  expect(notes()).toContain("1 saves came after the lease was lost; 1 changes go again that were sent since");
+  expect(await world.soql("SELECT LastName FROM Contact")).toEqual([{ LastName: "Curie" }]);
+  expect(await world.sql("SELECT lastname, _ab_lastop FROM salesforce.contact")).toEqual([
+    { lastname: "Curie", _ab_lastop: "UPDATED" },
+  ]);
+});
+
+test("the later one of two calls that a cycle made too late is told as well", async () => {
+  const contact = await mapped(world, {
+    object: "Contact",
+    fields: ["External_Id__c", "LastName"],
+    upsertField: "External_Id__c",
+  });
+  await world.sql(`INSERT INTO salesforce.contact (lastname, external_id__c)
+    SELECT 'Sklodowska', 'C-' || i FROM generate_series(1, 201) i`);
+  const thawed = Promise.withResolvers<void>();
+  let writes = 0;
+  let settles = 0;
+  world.interfere(async (call) => {
+    // The first call's results are written down while the second one is made.
+    if (call === "store.settle" && writes === 2 && ++settles === 1) await thawed.promise;
+    if (call !== "org.write" || ++writes !== 2) return;
+    await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET lastname = 'Curie' WHERE id = 201");
+    await world.cycle(contact);
+    thawed.resolve();
+  });
+
+  await world.cycle(contact);
+  world.interfere(null);
+  const late = await world.soql("SELECT LastName FROM Contact WHERE External_Id__c = 'C-201'");
+  await world.cycle(contact);
+
+  expect(late).toEqual([{ LastName: "Sklodowska" }]);
+  expect(await world.soql("SELECT LastName FROM Contact WHERE External_Id__c = 'C-201'")).toEqual([
+    { LastName: "Curie" },
+  ]);
+});
+
+const AWAY = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
+
+test.each([
+  [2, true, []],
+  [100, false, ["1 saves could not be written down, and nobody knows whether they came too late"]],
+])(
+  "PostgreSQL is asked for half a minute whether the lease has passed on: %i times in vain",
+  async (inVain, isLost, told) => {
+    let seconds = 0;
+    const cycle = {
+      store: {
+        reconnect: async () => {
+          if (seconds < inVain) throw AWAY;
+        },
+        renew: async () => "lost",
+      },
+      clock: {
+        now: () => seconds * 1000,
+        at: (milliseconds: number, run: () => void) => {
+          seconds = milliseconds / 1000;
+          run();
+        },
+      },
+      tally: { notes: [] as string[] },
+    };
+    const save: PushOutcome = {
+      kind: "accepted",
+      changeIds: [1],
+      recordId: 1,
+      action: "UPDATE",
+      sfid: null,
+      answeredAt: new Date(0),
+    };
+
+    expect(await hasPassedOn(cycle as unknown as Cycle, [save], AWAY)).toBe(isLost);
+
+    expect(cycle.tally.notes).toEqual(told);
+    expect(seconds).toBe(Math.min(inVain, 30));
+  },
+);

@@ -1,0 +1,254 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { FRESH_BUDGET } from "../../../lib/model/budget.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { createPosition, OVERLAP_SECONDS } from "../../../lib/model/record/position.ts";
+import { runCycle } from "../../../lib/sync/run-cycle.ts";
+import { ModelClock } from "../../support/doubles/model-clock.ts";
+import { type Fate, ModelOrg } from "../../support/doubles/model-org.ts";
+import { ModelStore, type StoreRules, TRUE_RULES } from "../../support/doubles/model-store.ts";
+import { column, contactShape } from "../../support/worlds/shapes.ts";
+
+/**
+ * Cycles of one mapping that overlap, stall past their lease, die and lose answers, in a thousand orders of their steps.
+ * The cycle is the real one; its store and its org are models of their rules. Each rule that is taken away must be missed.
+ */
+const SCHEDULES = 1_000;
+
+interface Story {
+  /** By the row, what the application, or a page of long work, does in turn. */
+  readonly writes: readonly { readonly recordId: number; readonly action: "write" | "delete" | "merge" }[];
+  /** Seconds that pass, in turn. */
+  readonly times: readonly number[];
+  readonly fates: readonly Fate[];
+  /** Invocations: the step before which each dies, if it does. */
+  readonly workers: readonly (number | null)[];
+  readonly hasKey: boolean;
+  /** Claims read, as those of many changes do. */
+  readonly reads: boolean;
+}
+
+const story: fc.Arbitrary<Story> = fc.record({
+  writes: fc.array(
+    fc.record({
+      recordId: fc.integer({ min: 1, max: 3 }),
+      action: fc.constantFrom("write", "write", "write", "delete", "merge"),
+    }),
+    { minLength: 2, maxLength: 8 },
+  ),
+  times: fc.array(fc.constantFrom(1, 4, 11, 31, 45, 700), { minLength: 2, maxLength: 10 }),
+  fates: fc.array(
+    fc.constantFrom<Fate>("answered", "answered", "answered", "never arrives", "answer lost", "commits late"),
+    {
+      minLength: 1,
+      maxLength: 8,
+    },
+  ),
+  workers: fc.array(fc.option(fc.integer({ min: 1, max: 30 })), { minLength: 2, maxLength: 4 }),
+  hasKey: fc.boolean(),
+  reads: fc.boolean(),
+});
+
+const mapping = { id: "map_contact", configVersion: 1, syncDirection: "pg_to_sf", pollingSeconds: 10 } as Mapping;
+
+interface Played {
+  readonly wrong: readonly string[];
+  readonly met: ModelStore["met"];
+}
+
+/** Runs a story in the order that the scheduler chooses, then lets time go on until nothing waits. */
+async function play(scheduler: fc.Scheduler, told: Story, rules: StoreRules): Promise<Played> {
+  const clock = new ModelClock();
+  const columns = [column("Key__c"), column("LastName", { nillable: false })];
+  const shape = contactShape({ direction: "pg_to_sf", columns, upsertField: told.hasKey ? "Key__c" : null });
+  const store = new ModelStore(clock, shape, rules, told.reads);
+  const org = new ModelOrg(clock);
+  const fates = [...told.fates];
+  const step = async (label: string) => {
+    await scheduler.schedule(Promise.resolve(), label);
+  };
+
+  const cycle = (stepping: (label: string) => Promise<void>) =>
+    runCycle(
+      {
+        store: store.opened(stepping),
+        salesforce: org.connected(stepping, () => fates.shift() ?? "answered"),
+        shared: NOTHING_SHARED,
+        clock,
+        random: () => 0,
+      },
+      {
+        mapping,
+        kind: "poll",
+        saves: "all",
+        slot: null,
+        writers: async () => ["005000000000001AAA"],
+        budget: FRESH_BUDGET,
+        owner: "test",
+        deadline: clock.now() + 180_000,
+      },
+    );
+
+  const tasks = [
+    ...told.workers.map(async (dies, worker) => {
+      for (let turn = 0; turn < 2; turn++) {
+        await step(`worker ${worker} wakes up`);
+        await cycle(dyingAt(step, dies));
+      }
+    }),
+    (async () => {
+      for (const { recordId, action } of told.writes) {
+        await step("somebody writes");
+        if (action === "merge") store.merge(recordId);
+        else store.write(recordId, action);
+      }
+    })(),
+    (async () => {
+      for (const seconds of told.times) {
+        await step(`${seconds} s pass`);
+        clock.pass(seconds);
+      }
+    })(),
+  ];
+  // Those that die never come to an end.
+  for (const task of tasks) task.catch(() => undefined);
+  await scheduler.waitIdle();
+  fates.length = 0;
+  for (let turn = 0; turn < 12 && !(turn > 2 && store.isSettled()); turn++) {
+    clock.pass(turn % 3 === 2 ? 700 : 65);
+    await cycle(async () => undefined);
+  }
+  clock.pass(1_200);
+  return { wrong: wrongIn(store, org), met: store.met };
+}
+
+function dyingAt(step: (label: string) => Promise<void>, dies: number | null) {
+  let steps = 0;
+  return async (label: string) => {
+    await step(label);
+    steps += 1;
+    if (dies !== null && steps >= dies) await new Promise(() => undefined);
+  };
+}
+
+const NOTHING_SHARED = {
+  claimProbe: async () => false,
+  activeMappings: async () => [],
+  sendSweep: async () => undefined,
+  sendPulls: async () => undefined,
+};
+
+/** Nothing lost, nothing doubled, nothing written over by what is older. */
+function wrongIn(store: ModelStore, org: ModelOrg): string[] {
+  const wrong = org.stale.map((write) => `stale: ${write}`);
+  for (const { id, state } of store.log) if (state !== "SUCCESS") wrong.push(`change ${id} ended ${state}`);
+  const living = org.records.filter(({ isDeleted }) => !isDeleted);
+  for (const row of store.rows.values()) {
+    const own = living.find(({ id }) => id === row.sfid);
+    if (own?.name !== row.name) wrong.push(`row ${row.recordId} holds ${row.name}, its record ${own?.name}`);
+  }
+  if (living.length !== store.rows.size) wrong.push(`${living.length} records for ${store.rows.size} rows`);
+  return wrong;
+}
+
+const property = (rules: StoreRules, meet: (met: Played["met"]) => void = () => undefined) =>
+  fc.asyncProperty(fc.scheduler(), story, async (scheduler, told) => {
+    const { wrong, met } = await play(scheduler, told, rules);
+    meet(met);
+    expect(wrong).toEqual([]);
+  });
+
+describe("claim, lease and fence", () => {
+  test("keep every change, once and in order, in a thousand schedules of overlapping, dying and stalled cycles", async () => {
+    const schedulesWith = { doubts: 0, lostLeases: 0, takenOver: 0, changedMeanwhile: 0 };
+    const meet = ({ doubts, lostLeases, takenOver, changedMeanwhile }: Played["met"]) => {
+      // Long work must come between a claim and its mark for that.
+      if (changedMeanwhile > 0) schedulesWith.changedMeanwhile += 10;
+      if (doubts > 0) schedulesWith.doubts += 1;
+      if (lostLeases > 0) schedulesWith.lostLeases += 1;
+      if (takenOver > 0) schedulesWith.takenOver += 1;
+    };
+
+    await fc.assert(property(TRUE_RULES, meet), { numRuns: SCHEDULES });
+
+    for (const schedules of Object.values(schedulesWith)) expect(schedules).toBeGreaterThan(SCHEDULES / 40);
+  });
+
+  // Who has lost the lease meets three locks, each of which holds by itself: without one of them nothing goes wrong.
+  test.each([
+    ["a fence of its own for each holder", ["newFence"]],
+    ["a renewal, a mark and a settling that each tell a stalled worker", ["renewTells", "marksOwn", "settlesOwn"]],
+    ["looking whether what was read to be claimed is still the same", ["marksAsRead"]],
+    ["holding a row's changes back behind one in doubt", ["holdsBack"]],
+    ["keeping what was sent in doubt", ["keepsDoubts"]],
+    ["waiting until nothing can commit any more", ["datesDoubts"]],
+  ] as const)("would be missed without %s", async (_, rules) => {
+    const without = Object.fromEntries(rules.map((rule) => [rule, false]));
+    const { failed } = await fc.check(property({ ...TRUE_RULES, ...without }), { numRuns: 4 * SCHEDULES });
+
+    expect(failed).toBe(true);
+  });
+});
+
+/** A record that is stamped when its transaction begins and can be seen when it ends. */
+interface Save {
+  readonly stamp: number;
+  readonly committedAt: number;
+}
+
+/** Pulls at any moments beside saves of at most a minute; which saves no pull has read in the end. */
+async function unread(scheduler: fc.Scheduler, lengths: readonly number[], gaps: readonly number[], overlap: number) {
+  const clock = new ModelClock();
+  const saves: Save[] = [];
+  const read = new Set<Save>();
+  const start = clock.now();
+  const position = { at: new Date(start - OVERLAP_SECONDS * 1000) };
+  const pull = async () => {
+    const from = position.at.getTime();
+    await scheduler.schedule(Promise.resolve(), "the query arrives");
+    const readAt = clock.now();
+    for (const save of saves) if (save.committedAt <= readAt && save.stamp >= from) read.add(save);
+    await scheduler.schedule(Promise.resolve(), "its answer arrives");
+    const moved = createPosition(position.at).after({ lastStamp: null, readAt: new Date(readAt) });
+    position.at = new Date(moved.getTime() + (OVERLAP_SECONDS - overlap) * 1000);
+  };
+  const tasks = [
+    ...lengths.map(async (seconds) => {
+      await scheduler.schedule(Promise.resolve(), "a transaction begins");
+      const stamp = Math.floor(clock.now() / 1000) * 1000;
+      saves.push({ stamp, committedAt: stamp + seconds * 1000 });
+    }),
+    ...[1, 2].map(async () => {
+      for (let turn = 0; turn < 3; turn++) await pull();
+    }),
+    (async () => {
+      for (const seconds of gaps) {
+        await scheduler.schedule(Promise.resolve(), "time passes");
+        clock.pass(seconds);
+      }
+    })(),
+  ];
+  await scheduler.waitFor(Promise.all(tasks));
+  clock.pass(60);
+  const last = pull();
+  await scheduler.waitFor(last);
+  return saves.filter((save) => !read.has(save));
+}
+
+describe("the position", () => {
+  const seconds = (max: number) => fc.array(fc.integer({ min: 0, max }), { minLength: 1, maxLength: 6 });
+  const everySaveIsRead = (overlap: number) =>
+    fc.asyncProperty(fc.scheduler(), seconds(OVERLAP_SECONDS), seconds(90), async (scheduler, lengths, gaps) => {
+      expect(await unread(scheduler, lengths, gaps, overlap)).toEqual([]);
+    });
+
+  test("leaves no save of up to a minute unread, whenever it commits between pulls", async () => {
+    await fc.assert(everySaveIsRead(OVERLAP_SECONDS), { numRuns: SCHEDULES });
+  });
+
+  test("would leave some unread if it overlapped by less", async () => {
+    const { failed } = await fc.check(everySaveIsRead(OVERLAP_SECONDS / 2), { numRuns: 4 * SCHEDULES });
+
+    expect(failed).toBe(true);
+  });
+});

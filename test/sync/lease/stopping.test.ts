@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest";
+import { monitoring, workspaces } from "../../../functions/services/composition.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import type { SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+
+let world: SyncWorld;
+let contact: Mapping;
+aWorldForEachTest(async (made) => {
+  ({ world } = made);
+  contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
+});
+
+const count = async (state: string) =>
+  (await world.sql("SELECT count(*)::int AS n FROM salesforce._trigger_log WHERE state = $1", [state]))[0]?.["n"];
+const records = async () => (await world.soql("SELECT count(Id) n FROM Contact"))[0]?.["n"];
+
+async function abort(): Promise<boolean> {
+  const workspace = await (await workspaces().find(world.workspaceId))?.open();
+  if (!workspace?.postgres) throw new Error("the workspace has no database");
+  await using database = await monitoring().open(workspace.postgres);
+  return database.requestAbort(contact.id, new Date());
+}
+
+test("an abort ends a running cycle within one batch, and what was not sent waits as before", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Crowd' FROM generate_series(1, 1000)");
+  let saves = 0;
+  world.interfere(async (call) => {
+    if (call !== "org.write") return;
+    saves += 1;
+    if (saves === 2) expect(await abort()).toBe(true);
+  });
+
+  await world.cycle(contact);
+
+  world.interfere(null);
+  expect(await records()).toBe(400);
+  expect([await count("SUCCESS"), await count("NEW"), await count("PENDING")]).toEqual([400, 600, 0]);
+  await world.cycle(contact);
+  expect([await records(), await count("SUCCESS")]).toEqual([1000, 1000]);
+});
+
+test("a save that takes long keeps its lease", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Slow')");
+  const renewedDuringSave: string[] = [];
+  let isSaving = false;
+  world.interfere(async (call) => {
+    if (isSaving && call === "store.renew") renewedDuringSave.push(call);
+    if (call !== "org.write") return;
+    isSaving = true;
+    await world.pass(35);
+    isSaving = false;
+  });
+
+  await world.cycleOnTestClock(contact);
+
+  expect(renewedDuringSave).toHaveLength(3);
+  expect(await count("SUCCESS")).toBe(1);
+});
+
+test("a holder that was stopped past its lease writes nothing more, and its save is found by the next", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Stopped')");
+  world.interfere(async (call) => {
+    // Another one has taken the lease while this one's save was on its way.
+    if (call === "org.write") await world.sql("UPDATE salesforce._bridge_state SET fence = fence + 1");
+  });
+  await world.cycle(contact);
+  world.interfere(null);
+  expect([await count("SUCCESS"), await count("PENDING")]).toEqual([0, 1]);
+
+  await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+  await world.pass(11 * 60);
+  await world.cycle(contact);
+
+  expect([await records(), await count("SUCCESS")]).toEqual([1, 1]);
+  expect(await world.sql("SELECT FROM salesforce.contact")).toHaveLength(1);
+});
+
+test("a change of configuration ends the running cycle, what it has sent counts, and the next one goes on", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Crowd' FROM generate_series(1, 600)");
+  let saves = 0;
+  world.interfere(async (call) => {
+    if (call !== "org.write" || ++saves !== 2) return;
+    world.interfere(null);
+    await world.map({ object: "Contact", fields: ["Email", "LastName"] });
+  });
+
+  await world.cycle(contact);
+
+  expect(await count("SUCCESS")).toBe(400);
+  const [changed] = await world.mappings();
+  if (!changed) throw new Error("the mapping is gone");
+  await world.cycle(changed);
+  expect([await records(), await count("SUCCESS")]).toEqual([600, 600]);
+});
+
+test("a mapping that is deactivated starts no cycle, and goes on where it stood when it is active again", async () => {
+  const asked = { object: "Contact", fields: ["LastName"] };
+  await world.map({ ...asked, bridge: { active: false } });
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Waiting')");
+  const [paused] = await world.mappings();
+  if (!paused) throw new Error("the mapping is gone");
+  await world.cycle(paused);
+  expect([await count("NEW"), await records()]).toEqual([1, 0]);
+
+  await world.map({ ...asked, bridge: { active: true } });
+  const [active] = await world.mappings();
+  if (!active) throw new Error("the mapping is gone");
+  await world.cycle(active);
+
+  expect([await count("SUCCESS"), await records()]).toEqual([1, 1]);
+});
+
+describe("a save that its cycle was stopped over, past its lease and before it was sent", () => {
+  const keyed = async () => {
+    return mapped(world, {
+      object: "Contact",
+      fields: ["Email", "External_Id__c", "LastName"],
+      upsertField: "External_Id__c",
+    });
+  };
+  /** Stops the next save of a cycle while others do something. */
+  const whileStopped = async (mapping: Mapping, others: () => Promise<void>) => {
+    let isStopped = false;
+    world.interfere(async (call) => {
+      if (call !== "org.write" || isStopped) return;
+      isStopped = true;
+      await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+      await others();
+    });
+    await world.cycle(mapping);
+    world.interfere(null);
+    await world.cycle(mapping);
+    await world.pass(ELEVEN_MINUTES);
+    await world.cycle(mapping);
+  };
+  const ELEVEN_MINUTES = 11 * 60;
+  const names = async () => [
+    (await world.soql("SELECT LastName FROM Contact ORDER BY LastName")).map(({ LastName }) => LastName),
+    (await world.sql("SELECT lastname FROM salesforce.contact ORDER BY lastname")).map(({ lastname }) => lastname),
+  ];
+
+  test("brings an older value, and the newer one that others have sent goes again", async () => {
+    const mapping = await keyed();
+    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Older', 'K-1')");
+
+    await whileStopped(mapping, async () => {
+      await world.cycle(mapping);
+      await world.sql("UPDATE salesforce.contact SET lastname = 'Newer'");
+      await world.cycle(mapping);
+    });
+
+    expect(await names()).toEqual([["Newer"], ["Newer"]]);
+    expect(world.log).toContainEqual(
+      expect.objectContaining({ notes: [expect.stringContaining("1 changes go again")] }),
+    );
+  });
+
+  test("makes a record anew whose row was deleted since, and the record is deleted again", async () => {
+    const mapping = await keyed();
+    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Gone', 'K-1')");
+
+    await whileStopped(mapping, async () => {
+      await world.cycle(mapping);
+      await world.sql("DELETE FROM salesforce.contact");
+      await world.cycle(mapping);
+    });
+
+    expect(await names()).toEqual([[], []]);
+  });
+
+  test("meets another row under the same upsert value, whose values go again", async () => {
+    const mapping = await keyed();
+    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Older', 'K-1')");
+
+    await whileStopped(mapping, async () => {
+      await world.cycle(mapping);
+      await world.sql("DELETE FROM salesforce.contact");
+      await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Newer', 'K-1')");
+      await world.cycle(mapping);
+    });
+
+    expect(await names()).toEqual([["Newer"], ["Newer"]]);
+  });
+});

@@ -1,0 +1,201 @@
+import { Client } from "pg";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import type { SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+
+const LOST = { kind: "saveThenDrop", path: "services/Soap" };
+const ELEVEN_MINUTES = 11 * 60;
+const TEN_MINUTES = 600_000;
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let contact: Mapping;
+let id: string;
+aWorldForEachTest((made) => {
+  ({ cloud, world } = made);
+});
+
+/** A row with its record, under a policy. */
+async function meet(policy: Mapping["conflictPolicy"]): Promise<void> {
+  const fields = ["Email", "LastName", "Title"];
+  contact = await mapped(world, { object: "Contact", fields, bridge: { conflict_policy: policy } });
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  await world.cycle(contact);
+  const [record] = await world.soql("SELECT Id FROM Contact");
+  id = String(record?.["Id"]);
+}
+
+const rows = () => world.sql("SELECT lastname, email, title, _ab_lastop FROM salesforce.contact ORDER BY id");
+const records = () => world.soql("SELECT LastName, Email, Title FROM Contact");
+const changes = () => world.sql("SELECT action, state FROM salesforce._trigger_log ORDER BY id");
+
+/** A change of the application, captured so long before or after now by the org's time. */
+async function change(statement: string, milliseconds: number): Promise<void> {
+  await world.sql(statement);
+  await world.sql("UPDATE salesforce._trigger_log SET created_at = $1 WHERE state = 'NEW'", [
+    new Date(cloud.clock.now() + milliseconds).toISOString(),
+  ]);
+}
+
+const cycles = async () => {
+  for (let turn = 0; turn < 3; turn++) await world.cycle(contact);
+};
+
+test("a record that was deleted for good while a transaction held its row takes the row with it later", async () => {
+  await meet("salesforce_wins");
+  await world.pass(300);
+  await world.cycle(contact);
+  const user = new Client({ connectionString: world.databaseUrl });
+  await user.connect();
+  await user.query("BEGIN");
+  await user.query("UPDATE salesforce.contact SET title = 'Professor'");
+  await world.rest("DELETE", `/sobjects/Contact/${id}`);
+  await world.control("DELETE", "/recycle-bin");
+  await world.pass(300);
+  await world.cycle(contact);
+  await user.query("ROLLBACK");
+  await user.end();
+  const before = await rows();
+
+  for (const seconds of [10, 300]) {
+    await world.pass(seconds);
+    await world.cycle(contact);
+  }
+
+  expect(before).toHaveLength(1);
+  expect(await rows()).toEqual([]);
+  expect(await world.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
+});
+
+describe("a record that was deleted in Salesforce beneath a change of its row", () => {
+  test.each(["before any pull has met that", "after a pull has met that"])(
+    "comes back with the change when the later one wins and that is the change, sent %s",
+    async (when) => {
+      await meet("latest_wins");
+      await world.rest("DELETE", `/sobjects/Contact/${id}`);
+      await world.pass(5);
+      await change("UPDATE salesforce.contact SET title = 'Professor'", 1000);
+      // A save that is refused for a time is sent after the next pull.
+      if (when.startsWith("after")) await world.fault({ kind: "lockedRow", object: "Contact" });
+
+      await cycles();
+      await world.pass(120);
+      await cycles();
+
+      expect(await records()).toMatchObject([{ LastName: "Curie", Title: "Professor" }]);
+      expect(await rows()).toMatchObject([{ lastname: "Curie", title: "Professor" }]);
+    },
+  );
+
+  test("takes its row with it when the later one wins and that is the deletion", async () => {
+    await meet("latest_wins");
+    await world.rest("DELETE", `/sobjects/Contact/${id}`);
+    await change("UPDATE salesforce.contact SET title = 'Professor'", -TEN_MINUTES);
+
+    await cycles();
+
+    expect(await records()).toEqual([]);
+    expect(await rows()).toEqual([]);
+    expect(await changes()).toMatchObject([{ state: "SUCCESS" }, { state: "FAILED" }]);
+  });
+});
+
+test.each([
+  ["before", "Curie"],
+  ["behind", "Meitner"],
+])("an update %s one whose record is brought back ends as Salesforce has answered it", async (_, gone) => {
+  await meet("postgres_wins");
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Meitner')");
+  await world.cycle(contact);
+  const [record] = await world.soql(`SELECT Id FROM Contact WHERE LastName = '${gone}'`);
+  await world.rest("DELETE", `/sobjects/Contact/${record?.["Id"]}`);
+  await world.sql("UPDATE salesforce.contact SET title = 'Professor'");
+
+  await world.cycle(contact);
+  await world.cycle(contact);
+
+  expect((await changes()).map(({ state }) => state)).toEqual(Array(4).fill("SUCCESS"));
+  expect(await world.soql("SELECT LastName, Title FROM Contact ORDER BY LastName")).toEqual([
+    { LastName: "Curie", Title: "Professor" },
+    { LastName: "Meitner", Title: "Professor" },
+  ]);
+  expect(await world.sql("SELECT rows_failed::int FROM salesforce._bridge_state")).toEqual([{ rows_failed: 0 }]);
+});
+
+describe("an update that ran beside one whose record cannot be brought back", () => {
+  beforeEach(async () => {
+    await meet("postgres_wins");
+    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Meitner')");
+    await world.cycle(contact);
+    await world.rest("DELETE", `/sobjects/Contact/${id}`);
+    await world.sql("UPDATE salesforce.contact SET title = 'Professor'");
+  });
+  const updates = () =>
+    world.sql("SELECT state, sf_message FROM salesforce._trigger_log WHERE action = 'UPDATE' ORDER BY id");
+
+  test("stands, and the other one fails with what Salesforce said", async () => {
+    await world.fault({ kind: "malformedRequest", path: "services/Soap", record: "undelete", times: 0 });
+
+    await world.cycle(contact);
+
+    expect(await updates()).toEqual([
+      { state: "FAILED", sf_message: expect.stringContaining("ENTITY_IS_DELETED") },
+      { state: "SUCCESS", sf_message: null },
+    ]);
+    expect(await records()).toMatchObject([{ LastName: "Meitner", Title: "Professor" }]);
+  });
+
+  test("is not taken for one that did not when the org gives no answer to that", async () => {
+    await world.fault({ kind: "unavailable", path: "services/Soap", record: "undelete" });
+
+    await world.cycle(contact);
+    const doubtful = await updates();
+    await world.pass(ELEVEN_MINUTES);
+    await cycles();
+
+    expect(doubtful).toMatchObject([{ state: "PENDING" }, { state: "PENDING" }]);
+    expect((await records()).map(({ LastName, Title }) => [LastName, Title])).toEqual([
+      ["Curie", "Professor"],
+      ["Meitner", "Professor"],
+    ]);
+  });
+});
+
+describe("a row that was deleted while its record was changed in Salesforce, which wins", () => {
+  test("comes back as the record is, and nothing of its changes from before is sent", async () => {
+    await meet("salesforce_wins");
+    await world.sql("UPDATE salesforce.contact SET email = 'old@example.com'");
+    await world.sql("DELETE FROM salesforce.contact");
+    await world.pass(5);
+    await world.rest("PATCH", `/sobjects/Contact/${id}`, { Title: "Professor" });
+
+    await cycles();
+
+    expect(await records()).toMatchObject([{ LastName: "Curie", Email: null, Title: "Professor" }]);
+    expect(await rows()).toMatchObject([{ lastname: "Curie", email: null, title: "Professor" }]);
+    expect(await changes()).toMatchObject([
+      { action: "INSERT", state: "SUCCESS" },
+      { action: "UPDATE", state: "FAILED" },
+      { action: "DELETE", state: "FAILED" },
+    ]);
+  });
+
+  test("shows what a save of before, whose answer was lost, has made of the record", async () => {
+    await meet("salesforce_wins");
+    await world.sql("UPDATE salesforce.contact SET email = 'old@example.com'");
+    await world.fault(LOST);
+    await world.cycle(contact);
+    await world.sql("DELETE FROM salesforce.contact");
+    await world.pass(5);
+    await world.rest("PATCH", `/sobjects/Contact/${id}`, { Title: "Professor" });
+
+    await cycles();
+    await world.pass(ELEVEN_MINUTES);
+    await cycles();
+
+    expect(await records()).toMatchObject([{ Email: "old@example.com", Title: "Professor" }]);
+    expect(await rows()).toMatchObject([{ email: "old@example.com", title: "Professor" }]);
+  });
+});

@@ -1,0 +1,567 @@
+import { describe, expect, test } from "vitest";
+import { FIRST_JOB_RECORDS } from "../../../lib/model/change/ways.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import type { SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+
+/** Just enough for a job of the Bulk API to cost fewer calls than SOAP. */
+const MANY = 2_201;
+const ELEVEN_MINUTES = 11 * 60;
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let contact: Mapping;
+aWorldForEachTest(async (made) => {
+  ({ cloud, world } = made);
+  const fields = ["Birthdate", "Description", "Email", "External_Id__c", "LastName", "MailingLatitude", "Title"];
+  contact = await mapped(world, { object: "Contact", fields, upsertField: "External_Id__c" });
+});
+
+const insertMany = (count = MANY) =>
+  world.sql(
+    `INSERT INTO salesforce.contact (lastname, external_id__c, title)
+     SELECT 'L' || i, 'K-' || i, 'old' FROM generate_series(1, $1) i`,
+    [count],
+  );
+const states = async () =>
+  Object.fromEntries(
+    (await world.sql("SELECT state, count(*)::int AS n FROM salesforce._trigger_log GROUP BY state")).map((row) => [
+      row["state"],
+      row["n"],
+    ]),
+  );
+const rows = (condition = "true") =>
+  world.sql(
+    `SELECT count(*)::int AS n, count(DISTINCT sfid)::int AS records FROM salesforce.contact WHERE ${condition}`,
+  );
+const count = async (condition: string) =>
+  (await world.soql(`SELECT count(Id) n FROM Contact WHERE ${condition}`))[0]?.["n"];
+const ingested = async () => {
+  const requests = (await world.control("GET", "/requests")) as { method: string; path: string }[];
+  return requests.filter(({ path }) => path.includes("/jobs/ingest")).map(({ method, path }) => `${method} ${path}`);
+};
+const jobs = async () =>
+  ((await world.rest("GET", "/jobs/ingest")) as { records: { id: string; state: string }[] }).records;
+
+/** Jobs stay at work until the org's time has gone on by that much. */
+const slowJobs = (seconds: number) =>
+  world.fault({ kind: "heldCommit", path: "BULK", milliseconds: seconds * 1000, times: 1 });
+
+/** Kills a cycle before its `nth` call after it began with a job; says whether it came so far. */
+function killAfterOpening(nth: number) {
+  let calls = 0;
+  let isOpening = false;
+  world.interfere((call) => {
+    isOpening ||= call === "org.openBulkSave";
+    if (isOpening) calls += 1;
+    if (calls >= nth) throw new Error("killed");
+  });
+  return () => calls >= nth;
+}
+
+/** A cycle that waits for its job as long as it ever does, without our waiting for it. */
+const cycleInMovedTime = () => world.untilDone(world.cycleOnTestClock(contact));
+
+/** As the next minutes would: the dead holder's lease runs out, beats go on, what is in doubt becomes known. */
+async function settleDown(): Promise<void> {
+  await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+  for (const seconds of [10, 60, ELEVEN_MINUTES, 10, 60]) {
+    await world.pass(seconds);
+    await world.cycle(contact);
+  }
+}
+
+describe("many rows", () => {
+  test("become records by one job, for fewer calls than by SOAP, each counted as the org counts it", async () => {
+    await insertMany();
+    const before = await world.calls();
+
+    await world.cycle(contact);
+
+    expect(await states()).toEqual({ SUCCESS: MANY });
+    expect(await rows("_ab_lastop = 'INSERTED' AND sfid IS NOT NULL")).toEqual([{ n: MANY, records: MANY }]);
+    expect(await count("Title = 'old'")).toBe(MANY);
+    const [state] = await world.sql("SELECT api_calls FROM salesforce._bridge_state");
+    const told = state?.["api_calls"] as Record<string, number>;
+    expect(told["BULK"]).toBe((await ingested()).length);
+    expect(told["BULK"]).toBeLessThan(MANY / 200);
+    expect(told["SOAP"]).toBeUndefined();
+    expect((await world.calls()) - before).toBeLessThanOrEqual(11);
+  });
+
+  test("arrive with every character, number and NULL as they are, and only what was changed", async () => {
+    const texts = ['a "quoted", text', "two\nlines\r\nand ;tab\t|", "Ünïcødé 😀 ‮", "#n/a", "=1+1", "#N/A"];
+    await insertMany(MANY + 1);
+    await world.cycle(contact);
+    const [edited] = await world.sql("SELECT sfid FROM salesforce.contact WHERE id = 9");
+    await world.sql(
+      `UPDATE salesforce.contact SET description = coalesce(($1::text[])[id], 'plain'), email = NULL, title = NULL,
+         birthdate = '1867-11-07', mailinglatitude = 12.5`,
+      [texts],
+    );
+    await world.rest("PATCH", `/sobjects/Contact/${edited?.["sfid"]}`, { LastName: "Changed there" });
+
+    await world.cycle(contact);
+
+    expect(await states()).toEqual({ SUCCESS: 2 * (MANY + 1) });
+    const found = await world.soql(
+      `SELECT Description, Birthdate, MailingLatitude, Title, LastName FROM Contact
+       WHERE External_Id__c IN ('K-1', 'K-2', 'K-3', 'K-4', 'K-5', 'K-6', 'K-7', 'K-9') ORDER BY External_Id__c`,
+    );
+    expect(found.map(({ Description }) => Description)).toEqual([...texts, "plain", "plain"]);
+    for (const record of found) {
+      expect(record).toMatchObject({ Birthdate: "1867-11-07", MailingLatitude: 12.5, Title: null });
+    }
+    expect(found.at(-1)).toMatchObject({ LastName: "Changed there" });
+    const saves = world.log.findLast(({ event }) => event === "cycle")?.["saves"];
+    expect(saves, "one job, and one call for the text that would clear a field there").toBe(2);
+  });
+
+  test("are refused one by one, by the same rules as in a call of SOAP", async () => {
+    await insertMany();
+    await world.cycle(contact);
+    await world.fault({ kind: "lockedRow", record: "L5", times: 1 });
+    await world.sql(
+      "UPDATE salesforce.contact SET lastname = CASE id WHEN 7 THEN NULL WHEN 5 THEN 'L5' ELSE lastname || '!' END",
+    );
+
+    await world.cycle(contact);
+
+    const failed = await world.sql("SELECT record_id, sf_message FROM salesforce._trigger_log WHERE state = 'FAILED'");
+    expect(failed).toEqual([
+      { record_id: "7", sf_message: "REQUIRED_FIELD_MISSING: Required fields are missing: [LastName] [LastName]" },
+    ]);
+    expect(await count("LastName LIKE '%!'")).toBe(MANY - 2);
+    expect(await rows("_ab_lastop = 'FAILED' AND _ab_err LIKE 'REQUIRED%'")).toMatchObject([{ n: 1 }]);
+  });
+
+  test("of which only those are read that were refused, where the job's counts tell the rest", async () => {
+    await insertMany();
+    await world.cycle(contact);
+    const files = async () => (await ingested()).filter((request) => /Results$/.test(request));
+    const before = await files();
+    const readSince = async () => (await files()).slice(before.length).map((request) => request.split("/").at(-1));
+
+    await world.sql("UPDATE salesforce.contact SET title = 'new'");
+    await world.cycle(contact);
+    expect([await count("Title = 'new'"), await readSince()]).toEqual([MANY, []]);
+
+    await world.sql("UPDATE salesforce.contact SET title = 'newer', lastname = CASE id WHEN 7 THEN NULL ELSE 'L' END");
+    await world.cycle(contact);
+    expect([await count("Title = 'newer'"), await readSince()]).toEqual([MANY - 1, ["failedResults"]]);
+    expect(await states()).toEqual({ SUCCESS: 3 * MANY - 1, FAILED: 1 });
+    expect(await rows("_ab_lastop = 'UPDATED'")).toEqual([{ n: MANY - 1, records: MANY - 1 }]);
+    expect(await rows("_ab_lastop = 'FAILED'")).toMatchObject([{ n: 1 }]);
+  });
+
+  test("of which a part is settled already are read, since the job's counts tell nothing of the rest", async () => {
+    await insertMany();
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET title = 'new'");
+    await slowJobs(60);
+    await cycleInMovedTime();
+    await world.sql(
+      `UPDATE salesforce._trigger_log SET state = 'SUCCESS', last_operation = 'UPDATED', processed_at = now(), fence = NULL
+       WHERE state = 'PENDING' AND record_id = 9`,
+    );
+    await world.pass(61);
+
+    await world.cycle(contact);
+    await world.pass(30);
+    await world.cycle(contact);
+
+    expect(await states()).toEqual({ SUCCESS: 2 * MANY });
+    expect((await ingested()).filter((request) => /successfulResults$/.test(request))).toHaveLength(2);
+  });
+
+  test("are deleted by one job, and what was deleted there before counts as done", async () => {
+    await insertMany();
+    await world.cycle(contact);
+    const [gone] = await world.sql("SELECT sfid FROM salesforce.contact WHERE id = 3");
+    await world.rest("DELETE", `/sobjects/Contact/${gone?.["sfid"]}`);
+    await world.sql("DELETE FROM salesforce.contact");
+    await world.sql("UPDATE salesforce._trigger_log SET confirmed = true WHERE action = 'DELETE'");
+
+    await world.cycle(contact);
+
+    expect(await states()).toEqual({ SUCCESS: 2 * MANY });
+    expect(await count("LastName != ''")).toBe(0);
+  });
+});
+
+describe("a job that takes long", () => {
+  test("is left at work, holds back its own rows only, and is taken up by a later cycle", async () => {
+    await insertMany();
+    await slowJobs(60);
+    await cycleInMovedTime();
+    expect(await states()).toEqual({ PENDING: MANY });
+    const looks = (await ingested()).filter((request) => /^GET .*\/jobs\/ingest\/\w+$/.test(request));
+    expect(looks.length, "in the twenty seconds that a cycle waits").toBeLessThanOrEqual(6);
+    await world.sql("UPDATE salesforce.contact SET title = 'newer' WHERE id = 1");
+    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Other', 'O-1')");
+
+    await world.cycle(contact);
+    expect(await states()).toEqual({ PENDING: MANY, NEW: 1, SUCCESS: 1 });
+    await world.pass(61);
+    await world.cycle(contact);
+    await world.pass(30);
+    await world.cycle(contact);
+
+    expect(await states()).toEqual({ SUCCESS: MANY + 2 });
+    expect(await world.soql("SELECT Title FROM Contact WHERE External_Id__c = 'K-1'")).toEqual([{ Title: "newer" }]);
+    expect(await count("LastName != ''")).toBe(MANY + 1);
+    expect(await jobs()).toHaveLength(1);
+  });
+
+  test("keeps what is changed on both sides meanwhile, field by field", async () => {
+    await insertMany();
+    await world.cycle(contact);
+    // Not among the first 200 records, which the job has locked.
+    const [{ sfid } = {}] = await world.sql("SELECT sfid FROM salesforce.contact WHERE id = 300");
+    await world.sql("UPDATE salesforce.contact SET title = 'here'");
+    await slowJobs(60);
+    await cycleInMovedTime();
+    await world.rest("PATCH", `/sobjects/Contact/${sfid}`, { LastName: "Changed there" });
+
+    await world.cycle(contact);
+    const row = "SELECT lastname, title FROM salesforce.contact WHERE id = 300";
+    expect(await world.sql(row), "an image from before the save must not undo it").toEqual([
+      { lastname: "Changed there", title: "here" },
+    ]);
+    await settleDown();
+
+    expect(await states()).toEqual({ SUCCESS: 2 * MANY });
+    expect(await world.sql(row)).toEqual([{ lastname: "Changed there", title: "here" }]);
+    expect(await world.soql(`SELECT LastName, Title FROM Contact WHERE Id = '${sfid}'`)).toEqual([
+      { LastName: "Changed there", Title: "here" },
+    ]);
+    expect(await world.sql("SELECT FROM salesforce._trigger_log WHERE state <> 'SUCCESS'")).toEqual([]);
+  });
+
+  test("and is aborted by somebody in Salesforce loses nothing and doubles nothing", async () => {
+    await insertMany();
+    await slowJobs(60);
+    await cycleInMovedTime();
+    const [job] = await jobs();
+    await world.rest("PATCH", `/jobs/ingest/${job?.id}`, { state: "Aborted" });
+    await world.pass(61);
+
+    await settleDown();
+
+    expect(await states()).toEqual({ SUCCESS: MANY });
+    expect(await rows("sfid IS NOT NULL")).toEqual([{ n: MANY, records: MANY }]);
+    expect(await count("LastName != ''")).toBe(MANY);
+  });
+});
+
+describe("a job goes by SOAP", () => {
+  test("when the org has no Bulk API for it", async () => {
+    await insertMany();
+    await world.fault({ kind: "malformedRequest", path: "POST .*/jobs/ingest", times: 0 });
+
+    await world.cycle(contact);
+
+    expect(await states()).toEqual({ SUCCESS: MANY });
+    expect(world.log.find(({ saves }) => saves === 12)).toMatchObject({
+      notes: [expect.stringContaining("the Bulk API refused")],
+    });
+  });
+
+  test("after it has failed as a whole, and once only", async () => {
+    await insertMany();
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET title = 'new'");
+    await world.fault({ kind: "failedJob", path: "BULK" });
+
+    await world.cycle(contact);
+    await world.cycle(contact);
+
+    expect(await states()).toEqual({ SUCCESS: 2 * MANY });
+    expect(await count("LastName != ''")).toBe(MANY);
+    expect((await jobs()).map(({ state }) => state)).toEqual(["JobComplete", "Failed"]);
+  });
+});
+
+describe("more rows than one of the first jobs takes", () => {
+  /** Two of the first jobs, and a call of SOAP. */
+  const MORE = 2 * FIRST_JOB_RECORDS + 100;
+
+  /** Some of the calls of a cycle, in their order. */
+  async function steps(...wanted: readonly string[]): Promise<string[]> {
+    const asked: string[] = [];
+    world.interfere((call) => {
+      if (wanted.includes(call)) asked.push(call);
+    });
+    await world.cycle(contact);
+    world.interfere(null);
+    return asked;
+  }
+  const [START, READ] = ["org.startBulkSave", "org.bulkSaved"];
+
+  test("go by jobs side by side, and what is left over by SOAP", async () => {
+    await insertMany(MORE);
+    const before = await world.calls();
+
+    const asked = await steps("store.claim", "org.lookAtBulkSave", "org.write");
+
+    expect(asked.slice(0, 4), "nothing waits for a job while more can be claimed").toEqual([
+      ...["store.claim", "store.claim", "store.claim"],
+      "org.lookAtBulkSave",
+    ]);
+    expect(asked.filter((call) => call === "org.write")).toHaveLength(1);
+    expect((await jobs()).map(({ state }) => state)).toEqual(["JobComplete", "JobComplete"]);
+
+    expect(await states()).toEqual({ SUCCESS: MORE });
+    expect(await rows("_ab_lastop = 'INSERTED'")).toEqual([{ n: MORE, records: MORE }]);
+    expect(await count("LastName != ''")).toBe(MORE);
+    expect((await world.calls()) - before).toBeLessThanOrEqual(MORE / 200);
+  });
+
+  test("are claimed one job ahead of what has been started", async () => {
+    await insertMany(3 * FIRST_JOB_RECORDS);
+    const asked: string[] = [];
+    world.interfere((call) => void asked.push(call));
+
+    await cycleInMovedTime(); // which moves while nothing is under way, so no start takes long
+    world.interfere(null);
+
+    const before = asked.slice(0, asked.indexOf(START));
+    expect(before.filter((call) => call === "store.claim")).toHaveLength(2);
+    expect(await states()).toEqual({ SUCCESS: 3 * FIRST_JOB_RECORDS });
+  });
+
+  test("are claimed all the same while the start of a job takes long", async () => {
+    await insertMany(3 * FIRST_JOB_RECORDS);
+    const third = Promise.withResolvers<void>();
+    let [claims, opened] = [0, 0];
+    world.interfere(async (call) => {
+      if (call === "store.claim" && ++claims === 3) third.resolve();
+      if (call === "org.uploadBulkSave" && ++opened === 1) await third.promise;
+    });
+
+    await world.cycle(contact);
+    world.interfere(null);
+
+    expect(await states()).toEqual({ SUCCESS: 3 * FIRST_JOB_RECORDS });
+  });
+
+  test("are settled job by job, none waiting until the others have begun", async () => {
+    await insertMany(MORE);
+    const first = Promise.withResolvers<void>();
+    let opened = 0;
+    world.interfere(async (call) => {
+      if (call === "store.settle") first.resolve();
+      if (call === "org.openBulkSave") opened += 1;
+      if (call === "org.uploadBulkSave" && opened === 2) await first.promise;
+    });
+
+    await world.cycle(contact);
+    world.interfere(null);
+
+    expect(await states()).toEqual({ SUCCESS: MORE });
+    expect((await jobs()).map(({ state }) => state)).toEqual(["JobComplete", "JobComplete"]);
+  });
+
+  test("go by one job while the org's calls are to be spared", async () => {
+    await insertMany(MORE);
+    const usage = { used: 71, limit: 100, at: new Date(cloud.clock.now()) };
+    await world.services.engine.saveBudget(world.workspaceId, { usage, step: 1 });
+
+    expect(await steps(START, READ)).toEqual([START, READ]);
+
+    expect(await states()).toEqual({ SUCCESS: MORE });
+  });
+
+  test("wait for an earlier job that has one of their upsert values", async () => {
+    await insertMany(MORE);
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET external_id__c = 'N-' || id WHERE id > $1", [FIRST_JOB_RECORDS]);
+    await world.sql("UPDATE salesforce.contact SET external_id__c = 'K-' || (id + $1::int) WHERE id <= $1::int", [
+      FIRST_JOB_RECORDS,
+    ]);
+
+    const asked = await steps(START, READ);
+
+    expect(asked.lastIndexOf(START)).toBeGreaterThan(asked.indexOf(READ));
+    expect(await states()).toEqual({ SUCCESS: 2 * MORE });
+    expect(await count("External_Id__c LIKE 'N-%'")).toBe(MORE - FIRST_JOB_RECORDS);
+    expect(await count("External_Id__c LIKE 'K-%'")).toBe(FIRST_JOB_RECORDS);
+  });
+
+  test("and that change again while their job is at work go again after it", async () => {
+    await insertMany(MORE);
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET title = 'new' WHERE id <= $1", [FIRST_JOB_RECORDS]);
+    let isFirst = true;
+    world.interfere(async (call) => {
+      if (call !== "org.startBulkSave" || !isFirst) return;
+      isFirst = false;
+      await world.sql("UPDATE salesforce.contact SET title = 'newer' WHERE id < 10");
+      await world.sql("UPDATE salesforce.contact SET title = 'new' WHERE id > $1", [FIRST_JOB_RECORDS]);
+    });
+
+    await world.cycle(contact);
+    world.interfere(null);
+
+    expect(await states()).toEqual({ SUCCESS: 2 * MORE + 9 });
+    expect([await count("Title = 'new'"), await count("Title = 'newer'")]).toEqual([MORE - 9, 9]);
+    const unnamed = await world.sql("SELECT FROM salesforce._trigger_log WHERE batch_id IS NULL");
+    expect(unnamed, "each change is known by the call that carried it").toEqual([]);
+  });
+
+  test("of which one is changed by others before it is sent go as they are by then", async () => {
+    await insertMany(MORE);
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET title = 'new'");
+    let isFirst = true;
+    world.interfere(async (call) => {
+      if (call !== "store.markSent" || !isFirst) return;
+      isFirst = false;
+      // As a page of long work that meets a change in Salesforce leaves it: the first change, which the first job has read.
+      await world.sql(
+        `UPDATE salesforce._trigger_log SET "values" = '{"title": "merged"}'
+         WHERE id = (SELECT min(id) FROM salesforce._trigger_log WHERE state = 'NEW')`,
+      );
+    });
+
+    await world.cycle(contact);
+    world.interfere(null);
+
+    expect(await states()).toEqual({ SUCCESS: 2 * MORE });
+    expect([await count("Title = 'new'"), await count("Title = 'merged'")]).toEqual([MORE - 1, 1]);
+    expect((await jobs()).map(({ state }) => state)).toContain("Aborted");
+  });
+
+  test.each([
+    ["uploading", "PUT .*/jobs/ingest"],
+    ["starting", "PATCH .*/jobs/ingest"],
+  ])("lose nothing when the answer to %s one of their jobs is lost", async (_, path) => {
+    await insertMany(MORE);
+    await world.fault({ kind: "saveThenDrop", path });
+
+    await world.cycle(contact);
+    await settleDown();
+
+    expect(await states()).toEqual({ SUCCESS: MORE });
+    expect(await rows("sfid IS NOT NULL")).toEqual([{ n: MORE, records: MORE }]);
+    expect(await count("LastName != ''")).toBe(MORE);
+  });
+
+  test("and of many kinds are claimed together, so that each kind fills a job", async () => {
+    await insertMany(MORE);
+    await world.cycle(contact);
+    await world.sql(
+      `UPDATE salesforce.contact SET title = CASE id % 2 WHEN 0 THEN 'new' ELSE title END,
+         description = CASE id % 2 WHEN 1 THEN 'new' END`,
+    );
+
+    expect(await steps(START)).toEqual([START, START]);
+
+    expect(await states()).toEqual({ SUCCESS: 2 * MORE });
+  });
+
+  test("are none lost and none doubled by a cycle that is killed while its jobs are at work", async () => {
+    await insertMany(MORE);
+    await world.cycle(contact);
+    let kills = 0;
+    for (const [turn, nth] of [5, 9, 12, 14, 17, 20].entries()) {
+      await world.sql("UPDATE salesforce.contact SET title = $1", [`turn ${nth}`]);
+      const wasReached = killAfterOpening(nth);
+      await world.cycle(contact);
+      world.interfere(null);
+      if (wasReached()) kills += 1;
+      await settleDown();
+
+      expect({ nth, states: await states() }).toEqual({ nth, states: { SUCCESS: (turn + 2) * MORE } });
+      expect({ nth, count: await count(`Title = 'turn ${nth}'`) }).toEqual({ nth, count: MORE });
+    }
+    expect(kills).toBeGreaterThan(4);
+  });
+});
+
+test("a new row waits behind the delete of the record with its upsert value, also when that job fails", async () => {
+  await insertMany();
+  await world.cycle(contact);
+  await world.sql("DELETE FROM salesforce.contact");
+  await world.sql("UPDATE salesforce._trigger_log SET confirmed = true WHERE action = 'DELETE'");
+  await world.sql(
+    `INSERT INTO salesforce.contact (lastname, external_id__c, title)
+     SELECT 'L' || i, 'K-' || i, 'again' FROM generate_series(1, $1) i`,
+    [MANY],
+  );
+  await world.fault({ kind: "failedJob", path: "BULK delete" });
+
+  await world.cycle(contact);
+  await world.cycle(contact);
+
+  expect(await states()).toEqual({ SUCCESS: 3 * MANY });
+  expect(await count("Title = 'again'")).toBe(MANY);
+  expect(await rows("sfid IS NOT NULL")).toEqual([{ n: MANY, records: MANY }]);
+});
+
+test.each([
+  ["creating it", "POST .*/jobs/ingest$"],
+  ["uploading it", "PUT .*/jobs/ingest"],
+  ["starting it", "PATCH .*/jobs/ingest"],
+  ["looking after it", "GET .*/jobs/ingest/\\w+$"],
+  ["reading its results", "GET .*/successfulResults"],
+])(
+  "a lost answer to %s loses nothing and doubles nothing",
+  async (_, path) => {
+    await insertMany();
+    await world.fault({ kind: "saveThenDrop", path });
+
+    await world.cycle(contact);
+    await settleDown();
+
+    expect(await states()).toEqual({ SUCCESS: MANY });
+    expect(await rows("sfid IS NOT NULL")).toEqual([{ n: MANY, records: MANY }]);
+    expect(await count("LastName != ''")).toBe(MANY);
+  },
+  90_000,
+);
+
+test("a holder that was stopped before it started its job starts nothing: its successor did, once", async () => {
+  await insertMany();
+  await slowJobs(30);
+  let isStopped = false;
+  world.interfere(async (call) => {
+    if (call !== "org.startBulkSave" || isStopped) return;
+    isStopped = true;
+    await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+    await world.pass(10);
+    await world.cycle(contact);
+    await world.pass(31);
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET title = 'newer' WHERE id < 10");
+    await world.cycle(contact);
+  });
+
+  await world.cycle(contact);
+  world.interfere(null);
+  await settleDown();
+
+  expect(await states()).toEqual({ SUCCESS: MANY + 9 });
+  expect([await count("LastName != ''"), await count("Title = 'newer'")]).toEqual([MANY, 9]);
+  expect((await jobs()).map(({ state }) => state)).toEqual(["JobComplete"]);
+});
+
+test("a cycle can be killed at any step of a job, and nothing is lost and nothing doubled", async () => {
+  await insertMany();
+  await world.cycle(contact);
+  let kills = 0;
+  for (let nth = 1; nth < 60; nth++) {
+    await world.sql("UPDATE salesforce.contact SET title = $1", [`turn ${nth}`]);
+    const wasReached = killAfterOpening(nth);
+    await world.cycle(contact);
+    world.interfere(null);
+    if (!wasReached()) break;
+    kills += 1;
+    await settleDown();
+
+    expect({ nth, states: await states() }).toEqual({ nth, states: { SUCCESS: (nth + 1) * MANY } });
+    expect({ nth, count: await count(`Title = 'turn ${nth}'`) }).toEqual({ nth, count: MANY });
+  }
+  expect(kills).toBeGreaterThan(8);
+});

@@ -1,0 +1,215 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { expect, test } from "vitest";
+import { database } from "../../../functions/services/composition.ts";
+import { eventRows } from "../../../lib/adapters/dynamodb/delivery/events.ts";
+import { databases } from "../../../lib/adapters/postgres/operations/inspect-database.ts";
+import { postgresMonitoring } from "../../../lib/adapters/postgres/operations/monitoring.ts";
+import { rowDesks } from "../../../lib/adapters/postgres/operations/row-operations.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { judgeDatabase } from "../../../lib/settings/judge-database.ts";
+import { emptyOutbox } from "../../../lib/sync/report/empty-outbox.ts";
+import { publisher } from "../../../lib/webhooks/publish.ts";
+import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import type { SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let contact: Mapping;
+aWorldForEachTest(async (made) => {
+  ({ cloud, world } = made);
+  contact = await mapped(world, { object: "Contact", fields: ["Description", "LastName", "Title"] });
+  await told();
+});
+
+/** The events that were announced since the last look. */
+const told = async () => {
+  const messages = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
+  const mine = messages.filter(({ workspace_id }) => workspace_id === world.workspaceId);
+  return world.events(mine.map(({ event_id }) => event_id));
+};
+const outbox = async () =>
+  (await world.sql("SELECT count(*)::int AS rows FROM salesforce._bridge_outbox"))[0]?.["rows"];
+
+test("a refusal of 600,000 characters is kept cut on the row, in the log and in the event, and the next event follows", async () => {
+  await world.fault({ kind: "validation", record: "Curie", message: "x".repeat(600_000) });
+  await world.fault({ kind: "validation", record: "Noether", message: "must be a grown-up" });
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie'), ('Noether')");
+
+  await world.cycle(contact);
+
+  const cut = expect.stringMatching(
+    /^FIELD_CUSTOM_VALIDATION_EXCEPTION: x{4061}\.{3} \(truncated, 600,035 characters\) \.{3}x{200}$/,
+  );
+  expect(await world.sql("SELECT _ab_lastop, _ab_err FROM salesforce.contact ORDER BY id")).toEqual([
+    { _ab_lastop: "FAILED", _ab_err: cut },
+    { _ab_lastop: "FAILED", _ab_err: "FIELD_CUSTOM_VALIDATION_EXCEPTION: must be a grown-up" },
+  ]);
+  expect((await told()).map(({ event, detail }) => [event, detail["error"]])).toEqual([
+    ["record.failed", cut],
+    ["record.failed", "FIELD_CUSTOM_VALIDATION_EXCEPTION: must be a grown-up"],
+  ]);
+  expect(await outbox()).toBe(0);
+});
+
+/** Puts an event into the outbox as version 0.1 did: with the whole refusal. */
+const waits = (detail: string) =>
+  world.sql(`INSERT INTO salesforce._bridge_outbox (event, detail) VALUES ('record.failed', ${detail})`);
+const small = (of: string) => waits(`jsonb_build_object('trigger_log_id', 9, 'error', '${of}')`);
+const large = (bytes: number) =>
+  waits(`jsonb_build_object('trigger_log_id', 7, 'error', repeat(md5('${bytes}'), ${bytes / 32}))`);
+
+test("an outbox that earlier versions could not empty is emptied: refusals of half a MB and of 20 MB, and all between", async () => {
+  await small("first");
+  await large(512_000);
+  await large(20_000_000);
+  await small("last");
+
+  await world.cycle(contact);
+
+  expect((await told()).map(({ detail }) => detail)).toEqual([
+    { trigger_log_id: 9, error: "first" },
+    { trigger_log_id: 7, error: expect.stringMatching(/^[0-9a-f]{2000}\.{3} \(truncated, 512,000 bytes\)$/) },
+    { trigger_log_id: 7, error: expect.stringMatching(/^[0-9a-f]{2000}\.{3} \(truncated, 20,000,000 bytes\)$/) },
+    { trigger_log_id: 9, error: "last" },
+  ]);
+  expect(await outbox()).toBe(0);
+});
+
+test("an event that DynamoDB refuses is set aside, logged and a finding of doctor, and holds up no other", async () => {
+  await small("first");
+  await waits(`jsonb_build_object('table_name', repeat('x', 500000))`);
+  await small("last");
+
+  await world.cycle(contact);
+
+  expect((await told()).map(({ detail }) => detail["error"])).toEqual(["first", "last"]);
+  expect(await outbox()).toBe(0);
+  expect(
+    await world.sql(
+      "SELECT event, length(detail ->> 'table_name') AS kept, reason FROM salesforce._bridge_outbox_aside",
+    ),
+  ).toEqual([{ event: "record.failed", kept: 500_000, reason: expect.stringContaining("Item size has exceeded") }]);
+  expect(world.log.filter(({ event }) => event === "event set aside")).toMatchObject([
+    { level: "error", workspace_id: world.workspaceId, event_type: "record.failed", remedy: expect.any(String) },
+  ]);
+  expect(await findings()).toEqual([
+    {
+      check: "events",
+      ok: false,
+      message: `1 event could not be stored, so no webhook is told; "salesforce"."_bridge_outbox_aside" keeps each with its reason`,
+      remedy: `read them there, look at: bridge errors; then run: DELETE FROM "salesforce"."_bridge_outbox_aside";`,
+    },
+  ]);
+
+  await world.sql("DELETE FROM salesforce._bridge_outbox_aside");
+
+  expect(await findings()).toEqual([]);
+});
+
+/** What `bridge doctor` asks of the workspace's database. */
+const findings = async () => {
+  const facts = await databases.look({ url: world.databaseUrl, schema: "salesforce" });
+  return judgeDatabase(facts, "salesforce", world.workspaceId).filter(({ check }) => check === "events");
+};
+
+test("while DynamoDB does not answer, no event is set aside, and the next cycle tells them all", async () => {
+  await small("first");
+  await waits(`jsonb_build_object('table_name', repeat('x', 500000))`);
+  const store = await world.services.connections.openStore(world.workspaceId);
+  const nobody = new DynamoDBClient({ endpoint: "http://127.0.0.1:1", maxAttempts: 1 });
+  const rows = eventRows(
+    { ...database(), client: DynamoDBDocumentClient.from(nobody), table: (name) => name },
+    () => new Date(),
+  );
+  const announcements = publisher({ rows, queue: { send: async () => undefined } });
+
+  await expect(emptyOutbox({ ...world.services, announcements }, world.workspaceId, store)).rejects.toThrow(
+    "ECONNREFUSED",
+  );
+  await store.close();
+
+  expect(await outbox()).toBe(2);
+  expect(world.log.filter(({ event }) => event === "event set aside")).toEqual([]);
+  await world.cycle(contact);
+  expect((await told()).map(({ detail }) => detail["error"])).toEqual(["first"]);
+  expect(await outbox()).toBe(0);
+});
+
+test("errors, failures, activity and one change are told of 60 rows of 20 MB that earlier versions kept whole", async () => {
+  // One is made, and the others are copies of what PostgreSQL has packed.
+  const long = "(SELECT sf_message FROM salesforce._trigger_log)";
+  const value = `jsonb_build_object('description', repeat('x', 20000000), 'title', NULL)`;
+  await world.sql(`INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at, sf_message, old, "values")
+    SELECT 'UPDATE', 'contact', 1, 'FAILED', 'FAILED', now(), 'STRING_TOO_LONG: ' || repeat('x', 20000000), ${value}, ${value}`);
+  await world.sql(`INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, first_at, last_at)
+    SELECT '${contact.id}', n, ${long}, now(), now() FROM generate_series(1, 60) AS n`);
+  await world.sql(`INSERT INTO salesforce._bridge_conflicts (mapping_id, sfid, record_id, base, postgres, salesforce, winner, at)
+    SELECT '${contact.id}', n, n, ${long}, ${long}, ${long}, 'salesforce', now() FROM generate_series(1, 60) AS n`);
+  await world.sql(`INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at, sf_message, old, "values")
+    SELECT action, table_name, n, state, last_operation, now(), sf_message, old, "values"
+    FROM salesforce._trigger_log CROSS JOIN generate_series(2, 60) AS n`);
+  await world.sql("INSERT INTO salesforce._bridge_totals (table_name, failed) VALUES ('contact', 60)");
+  const connection = { url: world.databaseUrl, schema: "salesforce" };
+  const slice = { limit: 200, offset: 0 };
+  const now = () => new Date();
+  await using monitored = await postgresMonitoring(now).open(connection);
+  await using desk = await rowDesks(now).open(connection);
+  const cut = expect.stringMatching(/x{1900,2000}\.{3} \(truncated, 20,000,0\d\d bytes\)$/);
+
+  const errors = await monitored.listErrors({ table: null, ...slice });
+  const activity = await monitored.listActivity({ state: null, table: null, ...slice });
+  const [kind, ...others] = await desk.failures(null);
+  const { total } = await desk.findFailed({ id: null, fingerprint: kind?.fingerprint ?? "", table: null }, 1);
+  const id = Number((await world.sql("SELECT max(id) AS id FROM salesforce._trigger_log"))[0]?.["id"]);
+
+  const change = await desk.change(id);
+  const inboundErrors = await desk.inboundErrors(null, slice);
+  const conflicts = await desk.conflicts(null, slice);
+  // Every table of a test is searched for secrets in the end.
+  for (const table of ["_trigger_log", "_bridge_inbound_errors", "_bridge_conflicts"])
+    await world.sql(`TRUNCATE salesforce.${table}`);
+
+  const listed = JSON.parse(errors.rows.text) as Record<string, unknown>[];
+  expect(listed.map(({ _ab_err }) => _ab_err)).toEqual(Array.from({ length: 60 }, () => cut));
+  expect(errors.total).toBe(60);
+  expect(JSON.parse(activity.rows.text)).toHaveLength(60);
+  expect([kind, others, total]).toMatchObject([{ count: 60, sample: cut }, [], 60]);
+  expect(change).toMatchObject({
+    message: cut,
+    old: { description: cut },
+    values: { description: cut, title: null },
+  });
+  expect(inboundErrors.rows.map(({ error }) => error)).toEqual(listed.map(() => cut));
+  expect(conflicts.rows[59]).toMatchObject({ base: cut, postgres: cut, salesforce: cut });
+});
+
+test("a text longer than its field fails its row before it is sent, with the field and the limit, and others go", async () => {
+  await world.cycle(contact);
+  await world.sql(`INSERT INTO salesforce.contact (lastname, description) VALUES
+    ('Curie', repeat('x', 32001)), ('Noether', repeat('x', 20000000)), ('Lovelace', repeat('x', 32000))`);
+  const before = await world.calls();
+
+  await world.cycle(contact);
+
+  const refused =
+    "STRING_TOO_LONG: Description takes 32,000 characters, and this text has more; shorten it [Description]";
+  expect(await world.sql("SELECT lastname, _ab_lastop, _ab_err FROM salesforce.contact ORDER BY id")).toEqual([
+    { lastname: "Curie", _ab_lastop: "FAILED", _ab_err: refused },
+    { lastname: "Noether", _ab_lastop: "FAILED", _ab_err: refused },
+    { lastname: "Lovelace", _ab_lastop: "INSERTED", _ab_err: null },
+  ]);
+  expect(await world.soql("SELECT LastName FROM Contact")).toEqual([{ LastName: "Lovelace" }]);
+  expect((await told()).map(({ event, detail }) => [event, detail["error"]])).toEqual([
+    ["record.failed", refused],
+    ["record.failed", refused],
+  ]);
+  const callsOfOneSave = (await world.calls()) - before;
+
+  await world.sql("UPDATE salesforce.contact SET description = repeat('y', 32001) WHERE lastname = 'Curie'");
+  const callsBefore = await world.calls();
+  await world.cycle(contact);
+
+  expect((await world.calls()) - callsBefore).toBe(callsOfOneSave - 1);
+});

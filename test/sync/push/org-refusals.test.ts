@@ -1,0 +1,263 @@
+import { describe, expect, test } from "vitest";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import type { SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+
+/** Records that Salesforce answers with a code which names the org: no attempt, no failed row, the mapping says why. */
+
+const READ_ONLY = {
+  kind: "validation",
+  object: "Contact",
+  code: "INSERT_UPDATE_DELETE_NOT_ALLOWED_DURING_MAINTENANCE",
+  message: "We can't save your changes while the org is in read-only mode",
+  times: 0,
+};
+const FULL = { ...READ_ONLY, code: "STORAGE_LIMIT_EXCEEDED", message: "storage limit exceeded" };
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let contact: Mapping;
+aWorldForEachTest(async (made) => {
+  ({ cloud, world } = made);
+  const fields = ["Birthdate", "External_Id__c", "LastName", "Title"];
+  contact = await mapped(world, { object: "Contact", fields, upsertField: "External_Id__c" });
+});
+
+const insertMany = (count: number) =>
+  world.sql(
+    `INSERT INTO salesforce.contact (lastname, external_id__c)
+     SELECT 'L' || i, 'K-' || i FROM generate_series(1, $1) i`,
+    [count],
+  );
+const changes = () => world.sql("SELECT id::int, action, state, attempts FROM salesforce._trigger_log ORDER BY id");
+const states = async () =>
+  Object.fromEntries(
+    (await world.sql("SELECT state, count(*)::int AS n FROM salesforce._trigger_log GROUP BY state")).map((row) => [
+      row["state"],
+      row["n"],
+    ]),
+  );
+const burnt = async () =>
+  (await world.sql("SELECT coalesce(max(attempts), 0)::int AS n FROM salesforce._trigger_log"))[0]?.["n"];
+const events = async () => {
+  const taken = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
+  const mine = taken.filter(({ workspace_id }) => workspace_id === world.workspaceId);
+  return world.events(mine.map(({ event_id }) => event_id));
+};
+const saves = async () => {
+  const requests = (await world.control("GET", "/requests")) as { method: string; path: string }[];
+  return requests.filter(({ method, path }) => path.includes("/Soap/") || (method === "PUT" && path.includes("ingest")))
+    .length;
+};
+const lift = () => world.control("DELETE", "/faults");
+const beat = async (seconds = 10) => {
+  await world.pass(seconds);
+  await world.cycle(contact, "beat");
+};
+
+describe("an org in read-only mode", () => {
+  test("fails no row and uses up no attempt; the mapping is broken in Salesforce's words, and goes on by itself", async () => {
+    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('One')");
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET title = 'first'");
+    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Two')");
+    await world.sql("UPDATE salesforce.contact SET title = 'second' WHERE lastname = 'One'");
+    const before = await changes();
+    await events();
+    await world.fault(READ_ONLY);
+
+    for (let minute = 0; minute < 40; minute++) await beat(60);
+
+    expect(await changes()).toEqual(before);
+    expect(await world.sql("SELECT FROM salesforce.contact WHERE _ab_err IS NOT NULL")).toEqual([]);
+    expect(await events()).toMatchObject([
+      {
+        event: "sync.broken",
+        detail: {
+          reason: "org_read_only",
+          message:
+            "INSERT_UPDATE_DELETE_NOT_ALLOWED_DURING_MAINTENANCE: " +
+            "We can't save your changes while the org is in read-only mode; " +
+            "wait until Salesforce's maintenance ends (status.salesforce.com); changes wait and are sent then",
+        },
+      },
+    ]);
+    await lift();
+    await beat(60);
+    expect(await states()).toEqual({ SUCCESS: 4 });
+    expect((await events()).map(({ event }) => event)).toEqual(["sync.recovered"]);
+    expect(await world.soql("SELECT LastName, Title FROM Contact ORDER BY LastName")).toEqual([
+      { LastName: "One", Title: "second" },
+      { LastName: "Two", Title: null },
+    ]);
+  });
+
+  test("is still pulled from at every beat, and asked to save once a minute", async () => {
+    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Ours')");
+    await world.fault({ ...READ_ONLY, record: "Ours" });
+    await world.cycle(contact);
+    const before = await saves();
+    await world.rest("POST", "/sobjects/Contact", { LastName: "Theirs" });
+
+    for (let beats = 0; beats < 4; beats++) await beat();
+
+    expect(await world.sql("SELECT lastname FROM salesforce.contact WHERE sfid IS NOT NULL")).toEqual([
+      { lastname: "Theirs" },
+    ]);
+    expect(await saves()).toBe(before);
+    await beat(20);
+    expect(await saves()).toBe(before + 1);
+    expect(await states()).toEqual({ NEW: 1 });
+    expect((await events()).filter(({ event }) => event === "sync.recovered")).toEqual([]);
+  });
+
+  test("answers a save that was in doubt without ending the doubt", async () => {
+    await insertMany(1);
+    await world.fault({ kind: "saveThenDrop", path: "services/Soap" });
+    await world.cycle(contact);
+    await world.fault(READ_ONLY);
+
+    await beat();
+    await beat(60);
+
+    expect(await states()).toEqual({ PENDING: 1 });
+    await lift();
+    await beat(60);
+    expect(await states()).toEqual({ SUCCESS: 1 });
+    expect(await world.soql("SELECT count(Id) n FROM Contact")).toEqual([{ n: 1 }]);
+  });
+});
+
+describe("an org without storage", () => {
+  test("settles the records of the same call that it judged by themselves", async () => {
+    await world.sql(
+      `INSERT INTO salesforce.contact (lastname, birthdate) VALUES ('Full', NULL), ('Good', NULL), ('Bad', '2099-01-01')`,
+    );
+    await world.fault({ ...FULL, record: "Full" });
+
+    await world.cycle(contact);
+
+    expect(await changes()).toMatchObject([
+      { state: "NEW", attempts: 0 },
+      { state: "SUCCESS" },
+      { state: "FAILED", attempts: 0 },
+    ]);
+    expect((await events()).map(({ event }) => event).toSorted()).toEqual([
+      "mapping.activated",
+      "record.failed",
+      "sync.broken",
+    ]);
+  });
+
+  test("takes updates and deletes, which need no more of it", async () => {
+    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Kept'), ('Dropped')");
+    await world.cycle(contact);
+    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Full')");
+    await world.sql("UPDATE salesforce.contact SET title = 'new' WHERE lastname = 'Kept'");
+    await world.sql("DELETE FROM salesforce.contact WHERE lastname = 'Dropped'");
+    await world.fault({ ...FULL, record: "Full" });
+
+    await world.cycle(contact);
+
+    expect(await states()).toEqual({ NEW: 1, SUCCESS: 4 });
+    expect(await world.soql("SELECT LastName, Title FROM Contact")).toEqual([{ LastName: "Kept", Title: "new" }]);
+  });
+});
+
+test.each([
+  ["API_DISABLED_FOR_ORG", "API is disabled for this Organization", "api_disabled"],
+  ["REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded.", "salesforce_limit"],
+  ["REQUEST_LIMIT_EXCEEDED", "ConcurrentPerOrgLongTxn Limit exceeded.", "salesforce_unavailable"],
+  ["SERVER_UNAVAILABLE", "the server is unavailable", "salesforce_unavailable"],
+])("%s (%s) in a record's result is the org's: %s", async (code, message, reason) => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('One')");
+  await world.fault({ ...READ_ONLY, code, message });
+
+  await world.cycle(contact);
+
+  expect(await changes()).toMatchObject([{ state: "NEW", attempts: 0 }]);
+  expect(world.log.findLast(({ level }) => level === "error")).toMatchObject({ reason });
+});
+
+describe("a code of a record", () => {
+  test("stays the record's, however many have it: two of two stop no mapping", async () => {
+    await events();
+    await world.sql(
+      "INSERT INTO salesforce.contact (lastname, birthdate) SELECT 'L', '2099-01-01' FROM generate_series(1, 2)",
+    );
+
+    await world.cycle(contact);
+
+    expect(await states()).toEqual({ FAILED: 2 });
+    expect((await events()).map(({ event }) => event)).toEqual(["record.failed", "record.failed"]);
+    expect(world.log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  test("that may pass is tried six times in half an hour, then fails", async () => {
+    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Locked')");
+    await world.fault({ ...READ_ONLY, code: "UNKNOWN_EXCEPTION", message: "An unexpected error occurred" });
+    const start = cloud.clock.now();
+    let failedAfter = 0;
+
+    for (let minute = 0; minute <= 35 && failedAfter === 0; minute++) {
+      await world.cycle(contact);
+      if ((await states())["FAILED"]) failedAfter = (cloud.clock.now() - start) / 60_000;
+      await world.pass(60);
+    }
+
+    expect(failedAfter).toBeGreaterThan(30);
+    expect(failedAfter).toBeLessThan(35);
+    expect(await changes()).toMatchObject([{ state: "FAILED", attempts: 5 }]);
+  });
+});
+
+describe("a job of the Bulk API", () => {
+  const MANY = 2_201;
+
+  test("whose records all have the org's code gives them back, and is not made again while the org says no", async () => {
+    await insertMany(MANY);
+    await world.fault(READ_ONLY);
+    await world.cycle(contact);
+    expect(await states()).toEqual({ NEW: MANY });
+    const before = await saves();
+
+    for (let beats = 0; beats < 12; beats++) await beat();
+
+    expect(await saves(), "one call of 200 at each rest").toBeLessThanOrEqual(before + 2);
+    expect([await states(), await burnt()]).toEqual([{ NEW: MANY }, 0]);
+    await lift();
+    await beat(60);
+    expect(await states()).toEqual({ SUCCESS: MANY });
+    expect(await world.soql("SELECT count(Id) n FROM Contact")).toEqual([{ n: MANY }]);
+  });
+
+  test("settles the records that it judged by themselves", async () => {
+    await insertMany(MANY);
+    await world.fault({ ...FULL, record: "L7" });
+    await world.fault({ kind: "validation", object: "Contact", record: "L9", message: "must be a grown-up" });
+
+    await world.cycle(contact);
+
+    expect(await states()).toEqual({ NEW: 1, FAILED: 1, SUCCESS: MANY - 2 });
+    await lift();
+    await beat(60);
+    expect(await states()).toEqual({ FAILED: 1, SUCCESS: MANY - 1 });
+  });
+
+  test("that an earlier cycle left at work is given back, too", async () => {
+    await insertMany(MANY);
+    await world.fault({ kind: "heldCommit", path: "BULK", milliseconds: 60_000, times: 1 });
+    await world.fault(READ_ONLY);
+    await world.untilDone(world.cycleOnTestClock(contact));
+    expect(await states()).toEqual({ PENDING: MANY });
+
+    for (let beats = 0; beats < 12; beats++) await beat();
+
+    expect([await states(), await burnt()]).toEqual([{ NEW: MANY }, 0]);
+    await lift();
+    await beat(60);
+    expect(await states()).toEqual({ SUCCESS: MANY });
+    expect(await world.soql("SELECT count(Id) n FROM Contact")).toEqual([{ n: MANY }]);
+  });
+});

@@ -1,0 +1,108 @@
+import { expect, test } from "vitest";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import type { SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+
+/** A call of 200 records that Salesforce refuses as a whole, for the sake of what is in it. */
+
+let world: SyncWorld;
+let contact: Mapping;
+aWorldForEachTest(async (made) => {
+  ({ world } = made);
+  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
+});
+
+const REASON = "'12,5' is not a valid value for the type xsd:double";
+const poison = (name: string) =>
+  world.fault({ kind: "malformedRequest", path: "services/Soap", record: `>${name}<`, message: REASON, times: 0 });
+
+const insertMany = (count: number) =>
+  world.sql(
+    "INSERT INTO salesforce.contact (lastname) SELECT 'L' || lpad(i::text, 3, '0') FROM generate_series(1, $1) i",
+    [count],
+  );
+const states = async () =>
+  Object.fromEntries(
+    (await world.sql("SELECT state, count(*)::int AS n FROM salesforce._trigger_log GROUP BY state")).map((row) => [
+      row["state"],
+      row["n"],
+    ]),
+  );
+const saves = () => Number(world.log.findLast(({ event }) => event === "cycle")?.["saves"]);
+const lastFailure = () => world.log.findLast(({ level }) => level === "error")?.["reason"];
+
+test("one record that makes Salesforce refuse the whole call ends FAILED alone, and the rest goes on", async () => {
+  await insertMany(200);
+  await poison("L137");
+
+  await world.cycle(contact);
+
+  expect(await states()).toEqual({ FAILED: 1, SUCCESS: 199 });
+  expect(await world.sql("SELECT lastname, _ab_err FROM salesforce.contact WHERE _ab_lastop = 'FAILED'")).toEqual([
+    { lastname: "L137", _ab_err: `Client: ${REASON}` },
+  ]);
+  expect(saves()).toBeLessThanOrEqual(17);
+  expect(await world.soql("SELECT count(Id) n FROM Contact")).toEqual([{ n: 199 }]);
+});
+
+test("several of them are found, too, and a record alone in its call as well", async () => {
+  await insertMany(60);
+  await poison("L001");
+  await poison("L059");
+  await world.cycle(contact);
+  expect(await states()).toEqual({ FAILED: 2, SUCCESS: 58 });
+
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('L001')");
+  await world.cycle(contact);
+
+  expect(await states()).toEqual({ FAILED: 3, SUCCESS: 58 });
+});
+
+test("when nothing at all is let through no record is to blame: all stays NEW, and the mapping says why", async () => {
+  await insertMany(200);
+  await world.fault({ kind: "malformedRequest", path: "services/Soap", times: 0 });
+
+  for (let cycle = 1; cycle <= 3; cycle++) await world.cycle(contact);
+
+  expect(await states()).toEqual({ NEW: 200 });
+  expect(lastFailure()).toBe("salesforce_request");
+  expect(saves()).toBeLessThanOrEqual(12);
+  await world.control("DELETE", "/faults");
+  await world.cycle(contact);
+  expect(await states()).toEqual({ SUCCESS: 200 });
+});
+
+test("a field that is gone fails the rows that changed it, and lets the others through", async () => {
+  await insertMany(20);
+  await world.cycle(contact);
+  const message = "No such column 'Email' on entity 'Contact'";
+  const gone = { kind: "malformedRequest", path: "services/Soap", record: "Email>", code: "INVALID_FIELD", message };
+  await world.fault({ ...gone, times: 0 });
+  await world.sql("UPDATE salesforce.contact SET lastname = lastname || '!' WHERE id <> 4");
+  await world.sql("UPDATE salesforce.contact SET email = 'a@example.com' WHERE id = 4");
+
+  await world.cycle(contact);
+
+  expect(await states()).toEqual({ FAILED: 1, SUCCESS: 39 });
+  await world.sql("UPDATE salesforce.contact SET email = 'b@example.com' WHERE id > 10");
+  await world.cycle(contact);
+  expect(await states(), "all that wait have it, so it is the mapping's trouble, and nothing fails").toEqual({
+    FAILED: 1,
+    SUCCESS: 39,
+    NEW: 10,
+  });
+  expect(lastFailure()).toBe("salesforce_schema");
+});
+
+test("what a call was refused for is searched with a bounded number of calls, and the rest of them next time", async () => {
+  await insertMany(200);
+  for (let nth = 10; nth <= 200; nth += 10) await poison(`L${String(nth).padStart(3, "0")}`);
+
+  await world.cycle(contact);
+  const first = await states();
+  expect(saves()).toBeLessThanOrEqual(33);
+  expect(first["FAILED"]).toBeGreaterThan(0);
+  for (let cycle = 1; cycle <= 8; cycle++) await world.cycle(contact);
+
+  expect(await states()).toEqual({ FAILED: 20, SUCCESS: 180 });
+});

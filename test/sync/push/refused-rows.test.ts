@@ -1,0 +1,303 @@
+import { describe, expect, test } from "vitest";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+
+const ELEVEN_MINUTES = 11 * 60;
+
+/** Just enough for a job of the Bulk API to cost fewer calls than SOAP. */
+const MANY = 2_201;
+
+/** Salesforce refuses it; no rule of ours does. */
+const UNBORN = "2099-01-01";
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+aWorldForEachTest((made) => {
+  ({ cloud, world } = made);
+});
+
+async function mapContact(upsertField?: string): Promise<Mapping> {
+  const fields = ["Birthdate", "Email", "External_Id__c", "LastName", "Title"];
+  return mapped(world, { object: "Contact", fields, ...(upsertField && { upsertField }) });
+}
+
+/** What keeps a cycle from learning what became of what it sends. */
+const TROUBLES = {
+  none: async () => undefined,
+  "a kill after the claim": () => killAt("store.markSent"),
+  "a kill after the save": () => killAt("store.settle"),
+  "a lost answer": () => world.fault({ kind: "saveThenDrop", path: "services/Soap" }),
+} as const;
+
+async function killAt(step: string): Promise<void> {
+  let isDead = false;
+  world.interfere((call) => {
+    isDead ||= call === step;
+    if (isDead) throw new Error("killed");
+  });
+}
+
+/** One cycle in trouble, and what the next minutes bring: its lease runs out, beats go on, what is in doubt becomes known. */
+async function cycles(contact: Mapping, trouble: keyof typeof TROUBLES): Promise<void> {
+  await TROUBLES[trouble]();
+  await world.cycle(contact);
+  world.interfere(null);
+  await settleDown(contact);
+}
+
+async function settleDown(contact: Mapping): Promise<void> {
+  await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+  await world.cycle(contact);
+  await world.pass(ELEVEN_MINUTES);
+  await world.cycle(contact);
+  await world.cycle(contact);
+}
+
+const states = async () =>
+  (await world.sql("SELECT state FROM salesforce._trigger_log ORDER BY id")).map(({ state }) => state);
+const rows = (columns: string) => world.sql(`SELECT ${columns} FROM salesforce.contact ORDER BY id`);
+const records = (fields: string) => world.soql(`SELECT ${fields} FROM Contact`);
+const totals = async () => (await world.sql("SELECT success::int, failed::int FROM salesforce._bridge_totals"))[0];
+const errors = async () =>
+  Number((await world.sql("SELECT rows_failed FROM salesforce._bridge_state"))[0]?.["rows_failed"]);
+const events = async () => {
+  const wakeUps = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
+  const mine = wakeUps.filter(({ workspace_id }) => workspace_id === world.workspaceId);
+  return (await world.events(mine.map(({ event_id }) => event_id)))
+    .map(({ event }) => event)
+    .filter((event) => event !== "mapping.activated");
+};
+const failed = (changes: number) => Array(changes).fill("FAILED");
+
+test.each(Object.keys(TROUBLES) as (keyof typeof TROUBLES)[])(
+  "sixteen refused changes of one row are told as sixteen failures and no spike, in spite of %s",
+  async (trouble) => {
+    const contact = await mapContact("External_Id__c");
+    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c, birthdate) VALUES ('1', 'C-1', $1)", [
+      UNBORN,
+    ]);
+    await cycles(contact, trouble);
+    const [first] = await world.sql("SELECT processed_at, sf_message FROM salesforce._trigger_log");
+    for (let change = 2; change <= 16; change++) {
+      await world.sql("UPDATE salesforce.contact SET lastname = $1", [change]);
+      await cycles(contact, trouble);
+    }
+
+    expect(await states()).toEqual(failed(16));
+    expect(await totals()).toEqual({ success: 0, failed: 16 });
+    expect(await errors()).toBe(16);
+    expect(await events()).toEqual(Array(16).fill("record.failed"));
+    expect((await world.sql("SELECT processed_at, sf_message FROM salesforce._trigger_log ORDER BY id"))[0]).toEqual(
+      first,
+    );
+    expect(await records("Id")).toEqual([]);
+    expect(await rows("lastname, _ab_lastop, _ab_err LIKE '%Birthdate%' AS says_why")).toEqual([
+      { lastname: "16", _ab_lastop: "FAILED", says_why: true },
+    ]);
+  },
+);
+
+describe.each([
+  ["with an upsert field", "External_Id__c"],
+  ["without one", undefined],
+])("a mapping %s, in spite of", (_, upsertField) => {
+  describe.each(Object.keys(TROUBLES) as (keyof typeof TROUBLES)[])("%s,", (trouble) => {
+    test("makes one record with all values of a refused new row that was mended", async () => {
+      const contact = await mapContact(upsertField);
+      await world.sql(
+        `INSERT INTO salesforce.contact (lastname, external_id__c, email, birthdate)
+         VALUES ('Curie', 'C-1', 'm@example.com', $1)`,
+        [UNBORN],
+      );
+      await cycles(contact, trouble);
+      await world.sql("UPDATE salesforce.contact SET title = 'Dr'");
+      await cycles(contact, trouble);
+      expect(await states()).toEqual(failed(2));
+
+      await world.sql("UPDATE salesforce.contact SET birthdate = '1867-11-07'");
+      await cycles(contact, trouble);
+
+      expect(await states()).toEqual(["SUCCESS", "SUCCESS", "SUCCESS"]);
+      expect(await totals()).toEqual({ success: 3, failed: 0 });
+      expect(await errors()).toBe(2);
+      const [record, ...others] = await records("Id, LastName, External_Id__c, Email, Title, Birthdate");
+      expect(others).toEqual([]);
+      expect(record).toMatchObject({
+        LastName: "Curie",
+        External_Id__c: "C-1",
+        Email: "m@example.com",
+        Title: "Dr",
+        Birthdate: "1867-11-07",
+      });
+      expect(await rows("sfid, _ab_err")).toEqual([{ sfid: record?.["Id"], _ab_err: null }]);
+    });
+
+    test("keeps a refused value on its row, whatever is pulled, and sends it with what mends it", async () => {
+      const contact = await mapContact(upsertField);
+      await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Curie', 'C-1')");
+      await settleDown(contact);
+      await world.sql("UPDATE salesforce.contact SET email = 'm@example.com', birthdate = $1", [UNBORN]);
+      await cycles(contact, trouble);
+
+      await world.sql("UPDATE salesforce.contact SET title = 'Dr'");
+      await TROUBLES[trouble]();
+      await world.cycle(contact);
+      world.interfere(null);
+      await settleDown(contact);
+      const refused = await rows("email, title, _ab_lastop, _ab_err LIKE '%Birthdate%' AS says_why");
+      const statesThen = await states();
+      await world.sql("UPDATE salesforce.contact SET birthdate = '1867-11-07'");
+      await changeThere({ LastName: "Skłodowska" });
+      await cycles(contact, trouble);
+
+      expect(refused).toEqual([{ email: "m@example.com", title: "Dr", _ab_lastop: "FAILED", says_why: true }]);
+      expect(statesThen).toEqual(["SUCCESS", "FAILED", "FAILED"]);
+      expect(await states()).toEqual(Array(4).fill("SUCCESS"));
+      expect(await records("LastName, Email, Title, Birthdate")).toEqual([
+        { LastName: "Skłodowska", Email: "m@example.com", Title: "Dr", Birthdate: "1867-11-07" },
+      ]);
+      expect(await rows("lastname, email, title, birthdate::text, _ab_err")).toEqual([
+        { lastname: "Skłodowska", email: "m@example.com", title: "Dr", birthdate: "1867-11-07", _ab_err: null },
+      ]);
+    });
+  });
+});
+
+const changeThere = async (values: Row) => {
+  const [record] = await records("Id");
+  await world.rest("PATCH", `/sobjects/Contact/${record?.["Id"]}`, values);
+};
+
+test("a refused value is told as FAILED while the change that carries it is under way, and is no waiting row", async () => {
+  const contact = await mapContact();
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  await settleDown(contact);
+  await world.sql("UPDATE salesforce.contact SET birthdate = $1", [UNBORN]);
+  await world.cycle(contact);
+  await world.sql("UPDATE salesforce.contact SET birthdate = '1867-11-07'");
+  await world.fault({ kind: "saveThenDrop", path: "services/Soap" });
+
+  await world.cycle(contact);
+
+  expect(await states()).toEqual(["SUCCESS", "FAILED", "PENDING"]);
+  expect(await totals()).toEqual({ success: 1, failed: 1 });
+});
+
+test("a refused value waits with the newer change that a lock has put off, whatever is pulled meanwhile", async () => {
+  const contact = await mapContact();
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  await settleDown(contact);
+  await world.sql("UPDATE salesforce.contact SET email = 'm@example.com', birthdate = $1", [UNBORN]);
+  await world.cycle(contact);
+  await world.sql("UPDATE salesforce.contact SET birthdate = '1867-11-07'");
+  await world.fault({ kind: "lockedRow", record: "m@example.com" });
+  await world.cycle(contact);
+  const whenLocked = await states();
+  await changeThere({ LastName: "Skłodowska" });
+  await world.cycle(contact);
+  const pulled = await rows("lastname, email");
+
+  await world.pass(61);
+  await world.cycle(contact);
+
+  expect(whenLocked).toEqual(["SUCCESS", "FAILED", "NEW"]);
+  expect(pulled).toEqual([{ lastname: "Skłodowska", email: "m@example.com" }]);
+  expect(await states()).toEqual(["SUCCESS", "SUCCESS", "SUCCESS"]);
+  expect(await records("LastName, Email, Birthdate")).toEqual([
+    { LastName: "Skłodowska", Email: "m@example.com", Birthdate: "1867-11-07" },
+  ]);
+  expect(await errors()).toBe(1);
+});
+
+test("a refused value stands on its row with its error until the record changes in Salesforce", async () => {
+  const contact = await mapContact();
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  await world.cycle(contact);
+  await world.sql("UPDATE salesforce.contact SET birthdate = $1", [UNBORN]);
+  await world.cycle(contact);
+  await world.sql("UPDATE salesforce.contact SET email = 'm@example.com'");
+  for (let i = 0; i < 4; i++) await world.cycle(contact);
+  const refused = await rows("email, birthdate::text, _ab_lastop, _ab_err LIKE '%Birthdate%' AS says_why");
+
+  await changeThere({ Title: "Dr" });
+  await world.cycle(contact);
+
+  expect(refused).toEqual([{ email: "m@example.com", birthdate: UNBORN, _ab_lastop: "FAILED", says_why: true }]);
+  expect(await rows("email, birthdate, title, _ab_lastop, _ab_err")).toEqual([
+    { email: null, birthdate: null, title: "Dr", _ab_lastop: "SYNCED", _ab_err: null },
+  ]);
+});
+
+test("a refused value that Salesforce has changed since is not sent with a newer change", async () => {
+  const contact = await mapContact();
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  await settleDown(contact);
+  await world.sql("UPDATE salesforce.contact SET email = 'ours@example.com', birthdate = $1", [UNBORN]);
+  await world.cycle(contact);
+  await changeThere({ Email: "theirs@example.com" });
+  await world.sql("UPDATE salesforce.contact SET birthdate = '1867-11-07'");
+
+  await settleDown(contact);
+
+  expect(await records("Email, Birthdate")).toEqual([{ Email: "theirs@example.com", Birthdate: "1867-11-07" }]);
+  expect(await rows("email, birthdate::text")).toEqual([{ email: "theirs@example.com", birthdate: "1867-11-07" }]);
+  expect(await errors()).toBe(1);
+});
+
+describe("many rows, by jobs of the Bulk API,", () => {
+  let contact: Mapping;
+  /** All rows are changed alike, so that row 7 shares their job with what it carries. */
+  const change = (columns: string) => world.sql(`UPDATE salesforce.contact SET lastname = lastname || '!', ${columns}`);
+  const ofRow = async () =>
+    (await world.sql("SELECT state FROM salesforce._trigger_log WHERE record_id = 7 ORDER BY id")).map(
+      ({ state }) => state,
+    );
+  const begin = async () => {
+    contact = await mapContact("External_Id__c");
+    await world.sql(
+      "INSERT INTO salesforce.contact (lastname, external_id__c) SELECT 'L' || i, 'K-' || i FROM generate_series(1, $1) i",
+      [MANY],
+    );
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET birthdate = $1 WHERE id = 7", [UNBORN]);
+    await world.cycle(contact);
+    expect(await ofRow()).toEqual(["SUCCESS", "FAILED"]);
+  };
+  const jobs = async () => ((await world.rest("GET", "/jobs/ingest")) as { records: { id: string }[] }).records.length;
+
+  test.each([
+    ["end as they should", "none"],
+    ["are killed after the claim", "store.markSent"],
+    ["are killed after the save", "store.settle"],
+    ["are killed before their job is looked at", "org.lookAtBulkSave"],
+  ])("whose cycles %s: a refused value is refused once, and then arrives", async (_, step) => {
+    await begin();
+    await change("birthdate = coalesce(birthdate, '1867-11-07')");
+    if (step !== "none") await killAt(step);
+    await world.cycle(contact);
+    world.interfere(null);
+    await settleDown(contact);
+    const refused = { states: await ofRow(), errors: await errors(), totals: await totals() };
+    const before = await jobs();
+    await change("birthdate = '1867-11-08'");
+    if (step !== "none") await killAt(step);
+    await world.cycle(contact);
+    world.interfere(null);
+    await settleDown(contact);
+
+    expect(refused).toEqual({
+      states: ["SUCCESS", "FAILED", "FAILED"],
+      errors: 2,
+      totals: { success: 2 * MANY - 1, failed: 2 },
+    });
+    expect(await jobs()).toBeGreaterThan(before);
+    expect(await ofRow()).toEqual(Array(4).fill("SUCCESS"));
+    expect(await totals()).toEqual({ success: 3 * MANY + 1, failed: 0 });
+    expect(await errors()).toBe(2);
+    expect(await world.soql("SELECT LastName, Birthdate FROM Contact WHERE External_Id__c = 'K-7'")).toEqual([
+      { LastName: "L7!!", Birthdate: "1867-11-08" },
+    ]);
+  });
+});

@@ -1,0 +1,230 @@
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { gatherFigures } from "../../../functions/invocation/emit-figures.ts";
+import { database } from "../../../functions/services/composition.ts";
+import { handler as fanOutCycles } from "../../../functions/workers/fan-out-cycles.ts";
+import { handler as runCycle } from "../../../functions/workers/run-cycle.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import type { TableName } from "../../../lib/model/resources.ts";
+import type { Figures } from "../../../lib/sync/report/figures.ts";
+import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
+import { mapped } from "../../support/worlds/worlds.ts";
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+});
+beforeEach(async () => {
+  world = await createSyncWorld(cloud, { dailyApiRequests: 1000 });
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await world.close();
+});
+afterAll(() => cloud.close());
+
+test("a cycle tells what Salesforce took and refused, how long the oldest row waits, and the org's use of its calls", async () => {
+  const contact = await mapped(world, { object: "Contact", fields: ["LastName", "Email"] });
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Taken'), (NULL)");
+  await world.sql(
+    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, created_at, due_at, "values")
+     VALUES ('UPDATE', 'contact', 999, clock_timestamp() - interval '20 minutes', $1, '{}')`,
+    [new Date(cloud.clock.now() + 3_600_000)],
+  );
+
+  await world.cycle(contact);
+
+  const [figures] = world.figures.slice(-1);
+  expect(figures).toMatchObject({ accepted: 1, refused: 1 });
+  expect(figures?.oldestWaitingSeconds).toBeGreaterThanOrEqual(1200);
+  expect(figures?.oldestWaitingSeconds).toBeLessThan(1300);
+  expect(figures?.budgetShare).toBeGreaterThan(0);
+  expect(figures?.budgetShare).toBeLessThan(0.1);
+});
+
+test("deletes that the breaker holds are not rows that wait for Salesforce", async () => {
+  const contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
+  await world.sql(
+    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, created_at, held, "values")
+     VALUES ('DELETE', 'contact', 1, clock_timestamp() - interval '20 minutes', true, '{}')`,
+  );
+
+  await world.cycle(contact);
+
+  expect(world.figures.at(-1)?.oldestWaitingSeconds).toBe(0);
+});
+
+const QUIET: Figures = { accepted: 0, refused: 0, oldestWaitingSeconds: 5, budgetShare: 0.3, failed: false };
+
+test("the cycles of one invocation are one line of CloudWatch's embedded metrics, of the stage and of no mapping", () => {
+  vi.stubEnv("METRICS_NAMESPACE", "Bridge");
+  vi.stubEnv("STAGE", "prod");
+
+  const [line, ...others] = linesFor(
+    { accepted: 3, refused: 0, oldestWaitingSeconds: 12.4, budgetShare: null, failed: false },
+    { accepted: 1, refused: 2, oldestWaitingSeconds: 905.2, budgetShare: 0.8765, failed: true },
+    { ...QUIET, oldestWaitingSeconds: null },
+  );
+
+  expect(others).toEqual([]);
+  expect(JSON.parse(line ?? "")).toEqual({
+    _aws: {
+      Timestamp: expect.any(Number),
+      CloudWatchMetrics: [
+        {
+          Namespace: "Bridge",
+          Dimensions: [["Stage"]],
+          Metrics: [
+            { Name: "RowsAccepted", Unit: "Count" },
+            { Name: "RowsFailed", Unit: "Count" },
+            { Name: "OldestWaitingSeconds", Unit: "Seconds" },
+            { Name: "OrgBudgetUsed", Unit: "Percent" },
+            { Name: "CyclesFailed", Unit: "Percent" },
+          ],
+        },
+      ],
+    },
+    Stage: "prod",
+    RowsAccepted: 4,
+    RowsFailed: 2,
+    OldestWaitingSeconds: 905,
+    OrgBudgetUsed: 87.7,
+    CyclesFailed: 33.3,
+  });
+  expect(line).toMatch(/^[^\n]+\n$/);
+});
+
+test("idle cycles cost no line, and neither does one on this machine", () => {
+  vi.stubEnv("METRICS_NAMESPACE", "Bridge");
+  expect(linesFor(QUIET, QUIET)).toEqual([]);
+
+  vi.stubEnv("METRICS_NAMESPACE", "");
+  expect(linesFor({ ...QUIET, refused: 5 })).toEqual([]);
+});
+
+describe("a cycle that does not begin, or that an error ends, is told whatever becomes of its report:", () => {
+  let contact: Mapping;
+  beforeEach(async () => {
+    for (const queue of ["provisioning", "loads"] as const) await cloud.take(queue);
+    contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
+    await world.cycle(contact);
+    vi.stubEnv("METRICS_NAMESPACE", "Bridge");
+  });
+
+  const item = (table: TableName, sk: string, set: string) =>
+    database().client.send(
+      new UpdateCommand({
+        TableName: database().table(table),
+        Key: { pk: world.workspaceId, sk },
+        UpdateExpression: `SET ${set} = :wrong`,
+        ExpressionAttributeValues: { ":wrong": "unreadable" },
+      }),
+    );
+
+  /** What prevents it, and whether its message comes back. */
+  const paths: Readonly<Record<string, { readonly comesBack: boolean; readonly prevent: () => Promise<unknown> }>> = {
+    "the org does not answer": {
+      comesBack: false,
+      prevent: () => world.fault({ kind: "serverError", path: "services/data", times: 0 }),
+    },
+    "the org refuses the login": {
+      comesBack: false,
+      prevent: async () => {
+        await world.fault({ kind: "refusedGrant", path: "oauth2/token", times: 0 });
+        await world.control("DELETE", "/sessions");
+      },
+    },
+    "the beat rests after such a refusal": {
+      comesBack: false,
+      prevent: async () => {
+        await world.fault({ kind: "refusedGrant", path: "oauth2/token", times: 0 });
+        await world.control("DELETE", "/sessions");
+        await world.cycle(contact);
+      },
+    },
+    "the database lets nobody in": { comesBack: false, prevent: () => world.databaseGoesAway() },
+    "the credentials cannot be decrypted": {
+      comesBack: false,
+      prevent: () => item("workspaces", "workspace", "postgres"),
+    },
+    "the database lacks what was made in it": {
+      comesBack: false,
+      prevent: () => world.sql("DELETE FROM salesforce._bridge_state"),
+    },
+    "its end cannot be kept": {
+      comesBack: false,
+      prevent: () => world.sql("ALTER TABLE salesforce._bridge_state ADD CHECK (lease_until IS NOT NULL) NOT VALID"),
+    },
+    "the engine's memory cannot be read": {
+      comesBack: true,
+      prevent: () => item("engine", `mapping#${contact.id}`, "broken_since"),
+    },
+    "the mappings cannot be read": {
+      comesBack: true,
+      prevent: () => item("mappings", "head", "generation"),
+    },
+  };
+
+  test.each(Object.entries(paths))("%s", async (_, { comesBack, prevent }) => {
+    await prevent();
+    await world.pass(50);
+
+    const { lines, answer } = await linesOf(async () => {
+      const slot = Math.floor(cloud.clock.now() / 1000);
+      const message = { workspace_id: world.workspaceId, mapping_id: contact.id, kind: "beat", slot };
+      return runCycle({ Records: [{ messageId: "one", body: JSON.stringify(message) }] } as SQSEvent);
+    });
+
+    expect(answer.batchItemFailures).toHaveLength(comesBack ? 1 : 0);
+    expect(lines).toMatchObject([{ CyclesFailed: 100 }]);
+  });
+
+  test("the fan-out cannot send its beats", async () => {
+    vi.stubEnv("QUEUE_CYCLES", `${process.env["QUEUE_CYCLES"]}-gone`);
+
+    const { lines, answer } = await linesOf(async () => {
+      const scheduled_at = new Date(cloud.clock.now()).toISOString();
+      const tick = { workspace_id: world.workspaceId, mapping_id: contact.id, scheduled_at };
+      return fanOutCycles({ Records: [{ messageId: "one", body: JSON.stringify(tick) }] } as SQSEvent);
+    });
+
+    expect(answer.batchItemFailures).toHaveLength(1);
+    expect(lines).toMatchObject([{ CyclesFailed: 100 }]);
+  });
+
+  test("but one that goes well costs no line", async () => {
+    await world.pass(50);
+
+    const { lines, answer } = await linesOf(async () => {
+      const slot = Math.floor(cloud.clock.now() / 1000);
+      const message = { workspace_id: world.workspaceId, mapping_id: contact.id, kind: "beat", slot };
+      return runCycle({ Records: [{ messageId: "one", body: JSON.stringify(message) }] } as SQSEvent);
+    });
+
+    expect(answer.batchItemFailures).toEqual([]);
+    expect(lines).toEqual([]);
+  });
+});
+
+/** The lines for CloudWatch that a worker writes, and what it answers the queue. */
+async function linesOf(work: () => Promise<SQSBatchResponse>) {
+  const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  try {
+    const answer = await work();
+    const texts = written.mock.calls.map(([text]) => String(text)).filter((text) => text.includes("CloudWatchMetrics"));
+    return { answer, lines: texts.map((text) => JSON.parse(text) as Record<string, unknown>) };
+  } finally {
+    written.mockRestore();
+  }
+}
+
+function linesFor(...figures: readonly Figures[]): readonly string[] {
+  const lines: string[] = [];
+  const gathered = gatherFigures((line) => lines.push(line));
+  for (const one of figures) gathered.add(one);
+  gathered.tell(figures.length);
+  return lines;
+}
