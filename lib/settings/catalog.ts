@@ -5,6 +5,7 @@ import { parentFieldName, parentOf } from "../model/change/parent-key.ts";
 import { columnType } from "../model/mapping/column-type.ts";
 import { isParentKey } from "../model/mapping/describe.ts";
 import { isMappable } from "../model/mapping/field-type.ts";
+import { toSnakeCase } from "../model/snake-case.ts";
 
 /** A field of an object, for pickers. */
 const fieldView = z.object({
@@ -67,27 +68,16 @@ function viewOf({ fields, ...object }: OrgObject, parents: ReadonlyMap<string, O
   return { ...object, fields: fields.map((field) => viewField(field, parents)) };
 }
 
-function viewField(field: OrgField, parents: ReadonlyMap<string, OrgObject>): ObjectWithFields["fields"][number] {
-  const { name, label, type, length, precision, scale, createable, updateable, unique, calculated, filterable } = field;
-  return {
-    name,
-    label,
-    type,
-    length,
-    precision,
-    scale,
-    required: createable && !field.nillable && !field.defaultedOnCreate,
-    createable,
-    updateable,
-    external_id: field.externalId || type === "id",
-    unique,
-    calculated,
+function viewField(field: OrgField, parents: ReadonlyMap<string, OrgObject>): z.infer<typeof fieldView> {
+  const { type, createable, nillable, defaultedOnCreate, externalId } = field;
+  return toSnakeCase(fieldView, {
+    ...field,
+    required: createable && !nillable && !defaultedOnCreate,
+    externalId: externalId || type === "id",
     mappable: isMappable(type),
-    pg_type: isMappable(type) ? columnType(field) : null,
-    filterable,
-    reference_to: [...field.referenceTo],
-    parent_keys: parentKeys(field, parents),
-  };
+    pgType: isMappable(type) ? columnType(field) : null,
+    parentKeys: parentKeys(field, parents),
+  });
 }
 
 /** External ids of the one object that a lookup points to, as fields that a mapping may have. */
