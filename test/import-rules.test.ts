@@ -51,7 +51,7 @@ test("http imports the model, access and itself", () => {
 test("an adapter imports the model, the ports of rooms, and nothing of other adapters", () => {
   const strays = inLib("lib/adapters/").filter(({ from, to, isType }) => {
     if (to.startsWith("lib/model/") || to.startsWith("lib/network/") || SHARED.includes(to)) return false;
-    if (placeOf(to).startsWith("lib/adapters/")) return outsideThing(to) !== outsideThing(from);
+    if (placeOf(to).startsWith("lib/adapters/")) return placeOf(to) !== placeOf(from);
     return !(isRoom(to) && (isType || isPort(to)));
   });
 
@@ -75,7 +75,7 @@ test.each([
 test("jsforce speaks SOAP and nothing else, so that one file imports it", () => {
   const importers = deployed().filter(({ to }) => to === "jsforce");
 
-  expect([...new Set(importers.map(({ from }) => from))]).toEqual(["lib/adapters/salesforce/write-records.ts"]);
+  expect([...new Set(importers.map(({ from }) => from))]).toEqual(["lib/adapters/salesforce/write/write-records.ts"]);
 });
 
 test("of what is deployed, only two files make requests of their own: the guarded fetch, and the webhook client's POST", () => {
@@ -253,9 +253,6 @@ const placeOf = (path: string): string =>
     .split("/")
     .slice(0, path.startsWith("lib/adapters/") ? 3 : 2)
     .join("/");
-
-/** What an adapter touches: `salesforce-describe` touches Salesforce as `salesforce` does. */
-const outsideThing = (path: string): string => path.split("/")[2]?.split("-")[0] ?? "";
 
 /** Each circle once, from its first file in the order of the alphabet. */
 function circles(edges: readonly Import[]): string[] {

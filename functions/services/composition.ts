@@ -27,10 +27,10 @@ import { mappings as mappingsIn } from "../../lib/adapters/dynamodb/mappings/map
 import { hostedRateLimits } from "../../lib/adapters/hosted-rate-limits.ts";
 import { postgresMonitoring } from "../../lib/adapters/postgres/operations/monitoring.ts";
 import { rowDesks as rowDesksIn } from "../../lib/adapters/postgres/operations/row-operations.ts";
-import { sessionsOf } from "../../lib/adapters/salesforce/sessions.ts";
+import { connectedOrg, usageReader } from "../../lib/adapters/salesforce/describe/connected-org.ts";
+import { orgReach as orgReachIn } from "../../lib/adapters/salesforce/org-reach.ts";
+import { sessionsOf } from "../../lib/adapters/salesforce/session/sessions.ts";
 import { ttlCache } from "../../lib/adapters/salesforce/ttl-cache.ts";
-import { connectedOrg, usageReader } from "../../lib/adapters/salesforce-describe/org.ts";
-import { orgReach as orgReachIn } from "../../lib/adapters/salesforce-describe/reach.ts";
 import { kmsDataKeys } from "../../lib/adapters/secrets/data-keys.ts";
 import { envelopeVault } from "../../lib/adapters/secrets/vault.ts";
 import { openQueues, type Queues } from "../../lib/adapters/sqs/client.ts";

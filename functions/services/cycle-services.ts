@@ -3,7 +3,7 @@ import { engineMemory } from "../../lib/adapters/dynamodb/engine/engine.ts";
 import { createCycleStores } from "../../lib/adapters/postgres/cycle-store.ts";
 import { createProvisioner } from "../../lib/adapters/postgres/schema/provision.ts";
 import { connectOrg } from "../../lib/adapters/salesforce/connect-org.ts";
-import { sessionsOf } from "../../lib/adapters/salesforce/sessions.ts";
+import { sessionsOf } from "../../lib/adapters/salesforce/session/sessions.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import { type PostgresConnection, writersOf } from "../../lib/model/workspace/workspace.ts";
 import type { Sessions } from "../../lib/sync/beat/sessions.ts";

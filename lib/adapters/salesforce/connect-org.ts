@@ -1,11 +1,11 @@
 import type { Sessions } from "../../sync/beat/sessions.ts";
 import type { Salesforce } from "../../sync/cycle/ports.ts";
-import { bulkQueries } from "./bulk-queries.ts";
-import { bulkSaves } from "./bulk-saves.ts";
+import { bulkQueries } from "./bulk/bulk-queries.ts";
+import { bulkSaves } from "./bulk/bulk-saves.ts";
 import { CallMeter } from "./call-meter.ts";
 import type { Client } from "./client.ts";
-import { readingCalls } from "./read-records.ts";
-import { write } from "./write-records.ts";
+import { readingCalls } from "./read/read-records.ts";
+import { write } from "./write/write-records.ts";
 
 /**
  * The org of one workspace, for one cycle. `signal` breaks off everything but saves. A session that has ended is renewed

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { connectOrg } from "../../../lib/adapters/salesforce/connect-org.ts";
-import { sessionsOf } from "../../../lib/adapters/salesforce/sessions.ts";
+import { sessionsOf } from "../../../lib/adapters/salesforce/session/sessions.ts";
 import { type Org, startOrg } from "../../../lib/local/org/start-org.ts";
 import { SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
 import { valueIn } from "../../../lib/model/record/csv-line.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import type { OrgLogin } from "../../settings/ports.ts";
-import { asJson, exchange } from "../salesforce/exchange.ts";
-import { askedOf, grantOf, requestGrant } from "../salesforce/request-token.ts";
-import { understand } from "../salesforce/understand.ts";
+import type { OrgLogin } from "../../../settings/ports.ts";
+import { asJson, exchange } from "../exchange.ts";
+import { understand } from "../understand.ts";
+import { askedOf, grantOf, requestGrant } from "./request-token.ts";
 
 const DEADLINE_MILLISECONDS = 10_000;
 

@@ -2,8 +2,8 @@ import { ReadableStream } from "node:stream/web";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { csvLines } from "../../../lib/adapters/salesforce/csv-lines.ts";
-import { type CsvLine, valueIn } from "../../../lib/model/record/csv-line.ts";
+import { csvLines } from "../../../../lib/adapters/salesforce/bulk/csv-lines.ts";
+import { type CsvLine, valueIn } from "../../../../lib/model/record/csv-line.ts";
 
 async function linesIn(pieces: readonly string[]): Promise<readonly CsvLine[]> {
   const lines: CsvLine[] = [];

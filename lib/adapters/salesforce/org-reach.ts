@@ -1,6 +1,6 @@
 import type { OrgReach } from "../../health/ports.ts";
-import { asText, exchange } from "../salesforce/exchange.ts";
-import { ttlCache } from "../salesforce/ttl-cache.ts";
+import { asText, exchange } from "./exchange.ts";
+import { ttlCache } from "./ttl-cache.ts";
 
 const DEADLINE_MILLISECONDS = 5000;
 

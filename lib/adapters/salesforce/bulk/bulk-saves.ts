@@ -1,11 +1,11 @@
-import { SalesforceRefusal } from "../../model/change/refusal.ts";
-import { CLEARS, FIRST_JOB_RECORDS, headerOf } from "../../model/change/ways.ts";
-import type { CsvLine } from "../../model/record/csv-line.ts";
-import type { Operation, OutgoingRecord } from "../../model/record/record.ts";
-import type { BulkSave, BulkSaves, SavedKind } from "../../sync/cycle/ports.ts";
+import { SalesforceRefusal } from "../../../model/change/refusal.ts";
+import { CLEARS, FIRST_JOB_RECORDS, headerOf } from "../../../model/change/ways.ts";
+import type { CsvLine } from "../../../model/record/csv-line.ts";
+import type { Operation, OutgoingRecord } from "../../../model/record/record.ts";
+import type { BulkSave, BulkSaves, SavedKind } from "../../../sync/cycle/ports.ts";
+import { type Client, call } from "../client.ts";
+import { asText, READ_MILLISECONDS } from "../exchange.ts";
 import { lookAtJob, openJob, piecesOf, streamCsv } from "./bulk-jobs.ts";
-import { type Client, call } from "./client.ts";
-import { asText, READ_MILLISECONDS } from "./exchange.ts";
 
 /** An upload that is not through by then is given up. */
 const UPLOAD_MILLISECONDS = 110_000;

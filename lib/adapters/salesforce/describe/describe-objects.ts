@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import { type ListedObject, listedObject, type OrgObject, orgObject } from "../../config/org-ports.ts";
-import { type Client, call } from "./client.ts";
-import { asJson, READ_MILLISECONDS } from "./exchange.ts";
-import { understand } from "./understand.ts";
+import { type ListedObject, listedObject, type OrgObject, orgObject } from "../../../config/org-ports.ts";
+import { type Client, call } from "../client.ts";
+import { asJson, READ_MILLISECONDS } from "../exchange.ts";
+import { understand } from "../understand.ts";
 
 /** The objects that the connection's user sees (describeGlobal, Salesforce's REST API). */
 export async function listObjects(client: Client): Promise<readonly ListedObject[]> {

@@ -1,15 +1,15 @@
 import * as z from "zod/mini";
-import type { Org, OrgObject } from "../../config/org-ports.ts";
-import { SalesforceRefusal } from "../../model/change/refusal.ts";
-import { Failure } from "../../model/failure.ts";
-import type { CallUsage } from "../../settings/test-salesforce.ts";
-import type { Sessions } from "../../sync/beat/sessions.ts";
-import { CallMeter } from "../salesforce/call-meter.ts";
-import { type Client, call } from "../salesforce/client.ts";
-import { describeObject, listObjects } from "../salesforce/describe-objects.ts";
-import { asJson, READ_MILLISECONDS } from "../salesforce/exchange.ts";
-import type { Cache } from "../salesforce/ttl-cache.ts";
-import { understand } from "../salesforce/understand.ts";
+import type { Org, OrgObject } from "../../../config/org-ports.ts";
+import { SalesforceRefusal } from "../../../model/change/refusal.ts";
+import { Failure } from "../../../model/failure.ts";
+import type { CallUsage } from "../../../settings/test-salesforce.ts";
+import type { Sessions } from "../../../sync/beat/sessions.ts";
+import { CallMeter } from "../call-meter.ts";
+import { type Client, call } from "../client.ts";
+import { asJson, READ_MILLISECONDS } from "../exchange.ts";
+import type { Cache } from "../ttl-cache.ts";
+import { understand } from "../understand.ts";
+import { describeObject, listObjects } from "./describe-objects.ts";
 
 /** Descriptions that are asked for at once: an org bears 25 long requests. */
 const AT_ONCE = 5;

@@ -1,10 +1,10 @@
 import { createSign } from "node:crypto";
 import * as z from "zod/mini";
-import { SalesforceRefusal } from "../../model/change/refusal.ts";
-import type { SalesforceConnection, SalesforceCredentials } from "../../model/workspace/workspace.ts";
-import type { Session } from "../../settings/ports.ts";
-import { asJson, exchange, READ_MILLISECONDS } from "./exchange.ts";
-import { understand } from "./understand.ts";
+import { SalesforceRefusal } from "../../../model/change/refusal.ts";
+import type { SalesforceConnection, SalesforceCredentials } from "../../../model/workspace/workspace.ts";
+import type { Session } from "../../../settings/ports.ts";
+import { asJson, exchange, READ_MILLISECONDS } from "../exchange.ts";
+import { understand } from "../understand.ts";
 
 /** What the token endpoint gave; a refresh token when the org rotates them: then the old one has ended. */
 interface Granted extends Session {

@@ -3,14 +3,14 @@ import { SoapApi } from "jsforce/lib/api/soap.js";
 import { Connection } from "jsforce/lib/connection.js";
 import { StreamPromise } from "jsforce/lib/util/promise.js";
 import * as z from "zod/mini";
-import { barredFromSoap, JWT_REMEDY } from "../../model/api-version.ts";
-import { SalesforceRefusal } from "../../model/change/refusal.ts";
-import type { Operation, OutgoingRecord, RecordResult } from "../../model/record/record.ts";
-import type { SalesforceConnection } from "../../model/workspace/workspace.ts";
-import type { CallMeter } from "./call-meter.ts";
-import { type Client, underSession } from "./client.ts";
-import { asText, exchange } from "./exchange.ts";
-import { understand } from "./understand.ts";
+import { barredFromSoap, JWT_REMEDY } from "../../../model/api-version.ts";
+import { SalesforceRefusal } from "../../../model/change/refusal.ts";
+import type { Operation, OutgoingRecord, RecordResult } from "../../../model/record/record.ts";
+import type { SalesforceConnection } from "../../../model/workspace/workspace.ts";
+import type { CallMeter } from "../call-meter.ts";
+import { type Client, underSession } from "../client.ts";
+import { asText, exchange } from "../exchange.ts";
+import { understand } from "../understand.ts";
 
 /** Milliseconds until a save is given up. Salesforce itself ends a save's transaction after ten minutes. */
 const SAVE_MILLISECONDS = 110_000;

@@ -1,7 +1,7 @@
-import { SalesforceRefusal } from "../../model/change/refusal.ts";
-import type { Salesforce } from "../../sync/cycle/ports.ts";
+import { SalesforceRefusal } from "../../../model/change/refusal.ts";
+import type { Salesforce } from "../../../sync/cycle/ports.ts";
+import type { Client } from "../client.ts";
 import { lookAtJob, openJob, piecesOf, streamCsv } from "./bulk-jobs.ts";
-import type { Client } from "./client.ts";
 
 type BulkQueries = Pick<Salesforce, "startBulkQuery" | "isBulkQueryDone" | "bulkResults">;
 

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
-import { type RequestRefusal, refusalOf, SalesforceRefusal } from "../../model/change/refusal.ts";
-import type { DeletedRecords, QueryPage, Salesforce } from "../../sync/cycle/ports.ts";
-import { type Client, call } from "./client.ts";
-import { describeObject } from "./describe-objects.ts";
-import { asDigits, READ_MILLISECONDS } from "./exchange.ts";
-import { understand } from "./understand.ts";
+import { type RequestRefusal, refusalOf, SalesforceRefusal } from "../../../model/change/refusal.ts";
+import type { DeletedRecords, QueryPage, Salesforce } from "../../../sync/cycle/ports.ts";
+import { type Client, call } from "../client.ts";
+import { describeObject } from "../describe/describe-objects.ts";
+import { asDigits, READ_MILLISECONDS } from "../exchange.ts";
+import { understand } from "../understand.ts";
 
 type Reads = Pick<Salesforce, "query" | "queryTogether" | "count" | "deleted" | "describe">;
 

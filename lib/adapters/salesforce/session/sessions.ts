@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { barredFromSoap, newestCommonVersion } from "../../model/api-version.ts";
-import { SalesforceRefusal } from "../../model/change/refusal.ts";
-import { formerWriters, type SalesforceConnection } from "../../model/workspace/workspace.ts";
-import type { ConnectionStore, KeptConnection, Sessions } from "../../sync/beat/sessions.ts";
-import { orgLogin } from "../salesforce-login/log-in.ts";
+import { barredFromSoap, newestCommonVersion } from "../../../model/api-version.ts";
+import { SalesforceRefusal } from "../../../model/change/refusal.ts";
+import { formerWriters, type SalesforceConnection } from "../../../model/workspace/workspace.ts";
+import type { ConnectionStore, KeptConnection, Sessions } from "../../../sync/beat/sessions.ts";
+import { orgLogin } from "./log-in.ts";
 import { requestToken } from "./request-token.ts";
 
 /** A renewal that has not ended by then is given up by the others. */

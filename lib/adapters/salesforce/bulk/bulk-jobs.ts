@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
-import type { BulkPart } from "../../sync/cycle/ports.ts";
-import { type Client, call } from "./client.ts";
+import type { BulkPart } from "../../../sync/cycle/ports.ts";
+import { type Client, call } from "../client.ts";
+import { asJson, asStream, READ_MILLISECONDS } from "../exchange.ts";
+import { lost } from "../lost-request.ts";
+import { understand } from "../understand.ts";
 import { csvLines } from "./csv-lines.ts";
-import { asJson, asStream, READ_MILLISECONDS } from "./exchange.ts";
-import { lost } from "./lost-request.ts";
-import { understand } from "./understand.ts";
 
 /** Milliseconds within which an answer's beginning, and each next piece of it, must come. */
 const SILENCE_MILLISECONDS = 60_000;
