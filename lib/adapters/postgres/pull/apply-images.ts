@@ -16,7 +16,8 @@ import { type HeldImages, imagesInDoubt, rowsInDoubt } from "./in-doubt-inserts.
 import { clearInboundErrors, writeInboundErrors } from "./inbound-errors.ts";
 import { type Judged, mergeRows, returningRows } from "./merge-rows.ts";
 import { type Around, isUntouched, type LockedRow, lockByUpsertField, lockRows, readAround } from "./page-context.ts";
-import { insertRows, rowOf, updateRows } from "./write-rows.ts";
+import { rowOf } from "./row-to-write.ts";
+import { insertRows, updateRows } from "./write-rows.ts";
 
 /** What one try of a page does about what stands in its way. */
 interface Patience {

@@ -1,7 +1,7 @@
 import type { Workbench } from "../lease/fence.ts";
 import { isZoneless, type MappedTable } from "../session/layout.ts";
 import { name, qualified } from "../session/sql.ts";
-import type { RowToWrite } from "./write-rows.ts";
+import type { RowToWrite } from "./row-to-write.ts";
 
 /** Lines that go to the server as one message. */
 const LINES_AT_ONCE = 200;

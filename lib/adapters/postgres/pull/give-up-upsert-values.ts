@@ -1,7 +1,7 @@
 import type { Workbench } from "../lease/fence.ts";
 import { type MappedTable, typed } from "../session/layout.ts";
 import { name, qualified } from "../session/sql.ts";
-import type { RowToWrite } from "./write-rows.ts";
+import type { RowToWrite } from "./row-to-write.ts";
 
 /**
  * Two records that have swapped their upsert values cannot be written in one statement, because PostgreSQL looks at each

@@ -6,7 +6,7 @@ import type { RefusedChange } from "../log/refuse-changes.ts";
 import type { MappedTable } from "../session/layout.ts";
 import type { Conflict } from "./conflicts.ts";
 import { lockByUpsertField, readSides } from "./page-context.ts";
-import { type RowToWrite, rowOf } from "./write-rows.ts";
+import { type RowToWrite, rowOf } from "./row-to-write.ts";
 
 /** A record of a page, and what is to be done with it. */
 export interface Judged {

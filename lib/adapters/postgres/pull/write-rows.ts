@@ -1,31 +1,9 @@
-import type { ColumnValues } from "../../../model/mapping/shape.ts";
-import type { Image } from "../../../model/record/record.ts";
 import type { Workbench } from "../lease/fence.ts";
 import { hasFailed } from "../log/predicates.ts";
 import { comparable, type MappedTable, typed } from "../session/layout.ts";
 import { name, qualified } from "../session/sql.ts";
 import { copyRows } from "./copy-rows.ts";
-
-/** A row as it is to be. */
-export interface RowToWrite {
-  /** Null: a new row. */
-  readonly key: number | null;
-  readonly sfid: string;
-  readonly stamp: Date;
-  readonly values: ColumnValues;
-  /** False: only told apart, not written. */
-  readonly isSure: boolean;
-  /** Changes of it still wait, so it stays PENDING. */
-  readonly waits: boolean;
-}
-
-/** The row that a record is to be. */
-export function rowOf(
-  { sfid, systemModstamp: stamp, values }: Image,
-  more: Partial<RowToWrite> & { readonly key: number | null },
-): RowToWrite {
-  return { sfid, stamp, values, isSure: true, waits: false, ...more };
-}
+import type { RowToWrite } from "./row-to-write.ts";
 
 /** Writes what differs and the stamps of the rest, in bulk; answers the keys of the rows that differed. */
 export async function updateRows(
