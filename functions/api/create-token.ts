@@ -1,8 +1,9 @@
 import * as z from "zod/mini";
 import { createToken as create } from "../../lib/access/create-token.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
+import { oneOf } from "../../lib/http/input.ts";
 import { SCOPES } from "../../lib/model/workspace/token.ts";
-import { body, line, word } from "../../lib/settings/shapes.ts";
+import { body, line } from "../../lib/settings/shapes.ts";
 import { tokenView, viewToken } from "../../lib/settings/token-view.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { pepper, tokens } from "../services/composition.ts";
@@ -18,7 +19,7 @@ export const createToken = endpoint({
       name: line(100),
       owner: line(254).check(z.regex(/^[^\s@]+@[^\s@]+$/, { error: "must be an e-mail address" })),
       scopes: z
-        .array(word(SCOPES), { error: `must be a list of ${SCOPES.join(", ")}` })
+        .array(oneOf(SCOPES), { error: `must be a list of ${SCOPES.join(", ")}` })
         .check(
           z.minLength(1, { error: "must name at least one scope" }),
           z.maxLength(SCOPES.length, { error: "must name each scope once" }),

@@ -1,23 +1,15 @@
 import * as z from "zod/mini";
 import type { FailureDetail } from "../model/failure.ts";
 import { detailPath } from "../model/mapping/detail-path.ts";
-import {
-  CAPTURE_MODES,
-  type CaptureMode,
-  CONFLICT_POLICIES,
-  type ConflictPolicy,
-  SYNC_DIRECTIONS,
-  type SyncDirection,
-} from "../model/mapping/mapping.ts";
-import { apiNameProblem, fieldNameProblem, tableNameProblem } from "./identifiers.ts";
+import type { CaptureMode, ConflictPolicy, SyncDirection } from "../model/mapping/mapping.ts";
+import { fieldNameProblem } from "./identifiers.ts";
+import { apiName, MAX_FIELDS, mappingRules, switchable, tableName, word } from "./mapping-rules.ts";
 
 /** The format's version (spec section 9). */
 export const DOCUMENT_VERSION = 1;
 
 /** What one import may hold (design section 6). */
 const MAX_MAPPINGS = 2000;
-export const MAX_FIELDS = 800;
-const MAX_FILTER = 4000;
 
 /** One mapping of a config document, checked for itself; null is what it does not say. */
 export interface Entry {
@@ -62,17 +54,6 @@ export function parseDocument(given: unknown): Parsed {
   return problems.length === 0 ? { entries, problems: [] } : { entries: [], problems };
 }
 
-const word = <const Words extends readonly string[]>(words: Words) =>
-  z.enum(words, { error: `must be one of ${words.join(", ")}` });
-
-const switchable = () => z.boolean({ error: "must be true or false" });
-
-const named = (problem: (name: string) => string | null) =>
-  z.string({ error: "must be a text" }).check((context) => {
-    const message = problem(context.value);
-    if (message) context.issues.push({ code: "custom", input: context.value, message });
-  });
-
 const fields = z
   .record(z.string(), z.unknown(), { error: "must be an object: field names, each with an object" })
   .check((context) => {
@@ -88,22 +69,14 @@ const fields = z
     for (const name of twice(names)) refuse([name], "is named twice, for case does not count");
   });
 
-/** A filter as text; what it says is judged where the object is known. Cycles send it in the URL of a query. */
-export const filterText = () =>
-  z.nullable(
-    z
-      .string({ error: "must be a text or null" })
-      .check(z.maxLength(MAX_FILTER, { error: `must have at most ${MAX_FILTER} characters` })),
-  );
-
 const bridge = z.looseObject(
   {
-    pg_table: z.optional(named(tableNameProblem)),
-    sync_direction: z.optional(word(SYNC_DIRECTIONS)),
+    pg_table: z.optional(tableName()),
+    sync_direction: mappingRules.sync_direction,
     active: z.optional(switchable()),
-    conflict_policy: z.optional(word(CONFLICT_POLICIES)),
-    capture: z.optional(word(CAPTURE_MODES)),
-    filter: z.optional(filterText()),
+    conflict_policy: mappingRules.conflict_policy,
+    capture: mappingRules.capture,
+    filter: mappingRules.filter,
   },
   { error: "must be an object" },
 );
@@ -112,13 +85,9 @@ const config = z.looseObject(
   {
     access: z.optional(word(["read_only", "read_write"])),
     sf_notify_enabled: z.optional(switchable()),
-    sf_polling_seconds: z.optional(
-      z
-        .int({ error: "must be a whole number of seconds" })
-        .check(z.gte(10, { error: "must be at least 10" }), z.lte(86_400, { error: "must be at most 86400" })),
-    ),
+    sf_polling_seconds: mappingRules.sf_polling_seconds,
     fields: z.optional(fields),
-    upsert_field: z.optional(z.nullable(named(apiNameProblem))),
+    upsert_field: mappingRules.upsert_field,
     bridge: z.optional(bridge),
   },
   { error: "must be an object" },
@@ -128,7 +97,7 @@ const document = z.object(
   {
     version: z.literal(DOCUMENT_VERSION, { error: `must be ${DOCUMENT_VERSION}` }),
     mappings: z
-      .array(z.object({ object_name: named(apiNameProblem), config }, { error: "must be an object" }), {
+      .array(z.object({ object_name: apiName(), config }, { error: "must be an object" }), {
         error: "must be a list",
       })
       .check(z.maxLength(MAX_MAPPINGS, { error: `must hold at most ${MAX_MAPPINGS} mappings` })),

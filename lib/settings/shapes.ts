@@ -15,10 +15,6 @@ export const line = (longest: number) =>
     z.refine((text) => !/\p{Cc}|\p{Cs}/u.test(text), { error: "must not hold control characters" }),
   );
 
-/** One of some words, exactly as written. */
-export const word = <const Words extends readonly string[]>(words: Words) =>
-  z.enum(words, { error: `must be one of ${words.join(", ")}` });
-
 /** The body of a request: an object whose unknown keys are refused, so that a misspelt setting is not lost unseen. */
 export const body = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape, {

@@ -1,0 +1,44 @@
+import * as z from "zod/mini";
+import { CAPTURE_MODES, CONFLICT_POLICIES, SYNC_DIRECTIONS } from "../model/mapping/mapping.ts";
+import { apiNameProblem, fieldNameProblem, tableNameProblem } from "./identifiers.ts";
+
+/** What one mapping may hold (design section 6). */
+export const MAX_FIELDS = 800;
+const MAX_FILTER = 4000;
+
+/** One of some words, exactly as written. */
+export const word = <const Words extends readonly string[]>(words: Words) =>
+  z.enum(words, { error: `must be one of ${words.join(", ")}` });
+
+export const switchable = () => z.boolean({ error: "must be true or false" });
+
+const named = (problem: (name: string) => string | null) =>
+  z.string({ error: "must be a text" }).check((context) => {
+    const message = problem(context.value);
+    if (message !== null) context.issues.push({ code: "custom", input: context.value, message });
+  });
+
+export const apiName = () => named(apiNameProblem);
+export const fieldName = () => named(fieldNameProblem);
+export const tableName = () => named(tableNameProblem);
+
+/** What a mapping's settings may be, wherever they are said; each may be left out. */
+export const mappingRules = {
+  sync_direction: z.optional(word(SYNC_DIRECTIONS)),
+  sf_polling_seconds: z.optional(
+    z
+      .int({ error: "must be a whole number of seconds" })
+      .check(z.gte(10, { error: "must be at least 10" }), z.lte(86_400, { error: "must be at most 86400" })),
+  ),
+  upsert_field: z.optional(z.nullable(apiName())),
+  conflict_policy: z.optional(word(CONFLICT_POLICIES)),
+  capture: z.optional(word(CAPTURE_MODES)),
+  /** What a filter says is judged where the object is known. Cycles send it in the URL of a query. */
+  filter: z.optional(
+    z.nullable(
+      z
+        .string({ error: "must be a text or null" })
+        .check(z.maxLength(MAX_FILTER, { error: `must have at most ${MAX_FILTER} characters` })),
+    ),
+  ),
+};
