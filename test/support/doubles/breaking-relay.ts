@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from "node:net";
 export interface BreakingRelay {
   /** The server's URL by this way. */
   readonly url: string;
-  /** Calls `dies` instead of passing on the `nth` statement from now on, and breaks every connection. */
+  /** Calls `dies` instead of passing on the `nth` statement from now on, breaks every connection, and takes no other. */
   breakBefore(nth: number, dies: () => void): void;
   readonly isBroken: boolean;
   close(): Promise<void>;
@@ -20,6 +20,10 @@ export async function startBreakingRelay(serverUrl: string): Promise<BreakingRel
   let plan: { left: number; readonly dies: () => void } | null = null;
   let isBroken = false;
   const server = createServer((client) => {
+    if (isBroken) {
+      client.destroy();
+      return;
+    }
     const upstream = connect(Number(target.port), target.hostname);
     for (const socket of [client, upstream]) {
       sockets.add(socket);

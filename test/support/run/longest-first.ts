@@ -9,7 +9,6 @@ const LONGEST = [
   "webhooks/hosted-real-time",
   "conformance/identifiers",
   "conformance/contract",
-  "adapters/postgres/heroku-connect-killed",
   "sync/killed",
   "webhooks/slow-receivers",
   "journeys/settings",

@@ -1,32 +1,27 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { expect, test } from "vitest";
-import { migrate } from "../../../lib/adapters/postgres/schema/migrate.ts";
-import { openSession } from "../../../lib/adapters/postgres/session/session.ts";
-import { startBreakingRelay } from "../../support/doubles/breaking-relay.ts";
-import { herokuConnectSchema } from "../../support/worlds/heroku-connect.ts";
-import { column, contactShape, mappingOf } from "../../support/worlds/shapes.ts";
-import { type Customer, createCustomer } from "./customer.ts";
+import { expect } from "vitest";
+import { migrate } from "../../../../lib/adapters/postgres/schema/migrate.ts";
+import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
+import { herokuConnectSchema } from "../../../support/worlds/heroku-connect.ts";
+import { column, contactShape } from "../../../support/worlds/shapes.ts";
+import { type Customer, createCustomer } from "../customer.ts";
 
-const SHAPE = contactShape({ columns: [column("Email"), column("LastName")] });
+export const SHAPE = contactShape({ columns: [column("Email"), column("LastName")] });
 const MORE_THAN_ENOUGH = 100;
 
-test("killed between any two of its statements, either Heroku Connect's triggers capture or ours, and what waits is taken once", {
-  timeout: 300_000,
-}, async () => {
-  let spare = startWorker();
-  const kills: number[] = [];
+/** Ends an adoption before its nth statement. False when it came to its end before. */
+export type BreakOff = (nth: number, customer: Customer) => Promise<boolean>;
+
+/** Breaks an adoption off before each of its statements: either side captures, and what waits is taken once. */
+export async function expectWholeHowever(breakOff: BreakOff): Promise<void> {
+  const brokenOff: number[] = [];
   for (let nth = 1; nth < MORE_THAN_ENOUGH; nth++) {
     const customer = await theirDatabase();
-    const worker = spare;
-    spare = startWorker();
-    const wasKilled = await killBefore(worker, nth, customer);
-    if (wasKilled) kills.push(nth);
+    const wasBrokenOff = await breakOff(nth, customer);
+    if (wasBrokenOff) brokenOff.push(nth);
 
     await customer.sql("UPDATE salesforce.contact SET email = 'after' WHERE lastname = 'First'");
     const captured = await capturedWith(customer, "after");
-    await adopt(customer);
+    await adopt(customer.url);
     await customer.provision();
     await customer.sql("UPDATE salesforce.contact SET email = 'in the end' WHERE lastname = 'First'");
     const taken = await customer.sql(`SELECT "values" ->> 'email' AS email FROM salesforce._trigger_log ORDER BY id`);
@@ -39,15 +34,10 @@ test("killed between any two of its statements, either Heroku Connect's triggers
       taken: [null, "before", "after", "in the end"],
     });
     expect({ nth, left }).toEqual({ nth, left: [] });
-    if (!wasKilled) break;
+    if (!wasBrokenOff) break;
   }
-  spare.kill("SIGKILL");
 
-  expect(kills.length).toBeGreaterThan(20);
-});
-
-function startWorker(): ChildProcess {
-  return fork(join(import.meta.dirname, "../../support/processes/adopt-worker.ts"));
+  expect(brokenOff.length).toBeGreaterThan(20);
 }
 
 /** One row, and what Heroku Connect has captured of it: an insert and an update that wait. */
@@ -59,17 +49,6 @@ async function theirDatabase(): Promise<Customer> {
   await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('First')");
   await customer.sql("UPDATE salesforce.contact SET email = 'before'");
   return customer;
-}
-
-/** False when it came to its end before. */
-async function killBefore(worker: ChildProcess, nth: number, customer: Customer): Promise<boolean> {
-  const relay = await startBreakingRelay(customer.url);
-  relay.breakBefore(nth, () => worker.kill("SIGKILL"));
-  worker.send({ url: relay.url, mapping: mappingOf(SHAPE), shape: SHAPE });
-  const [code, signal] = await once(worker, "exit");
-  await relay.close();
-  if (!relay.isBroken && code !== 0) throw new Error(`the worker ended by itself with ${code ?? signal}`);
-  return relay.isBroken;
 }
 
 /** How many waiting changes hold this text, wherever they stand. */
@@ -87,7 +66,8 @@ async function capturedWith(customer: Customer, text: string): Promise<number> {
   return counts.reduce((sum, [row]) => sum + Number(row?.["n"]), 0);
 }
 
-async function adopt(customer: Customer): Promise<void> {
-  const session = await openSession({ url: customer.url, schema: "salesforce" });
+/** What an adoption asks of the schema, before its table. */
+export async function adopt(url: string): Promise<void> {
+  const session = await openSession({ url, schema: "salesforce" });
   await migrate(session, "salesforce", "w_1", { adopts: true }).finally(() => session.close());
 }

@@ -1,0 +1,110 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { mappings } from "../../functions/services/composition.ts";
+import type { RouteName } from "../../lib/http/routes.ts";
+import { call } from "../support/clients/call.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { answerWhole } from "../support/doubles/answer-whole.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { importMappings } from "../support/worlds/carry-out.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
+
+interface Schema {
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+interface Operation {
+  readonly operationId: RouteName;
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+}
+
+interface Description {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** The description as it was released, so that a check that gets lost does not take its own case along. */
+const RELEASED = JSON.parse(readFileSync(join(import.meta.dirname, "released-openapi.json"), "utf8")) as Description;
+const OPERATIONS = Object.values(RELEASED.paths).flatMap((methods) => Object.values(methods));
+const CANDIDATES = ["?", 5, true, ["?"], { wrong: 1 }, null];
+
+type Handler = Parameters<typeof call>[0];
+
+let cloud: BridgeCloud;
+let workspace: TestWorkspace;
+/** What paths name, made where it is looked up before the body is read. */
+let path: Readonly<Record<string, string>>;
+beforeAll(async () => {
+  process.env["RATE_LIMIT_PER_MINUTE"] = "1000000000";
+  answerWhole();
+  cloud = await startBridgeCloud();
+  workspace = await createTestWorkspace();
+  await importMappings(workspace.id, [{ object: "Contact", fields: ["Email"] }]);
+  const [mapping] = (await mappings().list(workspace.id)).mappings;
+  const body = { url: "https://hooks.example.com/", events: ["sync.broken"] };
+  path = { workspace_id: workspace.id, object_name: "Contact", row_id: "1", change_id: "1" };
+  const webhook = await call(await handlerOf("create-webhook"), "create-webhook", {
+    token: workspace.token,
+    path,
+    body,
+  });
+  path = { ...path, mapping_id: mapping?.id ?? "", webhook_id: dataOf<{ id: string }>(webhook).id };
+});
+afterAll(async () => {
+  delete process.env["RATE_LIMIT_PER_MINUTE"];
+  await cloud.close();
+});
+
+const ajv = new Ajv2020({ strict: false });
+
+/** Values that the schema does not take. */
+function wrongValues(schema: Schema): unknown[] {
+  const isRight = ajv.compile({ ...schema, components: RELEASED.components });
+  return CANDIDATES.filter((value) => !isRight(value));
+}
+
+const parameters = OPERATIONS.flatMap(({ operationId, parameters = [] }) =>
+  parameters.filter((one) => one.in === "query").map(({ name, schema }) => [operationId, name, schema] as const),
+);
+
+const properties = OPERATIONS.flatMap(({ operationId, requestBody }) => {
+  const schema = requestBody?.content["application/json"]?.schema;
+  const named = RELEASED.components.schemas[schema?.$ref?.split("/").at(-1) ?? ""] ?? schema;
+  return Object.entries(named?.properties ?? {}).map(([name, part]) => [operationId, name, part] as const);
+});
+
+/** Bodies that a route reads before its query. */
+const RIGHT: Partial<Record<RouteName, object>> = {
+  "import-config": { version: 1, mappings: [] },
+  "set-postgres": { url: "postgresql://user@192.0.2.1/test", schema: "salesforce" },
+};
+
+test.each(parameters)("%s refuses a wrong %s of the query by its name", async (route, name, schema) => {
+  const accepted = (text: string) => !wrongValues(schema).includes(text);
+  const wrong = accepted("?") ? "x".repeat(300) : "?";
+
+  await expectRefused(route, name, { query: { [name]: wrong }, ...(RIGHT[route] && { body: RIGHT[route] }) });
+});
+
+test.each(properties)("%s refuses a wrong %s of the body by its name", async (route, name, schema) => {
+  const wrong = wrongValues(schema);
+
+  expect(wrong.length).toBeGreaterThan(0);
+  for (const value of wrong) await expectRefused(route, name, { body: { [name]: value } });
+});
+
+async function expectRefused(route: RouteName, name: string, request: Parameters<typeof call>[2]): Promise<void> {
+  const { status, json } = await call(await handlerOf(route), route, { token: workspace.token, path, ...request });
+  const told = json?.error?.details?.map((detail) => detail.path) ?? [];
+
+  expect({ request, status }).toEqual({ request, status: 400 });
+  expect(told.some((one) => one?.split(/[.[]/).includes(name))).toBe(true);
+}
+
+async function handlerOf(route: RouteName): Promise<Handler> {
+  return ((await import(`../../functions/api/${route}.ts`)) as { handler: Handler }).handler;
+}
