@@ -3,14 +3,6 @@ import { constants } from "node:os";
 import { parseArgs } from "node:util";
 import type { Instance } from "../lib/local/instance.ts";
 
-// `npm start` gives Node `--max-semi-space-size=8 --no-parallel-scavenge`. What requests under way hold outlives a
-// collection of the young generation; of Node's 32 MB that was 6 MB to copy, and whoever waited for it waited 10 to 16 ms,
-// most of that for helper threads that busy processors did not run. Of 8 MB it is 2 to 3 ms, by the main thread itself.
-//
-// And `--heap-growing-percent=100`: all memory is collected once it has doubled, not each time it has grown by a fifth. Of
-// the 70 MB that all functions take together that slows requests for a tenth of a second, and pages of 200 rows brought it
-// about every three seconds.
-
 // The parts are loaded after this, so that the next start finds them compiled.
 enableCompileCache();
 const { startInstance } = await import("../lib/local/instance.ts");

@@ -6,7 +6,7 @@ import { type Import, readImports } from "./support/checks/imports.ts";
 const IMPORTS = readImports();
 
 /** What adapters of different things have in common. */
-const SHARED = ["time", "ask-together", "pages-in-line", "retry"].map((name) => `lib/adapters/${name}.ts`);
+const SHARED = ["time", "retry"].map((name) => `lib/adapters/${name}.ts`);
 
 /** What stands in `lib` beside the rooms. */
 const NOT_ROOMS = ["model", "network", "http", "adapters", "infra", "cli", "console", "local"];

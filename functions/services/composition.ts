@@ -24,7 +24,6 @@ import {
   rememberedMappings as rememberedMappingsIn,
 } from "../../lib/adapters/dynamodb/mappings/mapping-cache.ts";
 import { mappings as mappingsIn } from "../../lib/adapters/dynamodb/mappings/mappings.ts";
-import { hostedRateLimits } from "../../lib/adapters/hosted-rate-limits.ts";
 import { postgresMonitoring } from "../../lib/adapters/postgres/operations/monitoring.ts";
 import { rowDesks as rowDesksIn } from "../../lib/adapters/postgres/operations/row-operations.ts";
 import { connectedOrg, usageReader } from "../../lib/adapters/salesforce/describe/connected-org.ts";
@@ -113,8 +112,7 @@ export const cachedWorkspaces = (): Pick<Workspaces, "find"> =>
 
 export const tokens = (): Tokens => once("tokens", () => cacheTokens(tokensIn(database()), now));
 
-/** A single machine counts in memory, where all its functions are one process. */
-export const rateLimits = (): RateLimits => once("rateLimits", () => hostedRateLimits() ?? rateLimitsIn(database()));
+export const rateLimits = (): RateLimits => once("rateLimits", () => rateLimitsIn(database()));
 
 export const repeats = (): Repeats => once("repeats", () => repeatsIn(database(), vault()));
 

@@ -121,7 +121,6 @@ async function startParts(
       port: options.port,
       address: options.host,
       isolate: options.isolate,
-      countsRequests: !options.isolate,
       environment: { ...DEVELOPMENT, ...chosenRateLimit() },
       log: (line) => log.write(JSON.stringify({ part: "lambda host", ...line })),
     }).catch((error: unknown) => {

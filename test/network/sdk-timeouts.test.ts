@@ -60,13 +60,3 @@ test.each<[string, () => Promise<unknown>]>([
 ])("%s that takes a request and says nothing is given up", async (_, ask) => {
   expect(await within30Seconds(ask())).toMatchObject({ name: "TimeoutError" });
 });
-
-test("a page is given up in time as well, though it is asked for once more", async () => {
-  const { client, readPage } = openDatabase(() => "t");
-  await within30Seconds(client.send(new GetCommand({ TableName: "t", Key: { pk: "1" } })));
-  const before = sockets.length;
-
-  expect(await within30Seconds(readPage({ TableName: "t" }))).toMatchObject({ name: "TimeoutError" });
-
-  expect(sockets.length - before).toBe(1 + 5);
-});

@@ -1,4 +1,4 @@
-import { PutCommand, paginateQuery, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, paginateQuery, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { type Attempt, DELIVERY_DAYS, type Delivery } from "../../../model/delivery/delivery.ts";
 import { JsonArray } from "../../../model/json-array.ts";
 import type { Slice } from "../../../model/page.ts";
@@ -10,7 +10,6 @@ import type { Database } from "../client/client.ts";
 import { differenceOf, present } from "../client/difference.ts";
 import { ConditionFailed, isConditionFailed, transact, type Write } from "../client/transact.ts";
 import { commit } from "../commit.ts";
-import { type Place, type PlainPage, queryPlain } from "../read-plain.ts";
 import {
   attemptItem,
   changingAttributes,
@@ -27,8 +26,7 @@ import {
  * their own: so one that succeeds at once costs three writes (it is owed, it is claimed, it is done).
  */
 export function deliveries(database: Database, now: () => Date): Deliveries {
-  const counts = rememberCounts(now);
-  const read = (webhookId: string, slice: Slice) => readPage(database, webhookId, slice, now(), counts);
+  const read = (webhookId: string, slice: Slice) => readPage(database, webhookId, slice, now());
   return {
     add: (owed) => insertItems(database, "deliveries", owed.map(itemOf)),
 
@@ -92,7 +90,6 @@ async function readPage(
   webhookId: string,
   { limit, offset }: Slice,
   at: Date,
-  counts: ReturnType<typeof rememberCounts>,
 ): Promise<{ readonly items: readonly Item[]; readonly total: number }> {
   const since = new Date(at.getTime() - DELIVERY_DAYS * 86_400_000);
   const counting = { ...byWebhook(database, webhookId, since), Select: "COUNT" } as const;
@@ -100,9 +97,8 @@ async function readPage(
   const before = offset === 0 ? null : await walk(database, counting, offset, undefined);
   if (before !== null && before.end === undefined) return { items: [], total: before.count };
   const { items, count, end } = await walk(database, listing, limit, before?.end);
-  const rest = async () => (await walk(database, counting, Number.POSITIVE_INFINITY, end)).count;
-  const further = end === undefined ? 0 : await counts(end, rest);
-  return { items, total: (before?.count ?? 0) + count + further };
+  const rest = end === undefined ? 0 : (await walk(database, counting, Number.POSITIVE_INFINITY, end)).count;
+  return { items, total: (before?.count ?? 0) + count + rest };
 }
 
 const itemOf = (delivery: Delivery) => ({ ...fixedAttributes(delivery), ...present(changingAttributes(delivery)) });
@@ -156,7 +152,7 @@ function byWebhook(database: Database, webhookId: string, since: Date) {
     TableName: database.table("deliveries"),
     IndexName: TABLES.deliveries.indexes[0].name,
     KeyConditionExpression: "webhook_id = :webhook AND listed_at > :since",
-    values: { ":webhook": webhookId, ":since": since.toISOString() },
+    ExpressionAttributeValues: { ":webhook": webhookId, ":since": since.toISOString() },
     ScanIndexForward: false,
   };
 }
@@ -166,40 +162,19 @@ async function walk(
   database: Database,
   query: ReturnType<typeof byWebhook> & { readonly ProjectionExpression?: string; readonly Select?: "COUNT" },
   wanted: number,
-  from: Place | undefined,
-): Promise<PlainPage> {
+  from: Item | undefined,
+): Promise<{ readonly items: readonly Item[]; readonly count: number; readonly end: Item | undefined }> {
   const items: Item[] = [];
   let count = 0;
   let end = from;
   do {
     const limit = Number.isFinite(wanted) ? { Limit: wanted - count } : {};
-    const page = await queryPlain(database, { ...query, ...limit, after: end });
-    items.push(...page.items);
-    count += page.count;
-    end = page.end;
+    const page = await database.client.send(new QueryCommand({ ...query, ...limit, ExclusiveStartKey: end }));
+    items.push(...(page.Items ?? []));
+    count += page.Count ?? 0;
+    end = page.LastEvaluatedKey;
   } while (end !== undefined && count < wanted);
   return { items, count, end };
-}
-
-/** How long a count of older deliveries holds: their number only shrinks, by age. */
-const COUNTED_MILLISECONDS = 10_000;
-
-/** Counts that one process remembers at most. */
-const MAX_COUNTS = 1000;
-
-/** Counts what comes after a key at most every ten seconds: it reads all of that, which can be weeks of a busy webhook. */
-function rememberCounts(now: () => Date) {
-  const known = new Map<string, { readonly count: Promise<number>; readonly until: number }>();
-  return (after: Place, count: () => Promise<number>): Promise<number> => {
-    const name = JSON.stringify(after);
-    const last = known.get(name);
-    if (last && last.until > now().getTime()) return last.count;
-    if (known.size >= MAX_COUNTS) known.clear();
-    const counted = count();
-    counted.catch(() => known.delete(name));
-    known.set(name, { count: counted, until: now().getTime() + COUNTED_MILLISECONDS });
-    return counted;
-  };
 }
 
 function isKept({ createdAt }: Delivery, now: Date): boolean {

@@ -33,8 +33,6 @@ export interface HostSettings {
   readonly address?: string;
   /** A process per function instead of this one, each allowed what the policy of its role allows and no more. */
   readonly isolate?: boolean;
-  /** Counts the API's requests in memory, as only functions of one process can: without `isolate` alone. */
-  readonly countsRequests?: boolean;
   /** With `isolate`: how many processes one function may have, 4 unless given. */
   readonly mostPerFunction?: number;
   /** Variables of every function; they win over those of the templates. */
@@ -129,7 +127,7 @@ export async function startHost(settings: HostSettings): Promise<Host> {
 }
 
 async function startRunner(
-  { cloud, environment = {}, countsRequests = false, mostPerFunction = 4 }: HostSettings,
+  { cloud, environment = {}, mostPerFunction = 4 }: HostSettings,
   functions: readonly LambdaFunction[],
   callers: readonly Caller[] | null,
   clock: Clock,
@@ -138,7 +136,7 @@ async function startRunner(
   if (callers) return startIsolated(cloud, { environment, mostPerFunction }, callers, log);
   const onWarning = (message: string) => log({ level: "warn", event: "variables differ", message });
   const given = { ...cloud.environment, ...environment };
-  return runInProcess({ functions, environment: given, clock, now: cloud.clock.now, countsRequests, onWarning });
+  return runInProcess({ functions, environment: given, clock, now: cloud.clock.now, onWarning });
 }
 
 /** Processes whose only way into the cloud is the guard's door. */

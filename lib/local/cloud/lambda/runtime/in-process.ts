@@ -1,5 +1,4 @@
 import type { Clock } from "../../../clock.ts";
-import { countRequests } from "../count-requests.ts";
 import { failureOf, type Invocation, type Outcome, type Runner } from "../invocation.ts";
 import type { LambdaFunction } from "../template/functions.ts";
 import { contextOf } from "./context.ts";
@@ -15,17 +14,12 @@ interface InProcessSettings {
   readonly clock: Clock;
   /** What functions take for the current time, in epoch milliseconds: the cloud's, which tests move. */
   readonly now: () => number;
-  /** Counts the API's requests in this process's memory instead of their table. */
-  readonly countsRequests: boolean;
   /** Is told of variables that cannot have one value for all functions. */
   readonly onWarning: (message: string) => void;
 }
 
 /** Where `lib/adapters/time.ts` looks for a host's own time. */
 const TIME_OF_FUNCTIONS = Symbol.for("bridge.now");
-
-/** Where `lib/adapters/hosted-rate-limits.ts` looks for a host's own counts. */
-const COUNT_OF_REQUESTS = Symbol.for("bridge.countRequest");
 
 /** Tells hosts of one process apart, so that each loads the bundles anew and none meets another's connections. */
 let hosts = 0;
@@ -41,7 +35,6 @@ export function runInProcess(settings: InProcessSettings): Runner {
   const query = `host=${++hosts}`;
   const restore = setVariables(variablesOf(settings));
   Reflect.set(globalThis, TIME_OF_FUNCTIONS, settings.now);
-  if (settings.countsRequests) Reflect.set(globalThis, COUNT_OF_REQUESTS, countRequests());
   provideRuntime();
   const handlers = new Map<string, Promise<Handler>>();
   const handlerOf = (target: LambdaFunction): Promise<Handler> => {
@@ -67,7 +60,6 @@ export function runInProcess(settings: InProcessSettings): Runner {
       running--;
       restore();
       Reflect.deleteProperty(globalThis, TIME_OF_FUNCTIONS);
-      Reflect.deleteProperty(globalThis, COUNT_OF_REQUESTS);
     },
   };
 }
