@@ -168,7 +168,7 @@ async function kept(): Promise<unknown> {
   const tables = (Object.keys(TABLES) as TableName[]).filter((name) => name !== "rateLimits" && name !== "engine");
   const items = tables.map(async (name) => {
     const { Items = [] } = await database().client.send(new ScanCommand({ TableName: database().table(name) }));
-    return [name, Items.map(({ last_used_at: _, ...item }) => item)];
+    return [name, Items.filter(({ sk }) => sk !== "queue").map(({ last_used_at: _, ...item }) => item)];
   });
   return Object.fromEntries(await Promise.all(items));
 }
