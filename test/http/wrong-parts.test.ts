@@ -9,6 +9,7 @@ import { dataOf } from "../support/clients/data-of.ts";
 import { answerWhole } from "../support/doubles/answer-whole.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { importMappings } from "../support/worlds/carry-out.ts";
+import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
 interface Schema {
@@ -35,6 +36,7 @@ const CANDIDATES = ["?", 5, true, ["?"], { wrong: 1 }, null];
 type Handler = Parameters<typeof call>[0];
 
 let cloud: BridgeCloud;
+let org: ConnectedOrg;
 let workspace: TestWorkspace;
 /** What paths name, made where it is looked up before the body is read. */
 let path: Readonly<Record<string, string>>;
@@ -42,7 +44,8 @@ beforeAll(async () => {
   process.env["RATE_LIMIT_PER_MINUTE"] = "1000000000";
   answerWhole();
   cloud = await startBridgeCloud();
-  workspace = await createTestWorkspace();
+  org = await startConnectedOrg();
+  workspace = await createTestWorkspace({ salesforce: org.connection });
   await importMappings(workspace.id, [{ object: "Contact", fields: ["Email"] }]);
   const [mapping] = (await mappings().list(workspace.id)).mappings;
   const body = { url: "https://hooks.example.com/", events: ["sync.broken"] };
@@ -56,6 +59,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   delete process.env["RATE_LIMIT_PER_MINUTE"];
+  await org.close();
   await cloud.close();
 });
 
