@@ -1,7 +1,7 @@
-import { parentFieldName, parentOf, parentPathOf } from "../model/change/parent-key.ts";
 import type { FailureDetail } from "../model/failure.ts";
 import { whyUnmappable } from "../model/mapping/describe.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
+import { parentFieldName, parentOf, parentPathOf } from "../model/mapping/parent-key.ts";
 import type { Entry } from "./document.ts";
 import type { OrgField, OrgObject } from "./org-ports.ts";
 

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import type { SealedWorkspace } from "../access/ports.ts";
 import { listedObject, type Org, type OrgField, type OrgObject } from "../config/org-ports.ts";
-import { parentFieldName, parentOf } from "../model/change/parent-key.ts";
 import { columnType } from "../model/mapping/column-type.ts";
 import { isParentKey } from "../model/mapping/describe.ts";
 import { isMappable } from "../model/mapping/field-type.ts";
+import { parentFieldName, parentOf } from "../model/mapping/parent-key.ts";
 import { toSnakeCase } from "../model/snake-case.ts";
 
 /** A field of an object, for pickers. */

@@ -1,7 +1,7 @@
+import type { ParentKey } from "../mapping/parent-key.ts";
 import type { Column, ColumnValues, TableShape } from "../mapping/shape.ts";
 import type { OutgoingParent } from "../record/record.ts";
 import { outgoingValue } from "./outgoing.ts";
-import type { ParentKey } from "./parent-key.ts";
 import { isTooLong, textLimit } from "./text-limit.ts";
 
 interface OutgoingFields {

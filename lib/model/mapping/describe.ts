@@ -1,8 +1,8 @@
-import { type ParentKey, type ParentPath, parentFieldName, parentOf, parentPathOf } from "../change/parent-key.ts";
 import { Failure } from "../failure.ts";
 import { type FieldType, isMappable } from "./field-type.ts";
 import { parseFilter, renderFilter } from "./filter.ts";
 import type { Mapping } from "./mapping.ts";
+import { type ParentKey, type ParentPath, parentFieldName, parentOf, parentPathOf } from "./parent-key.ts";
 import type { Column, TableShape } from "./shape.ts";
 
 /** What Salesforce's describe says about a field, as far as a mapping asks. */

@@ -1,6 +1,6 @@
-import type { ParentKey } from "../change/parent-key.ts";
 import type { FieldType } from "./field-type.ts";
 import type { CaptureMode, ConflictPolicy, SyncDirection } from "./mapping.ts";
+import type { ParentKey } from "./parent-key.ts";
 
 /** One mapped field and its column, as provisioned. */
 export interface Column {

@@ -1,4 +1,4 @@
-import type { ParentKey } from "../change/parent-key.ts";
+import type { ParentKey } from "../mapping/parent-key.ts";
 import type { ColumnValues } from "../mapping/shape.ts";
 import type { CsvLine } from "./csv-line.ts";
 
