@@ -193,16 +193,6 @@ test("zod comes in its small form wherever it is bundled", () => {
   expect(deployed().filter(({ to, specifier }) => to === "zod" && specifier !== "zod/mini")).toEqual([]);
 });
 
-test("no imports go in a circle", () => {
-  expect(circles(IMPORTS.filter(({ isPackage, isType }) => !isPackage && !isType))).toEqual([]);
-});
-
-test("a circle of imports would be found", () => {
-  const edge = (from: string, to: string): Import => ({ from, to, specifier: to, isPackage: false, isType: false });
-
-  expect(circles([edge("a", "b"), edge("b", "c"), edge("c", "a"), edge("c", "d")])).toEqual(["a > b > c > a"]);
-});
-
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
@@ -253,20 +243,3 @@ const placeOf = (path: string): string =>
     .split("/")
     .slice(0, path.startsWith("lib/adapters/") ? 3 : 2)
     .join("/");
-
-/** Each circle once, from its first file in the order of the alphabet. */
-function circles(edges: readonly Import[]): string[] {
-  const next = new Map<string, string[]>();
-  for (const { from, to } of edges) next.set(from, [...(next.get(from) ?? []), to]);
-  const done = new Set<string>();
-  const found: string[] = [];
-  const visit = (file: string, path: readonly string[]): void => {
-    const at = path.indexOf(file);
-    if (at >= 0) found.push([...path.slice(at), file].join(" > "));
-    if (at >= 0 || done.has(file)) return;
-    for (const other of next.get(file) ?? []) visit(other, [...path, file]);
-    done.add(file);
-  };
-  for (const file of [...next.keys()].sort()) visit(file, []);
-  return found;
-}

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import type { Import } from "../../support/checks/imports.ts";
 
 /** What is counted as the product: what deploys, without the clients, the local cloud, the deployment and generated types. */
@@ -12,6 +12,8 @@ function tracked(...folders: readonly string[]): string[] {
     .trim()
     .split("\n");
 }
+
+const sources = (...folders: readonly string[]): string[] => tracked(...folders).filter((file) => /\.tsx?$/.test(file));
 
 const productFiles = () =>
   tracked("bin", "functions", "lib").filter((file) => /\.(ts|tsx|mjs)$/.test(file) && !NOT_PRODUCT.test(file));
@@ -35,6 +37,62 @@ export function filesPerFolder(): Record<string, number> {
   }
   counts.delete("functions/api");
   return Object.fromEntries([...counts].sort(([, one], [, other]) => other - one).slice(0, 5));
+}
+
+/** A folder may hold this many files of code; more are chapters that have no name yet. */
+const MOST_FILES = 25;
+
+/** Folders with more files of code than that, `functions/api` aside, which is a list. */
+export function fullFolders(files = sources("bin", "functions", "lib", "test")): string[] {
+  const counts = Map.groupBy(files, (file) => dirname(file));
+  counts.delete("functions/api");
+  return [...counts]
+    .filter(([, inside]) => inside.length > MOST_FILES)
+    .map(([folder, { length }]) => `${folder}: ${length}`);
+}
+
+/** Pairs of chapters of one room whose values import each other, with the imports. A file beside the chapters is in none. */
+export function mutualChapters(imports: readonly Import[]): string[] {
+  const crossing = imports.filter(({ from, to, isPackage, isType }) => {
+    if (isPackage || isType || !from.startsWith("lib/") || roomOf(from) !== roomOf(to)) return false;
+    const [one, other] = [chapterOf(from), chapterOf(to)];
+    return one !== null && other !== null && one !== other;
+  });
+  const pairs = Map.groupBy(crossing, ({ from, to }) => [chapterOf(from), chapterOf(to)].sort().join(" <> "));
+  return [...pairs].flatMap(([pair, edges]) => {
+    const isMutual = new Set(edges.map(({ from }) => chapterOf(from))).size > 1;
+    return isMutual
+      ? [
+          `${pair}: ${edges
+            .map(({ from, to }) => `${from} > ${to}`)
+            .sort()
+            .join(", ")}`,
+        ]
+      : [];
+  });
+}
+
+/** Names that two files of one room have. */
+export function sameNames(files = sources("functions", "lib")): string[] {
+  const named = Map.groupBy(files, (file) => `${roomOf(file)}: ${basename(file)}`);
+  return [...named].filter(([, same]) => same.length > 1).map(([name]) => name);
+}
+
+/** The room of a file: `lib/sync`, `lib/adapters/postgres`, `functions`; each service of the embedded cloud is one. */
+function roomOf(file: string): string {
+  const [top = "", room = "", adapter = ""] = dirname(file).split("/");
+  if (top !== "lib") return top;
+  if (room === "local" && adapter === "cloud") return dirname(file).split("/").slice(0, 4).join("/");
+  return room === "adapters" || room === "local" ? `${top}/${room}/${adapter}` : `${top}/${room}`;
+}
+
+/** The folder inside a room that a file belongs to, however deep; null for a file beside the chapters. */
+function chapterOf(file: string): string | null {
+  const room = roomOf(file);
+  const [chapter] = dirname(file)
+    .slice(room.length + 1)
+    .split("/");
+  return chapter === undefined || chapter === "" ? null : `${room}/${chapter}`;
 }
 
 /** How many groups of files import each other, directly or through others. */
