@@ -77,8 +77,7 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
     const inDoubt = begun.waiting.unfinished ? await settleDoubts(cycle, maySave(order, needs.clock)) : [];
     if (isReading(cycle, order)) await readHeldBack(cycle, begun.rereads);
     if (await hasToPull(cycle, order, begun, done)) Object.assign(done, await pull(cycle, begun.marks));
-    if (isPushing(order, begun, needs.clock))
-      await push(cycle, inDoubt, { sparesCalls: order.budget.step > 0, probes: order.saves === "probe" });
+    if (isPushing(order, begun, needs.clock)) await push(cycle, { inDoubt, probes: order.saves === "probe" });
   });
   return finish(cycle, begun, done, end);
 }

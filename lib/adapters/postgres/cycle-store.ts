@@ -1,15 +1,7 @@
 import { cutText } from "../../model/cut-text.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import type { PostgresConnection } from "../../model/workspace/workspace.ts";
-import {
-  ChangedMeanwhile,
-  type CycleStore,
-  type Lease,
-  type OutboxEvent,
-  type OwnedRecord,
-  type Pulse,
-  type RecordStamp,
-} from "../../sync/cycle/ports.ts";
+import type { CycleStore, Lease, OutboxEvent, OwnedRecord, Pulse, RecordStamp } from "../../sync/cycle/ports.ts";
 import { instant, iso, type Workbench } from "./lease/fence.ts";
 import { addCalls, begin, finish, renew, unlessUnprovisioned } from "./lease/lease.ts";
 import type { BacklogMemory } from "./log/backlog.ts";
@@ -21,10 +13,9 @@ import { createClaims } from "./push/claim-ledger.ts";
 import { doubtsIn, noteLook, recover } from "./push/recover.ts";
 import { sendAgain } from "./push/requeue-overwritten.ts";
 import { settle } from "./push/settle.ts";
-import { takeRead } from "./read-changes.ts";
 import { createIdleSessions } from "./session/idle-sessions.ts";
 import { isZoneless, type Layout, type MappedTable } from "./session/layout.ts";
-import { createTurns } from "./session/priority-queue.ts";
+import { createTurns } from "./session/mutex.ts";
 import { renewable } from "./session/reconnecting-session.ts";
 import { openSession, type Session } from "./session/session.ts";
 import { cut, metadata, name, qualified } from "./session/sql.ts";
@@ -75,8 +66,6 @@ export function cycleStoreOn(
   /** Behind which id of the log a lease looks for changes next. */
   const places = new Map<string, number>();
   const claims = createClaims();
-  /** Once some had changed meanwhile, claims write. */
-  let mayRead = true;
   const bench: Workbench = {
     session,
     schema,
@@ -92,17 +81,7 @@ export function cycleStoreOn(
   };
 
   // One connection does one thing at a time: a renewal must not slip into the transaction of a page.
-  // What a save waits for is urgent: what came of others is safe in Salesforce until it is written down.
   const inTurn = createTurns();
-
-  const unlessChanged = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof ChangedMeanwhile) mayRead = false;
-      throw error;
-    }
-  };
 
   return {
     begin: (request) =>
@@ -111,39 +90,31 @@ export function cycleStoreOn(
         if (mapped) known.set(request.mappingId, mapped);
         return begun;
       }),
-    renew: (lease, leaseSeconds) => inTurn(() => renew(bench, lease, leaseSeconds), true),
-    reconnect: () => inTurn(reconnect, true),
+    renew: (lease, leaseSeconds) => inTurn(() => renew(bench, lease, leaseSeconds)),
+    reconnect: () => inTurn(reconnect),
     recover: (lease) => inTurn(() => recover(bench, lease)),
     doubtsIn: (lease, batchId) => inTurn(() => doubtsIn(bench, lease, batchId)),
     noteLook: (lease, batchId) => inTurn(() => noteLook(bench, lease, batchId)),
-    claim: (lease, limit, besides = []) =>
+    claim: (lease, limit) =>
       inTurn(async () => {
         const after = places.get(nameOf(lease)) ?? BEGINNING;
-        const claimed = await claim(bench, lease, { limit, after, besides, mayRead, onlyRead: claims.onlyRead() });
+        const claimed = await claim(bench, lease, { limit, after });
         places.set(nameOf(lease), claimed.next);
-        return claims.add(claimed);
+        claims.add(claimed);
+        return claimed.changes;
       }),
-    markSent: (lease, batchId, changeIds, leaseSeconds) =>
-      inTurn(() => {
-        const taken = claims.take(changeIds, batchId);
-        return taken
-          ? unlessChanged(() => takeRead(bench, lease, taken, leaseSeconds ?? null))
-          : markSent(bench, lease, { batchId, ids: changeIds, leaseSeconds: leaseSeconds ?? null });
-      }, true),
+    markSent: (lease, batchId, ids, leaseSeconds) =>
+      inTurn(() => markSent(bench, lease, { batchId, ids, leaseSeconds: leaseSeconds ?? null })),
     settle: (lease, outcomes) =>
       inTurn(async () => {
         const ids = outcomes.flatMap(({ changeIds }) => changeIds);
-        const taken = claims.take(ids, null);
-        await unlessChanged(() =>
-          settle(bench, lease, outcomes, { taken, handled: claims.handledWith(ids), rowOf: claims.rowOf }),
-        );
+        await settle(bench, lease, outcomes, { handled: claims.handledWith(ids), versionOf: claims.versionOf });
         claims.giveBack(ids);
       }),
     sendAgain: (lease, saves) => inTurn(() => sendAgain(bench, lease, saves)),
     release: (lease, changeIds) =>
       inTurn(async () => {
-        const pending = claims.pendingAmong(changeIds);
-        if (pending.length > 0) await release(bench, lease, pending, claims.handledWith(changeIds));
+        await release(bench, lease, changeIds, claims.handledWith(changeIds));
         claims.giveBack(changeIds);
         places.delete(nameOf(lease));
       }),

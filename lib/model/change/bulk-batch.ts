@@ -18,9 +18,12 @@ export function bulkBatchOf(batchId: string): BulkBatch | null {
   return operation && jobId !== undefined ? { operation, jobId } : null;
 }
 
-/** Whether a job is to be looked after: as its age grows the looks become rarer, down to one in two minutes. */
+/**
+ * Whether a job is to be looked after: in each slot while it is young, so that its end is noticed within one. Beyond two and
+ * a half minutes a fifteenth of its age may pass between two looks, at most two minutes.
+ */
 export function isLookDue(sentAt: Date, lookedAt: Date, now: Date): boolean {
   const age = now.getTime() - sentAt.getTime();
-  const apart = Math.min(Math.max(age / 4, 5_000), 120_000);
+  const apart = Math.min(Math.max(age / 15, 5_000), 120_000);
   return now.getTime() - Math.max(lookedAt.getTime(), sentAt.getTime()) >= apart;
 }

@@ -38,24 +38,3 @@ const NONE: readonly never[] = [];
 
 /** Salesforce compares external ids without case unless the field says otherwise. */
 const keyOf = (value: string) => `key ${value.trim().toLowerCase()}`;
-
-/** Changes that can go beside what is under way, and those that must wait for it, or for one that waits. */
-export interface Apart {
-  readonly free: readonly ClaimedChange[];
-  readonly behind: readonly ClaimedChange[];
-}
-
-/** Tells apart, in log order, what shares a key with what is under way; `taken` holds the keys of that, and gains those of what waits. */
-export function keepApart(shape: TableShape, taken: Set<ChangeKey>, changes: readonly ClaimedChange[]): Apart {
-  if (taken.size === 0) return { free: changes, behind: [] };
-  const keys = changeKeys(shape);
-  const isTaken = (key: ChangeKey) => taken.has(key);
-  const [free, behind]: [ClaimedChange[], ClaimedChange[]] = [[], []];
-  for (const change of changes) {
-    const own = keys.of(change);
-    const waits = own.some(isTaken) || keys.parentsOf(change).some(isTaken);
-    if (waits) for (const key of own) taken.add(key);
-    (waits ? behind : free).push(change);
-  }
-  return { free, behind };
-}

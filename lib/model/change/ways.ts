@@ -6,9 +6,6 @@ export const BATCH_SIZE = 200;
 /** Records of one job of the Bulk API: as many as Salesforce works off as one batch of its own. */
 export const JOB_RECORDS = 10_000;
 
-/** Records of each of the first jobs of a push: few enough for both sides to be at work soon, and at the same time. */
-export const FIRST_JOB_RECORDS = 2_500;
-
 /** What one record or field of an upload may hold, and all of it together (Bulk API 2.0 limits; 150 MB in base 64). */
 const FIELD_CHARACTERS = 131_072;
 const RECORD_CHARACTERS = 400_000;

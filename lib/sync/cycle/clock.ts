@@ -9,11 +9,3 @@ export interface Clock {
 /** Waits so many milliseconds of this time. */
 export const pause = (clock: Clock, milliseconds: number): Promise<void> =>
   new Promise((resolve) => void clock.at(clock.now() + milliseconds, () => resolve()));
-
-/** Waits for something that cannot fail, but no longer than so many milliseconds of this time. */
-export async function waitBriefly(clock: Clock, milliseconds: number, until: Promise<void>): Promise<void> {
-  const tooLong = Promise.withResolvers<void>();
-  const cancel = clock.at(clock.now() + milliseconds, () => tooLong.resolve());
-  await Promise.race([until, tooLong.promise]);
-  cancel();
-}

@@ -29,14 +29,6 @@ export class LeaseLost extends Error {
   }
 }
 
-/** Changes that were given to be claimed are not what they were: what was asked has not happened, and they can be claimed anew. */
-export class ChangedMeanwhile extends Error {
-  constructor({ mappingId }: Lease) {
-    super(`changes of mapping ${mappingId} are not what they were when they were read`);
-    this.name = "ChangedMeanwhile";
-  }
-}
-
 export interface BeginRequest {
   readonly mappingId: string;
   readonly work: Work;
@@ -218,13 +210,11 @@ export interface CycleStore {
   /** Remembers that a job was looked after just now. */
   noteLook(lease: Lease, batchId: string): Promise<void>;
   /**
-   * NEW changes that are due, in log order, as PENDING; many of them are only read, and PENDING with the batch that they are
-   * sent in, or with their settling, which throw `ChangedMeanwhile` where one is not what was read. Changes of one record
-   * are claimed together or not at all, and with them the older FAILED ones, which stay FAILED unless the write that they
-   * share is accepted, and of which nothing is told again. What is PENDING holds back its record and later changes with its sfid or upsert value, but for the batches `besides`, from
-   * which the caller keeps apart what he is given.
+   * NEW changes that are due, in log order, as PENDING. Changes of one record are claimed together or not at all, and with
+   * them the older FAILED ones, which stay FAILED unless the write that they share is accepted, and of which nothing is told
+   * again. What is PENDING holds back its record, and later changes with its sfid or upsert value.
    */
-  claim(lease: Lease, limit: number, besides?: readonly string[]): Promise<readonly ClaimedChange[]>;
+  claim(lease: Lease, limit: number): Promise<readonly ClaimedChange[]>;
   /**
    * Before the call: from here on these changes are in doubt until settled. With `leaseSeconds` the same round trip
    * renews the lease, and nothing is marked where that does not answer `held`.

@@ -4,7 +4,7 @@ import type { Operation } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import type { PushOutcome } from "../cycle/ports.ts";
 import { readAgain } from "../pull/read-page.ts";
-import { giveBack, isTaken, type Sending, settle, settleOwed, startSending } from "../send/push-progress.ts";
+import { giveBack, isTaken, type Sending, settle, startSending } from "../send/push-progress.ts";
 import { sendBatch } from "../send/send-batch.ts";
 import { type Doubtful, isRepeatable, refold } from "./in-doubt-writes.ts";
 import { lookUpInserts } from "./match-lost-inserts.ts";
@@ -66,17 +66,9 @@ export async function settleLookedUp(cycle: Cycle, sending: Sending, outcomes: r
 
 async function sendAgain(cycle: Cycle, sending: Sending, doubts: readonly Doubtful[]): Promise<void> {
   const operations: readonly Operation[] = ["delete", "upsert", "update"];
-  try {
-    for (const operation of operations) {
-      const writes = doubts.map(({ write }) => write).filter((write) => write.operation === operation);
-      for (const batch of soapBatches(operation, writes))
-        if (isTaken(sending, operation)) await sendBatch(cycle, sending, batch);
-    }
-  } catch (error) {
-    await settleOwed(cycle, sending).catch((cause: unknown) => {
-      cycle.tally.notes.push(`what was saved before could not be written down: ${String(cause)}`);
-    });
-    throw error;
+  for (const operation of operations) {
+    const writes = doubts.map(({ write }) => write).filter((write) => write.operation === operation);
+    for (const batch of soapBatches(operation, writes))
+      if (isTaken(sending, operation)) await sendBatch(cycle, sending, batch);
   }
-  await settleOwed(cycle, sending);
 }

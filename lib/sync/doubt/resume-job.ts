@@ -64,7 +64,6 @@ async function settleJob(
   }
   await settle(cycle, sending, ended);
   await takeResults(cycle, sending, job, save, writes);
-  await sending.writing;
   cycle.tally.doubtsSettled += doubts.length;
 }
 

@@ -4,16 +4,17 @@ import { bulkError } from "../../model/change/bulk-error.ts";
 import type { Write } from "../../model/change/fold.ts";
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import { errorText } from "../../model/change/row-error.ts";
-import { FIRST_JOB_RECORDS } from "../../model/change/ways.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import { type CsvLine, valueIn } from "../../model/record/csv-line.ts";
 import type { RecordResult } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import type { BulkSave, PushOutcome, SavedKind } from "../cycle/ports.ts";
-import { readAhead } from "../pull/read-ahead.ts";
 import { outcomesOf } from "./outcome-of.ts";
-import { type Sending, settleJobs } from "./push-progress.ts";
+import { type Sending, settle } from "./push-progress.ts";
 import { idsOf } from "./save-batch.ts";
+
+/** Saves that one statement settles at most. */
+const SETTLED_TOGETHER = 2_500;
 
 /** A job of the Bulk API and the name by which its changes know it. */
 export interface Job extends BulkBatch {
@@ -80,13 +81,13 @@ const FILES: Readonly<Record<BulkSave["state"], (save: BulkSave) => readonly Sav
   gone: () => [],
 };
 
-/** Settles writes that were saved, in pieces of a small job. */
+/** Settles writes that were saved, all of them. */
 async function takeSaved(cycle: Cycle, sending: Sending, { at }: BulkSave, writes: ByKey): Promise<void> {
   const saved = [...writes.values()];
   writes.clear();
-  for (let from = 0; from < saved.length; from += FIRST_JOB_RECORDS) {
-    const some = saved.slice(from, from + FIRST_JOB_RECORDS);
-    await settleJobs(cycle, sending, await outcomesOf(cycle, sending, some, some.map(savedResult), at));
+  for (let from = 0; from < saved.length; from += SETTLED_TOGETHER) {
+    const some = saved.slice(from, from + SETTLED_TOGETHER);
+    await settle(cycle, sending, await outcomesOf(cycle, sending, some, some.map(savedResult), at));
     await cycle.hold.mayRead();
   }
 }
@@ -102,12 +103,12 @@ async function takeFile(
   writes: ByKey,
 ): Promise<void> {
   try {
-    for await (const lines of readAhead(await cycle.salesforce.bulkSaved(job.jobId, kind))) {
+    for await (const lines of await cycle.salesforce.bulkSaved(job.jobId, kind)) {
       const told = lines.flatMap((line) => {
         const write = take(cycle, job, line, writes);
         return write ? [{ write, line }] : [];
       });
-      await settleJobs(cycle, sending, await outcomesIn(cycle, sending, save, kind, told));
+      await settle(cycle, sending, await outcomesIn(cycle, sending, save, kind, told));
       await cycle.hold.mayRead();
     }
   } catch (error) {

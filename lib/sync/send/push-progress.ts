@@ -11,20 +11,14 @@ export interface Sending {
   readonly unsent: Set<number>;
   /** Writes to be tried again, and after how many seconds. */
   readonly delayed: Map<Write, number>;
-  /** What came of the last call, to be written down while the next one is under way. */
-  owed: readonly PushOutcome[];
-  /** The writing down of a job's results that is under way; whoever writes the next ones, or ends, awaits it. */
-  writing: Promise<void>;
   /** What the org has answered records with that is not about them; they are among `unsent`, and the push ends with it. */
   refusal: SalesforceRefusal | null;
 }
 
-export function startSending(): Sending {
-  return { unsent: new Set(), delayed: new Map(), owed: [], writing: Promise.resolve(), refusal: null };
-}
+export const startSending = (): Sending => ({ unsent: new Set(), delayed: new Map(), refusal: null });
 
-/** The writes that nothing holds back. What follows one that is to be tried again waits as long, which is owed. */
-export function ready(sending: Sending, writes: readonly Write[]): readonly Write[] {
+/** The writes that nothing holds back. What follows one that is to be tried again waits as long. */
+export async function ready(cycle: Cycle, sending: Sending, writes: readonly Write[]): Promise<readonly Write[]> {
   const going: Write[] = [];
   const waiting: PushOutcome[] = [];
   for (const write of writes) {
@@ -32,7 +26,7 @@ export function ready(sending: Sending, writes: readonly Write[]): readonly Writ
     if (afterSeconds === null) going.push(write);
     else waiting.push(putOff(sending, write, afterSeconds));
   }
-  sending.owed = [...sending.owed, ...waiting];
+  await settle(cycle, sending, waiting);
   return going;
 }
 
@@ -56,40 +50,12 @@ export async function giveBack(cycle: Cycle, { unsent }: Sending): Promise<void>
   unsent.clear();
 }
 
-/** Writes down what came of the last call. */
-export async function settleOwed(cycle: Cycle, sending: Sending): Promise<void> {
-  const { owed } = sending;
-  sending.owed = [];
-  await settle(cycle, sending, owed);
-}
-
-/** Writes down outcomes; their changes are nobody's to give back any more. */
+/**
+ * Writes outcomes down; their changes are nobody's to give back any more. Where they come after the lease was lost, what was
+ * sent since of the same records goes again.
+ */
 export async function settle(cycle: Cycle, sending: Sending, outcomes: readonly PushOutcome[]): Promise<void> {
   if (outcomes.length === 0) return;
-  await settleOrPutRight(cycle, outcomes);
-  note(cycle, sending, outcomes);
-}
-
-/**
- * The same for what came of a job, while the next results are read: `writing` tells when it is done. A job was started in
- * time or not at all, so nothing newer can have gone before it.
- */
-export async function settleJobs(cycle: Cycle, sending: Sending, outcomes: readonly PushOutcome[]): Promise<void> {
-  if (outcomes.length === 0) return;
-  await sending.writing;
-  sending.writing = cycle.store.settle(cycle.lease, outcomes).then(() => note(cycle, sending, outcomes));
-  // Whoever awaits it meets its failure; nobody does when the work ends before.
-  sending.writing.catch(() => undefined);
-}
-
-function note(cycle: Cycle, sending: Sending, outcomes: readonly PushOutcome[]): void {
-  for (const outcome of outcomes) {
-    for (const id of outcome.changeIds) sending.unsent.delete(id);
-    cycle.tally[COUNTED_AS[outcome.kind]] += 1;
-  }
-}
-
-async function settleOrPutRight(cycle: Cycle, outcomes: readonly PushOutcome[]): Promise<void> {
   try {
     await cycle.store.settle(cycle.lease, outcomes);
   } catch (error) {
@@ -99,6 +65,10 @@ async function settleOrPutRight(cycle: Cycle, outcomes: readonly PushOutcome[]):
       });
     }
     throw error;
+  }
+  for (const outcome of outcomes) {
+    for (const id of outcome.changeIds) sending.unsent.delete(id);
+    cycle.tally[COUNTED_AS[outcome.kind]] += 1;
   }
 }
 

@@ -3,7 +3,6 @@ import type { TableShape } from "../../../lib/model/mapping/shape.ts";
 import {
   type BeginRequest,
   type Begun,
-  ChangedMeanwhile,
   type CycleStore,
   type Doubt,
   type LateSave,
@@ -22,8 +21,6 @@ export interface StoreRules {
   readonly renewTells: boolean;
   /** Changes are marked sent only by the holder of the lease, and only those that it has claimed. */
   readonly marksOwn: boolean;
-  /** A change that was only read is marked sent only if it is still what was read. */
-  readonly marksAsRead: boolean;
   /** Results are written down only by the holder of the lease. */
   readonly settlesOwn: boolean;
   /** A change that is under way or in doubt holds back later ones of its row. */
@@ -38,7 +35,6 @@ export const TRUE_RULES: StoreRules = {
   newFence: true,
   renewTells: true,
   marksOwn: true,
-  marksAsRead: true,
   settlesOwn: true,
   holdsBack: true,
   keepsDoubts: true,
@@ -73,20 +69,15 @@ export class ModelStore {
   readonly #clock: ModelClock;
   readonly #rules: StoreRules;
   readonly #shape: TableShape;
-  /** Claims read, as those of many changes do, instead of writing. */
-  readonly #reads: boolean;
   readonly rows = new Map<number, Row>();
   readonly log: Change[] = [];
   /** Dangers that this store has seen, so that a test can say that they were met. */
-  readonly met = { doubts: 0, lostLeases: 0, takenOver: 0, changedMeanwhile: 0 };
-  /** What changes were that were only read, by who has read them. */
-  readonly #readAs = new Map<string, number>();
+  readonly met = { doubts: 0, lostLeases: 0, takenOver: 0 };
   #fence = 0;
   #leaseUntil = 0;
 
-  constructor(clock: ModelClock, shape: TableShape, rules: StoreRules, reads = false) {
+  constructor(clock: ModelClock, shape: TableShape, rules: StoreRules) {
     this.#clock = clock;
-    this.#reads = reads;
     this.#shape = shape;
     this.#rules = rules;
   }
@@ -245,10 +236,7 @@ export class ModelStore {
     const free = this.log.filter(
       (change) => this.#isDue(change) && !(this.#rules.holdsBack && blocked.has(change.recordId)),
     );
-    for (const change of free) {
-      if (this.#reads) this.#readAs.set(`${lease.fence} ${change.id}`, change.version);
-      else write(change, { state: "PENDING", fence: lease.fence, batchId: null, sentAt: null });
-    }
+    for (const change of free) write(change, { state: "PENDING", fence: lease.fence, batchId: null, sentAt: null });
     return free.map((change) => this.#claimed(change));
   }
 
@@ -269,24 +257,10 @@ export class ModelStore {
 
   #mark(lease: Lease, batchId: string, ids: readonly number[]): void {
     if (this.#rules.marksOwn && lease.fence !== this.#fence) throw new LeaseLost(lease);
-    this.#takeRead(lease, ids);
     const own = this.#own(lease, ids);
     if (this.#rules.marksOwn && own.length < ids.length) throw new LeaseLost(lease);
     const marked = this.#rules.marksOwn ? own : this.log.filter(({ id }) => ids.includes(id));
     for (const change of marked) write(change, { batchId, sentAt: new Date(this.#clock.now()) });
-  }
-
-  /** Changes that were only read become PENDING, all of them or none. */
-  #takeRead(lease: Lease, ids: readonly number[]): void {
-    const keys = new Map(ids.map((id) => [id, `${lease.fence} ${id}`]));
-    const read = this.log.filter(({ id }) => this.#readAs.has(keys.get(id) ?? ""));
-    const isAsRead = ({ id, state, version }: Change) =>
-      state === "NEW" && version === this.#readAs.get(keys.get(id) ?? "");
-    const isUnchanged = read.every(isAsRead);
-    for (const key of keys.values()) this.#readAs.delete(key);
-    if (!isUnchanged) this.met.changedMeanwhile += 1;
-    if (!isUnchanged && this.#rules.marksAsRead) throw new ChangedMeanwhile(lease);
-    for (const change of read) write(change, { state: "PENDING", fence: lease.fence });
   }
 
   #own(lease: Lease, ids: readonly number[]): Change[] {
@@ -296,10 +270,6 @@ export class ModelStore {
 
   #settle(lease: Lease, outcomes: readonly PushOutcome[]): void {
     if (this.#rules.settlesOwn) this.#check(lease);
-    this.#takeRead(
-      lease,
-      outcomes.flatMap(({ changeIds }) => changeIds),
-    );
     for (const outcome of outcomes) {
       const own = this.#own(lease, outcome.changeIds);
       if (this.#rules.settlesOwn && own.length < outcome.changeIds.length) throw new LeaseLost(lease);
@@ -350,7 +320,6 @@ export class ModelStore {
   }
 
   #release(lease: Lease, ids: readonly number[]): void {
-    for (const id of ids) this.#readAs.delete(`${lease.fence} ${id}`);
     if (lease.fence !== this.#fence) return;
     for (const change of this.#own(lease, ids)) giveBack(change);
   }

@@ -16,7 +16,7 @@ const lastCycle = () => world.log.findLast(({ event }) => event === "cycle");
 
 test.each([
   ["some hundreds, by SOAP", 300],
-  ["some thousands, by the Bulk API", 6_000],
+  ["some thousands, by the Bulk API", 2_400],
 ])("a row that refuses to be told holds up none of %s, and later changes of its own go their way", async (_, count) => {
   await world.createRecords(
     "Contact",

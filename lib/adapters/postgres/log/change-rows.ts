@@ -6,7 +6,7 @@ import type { Row } from "../session/session.ts";
 import { literal, name, qualified } from "../session/sql.ts";
 
 /**
- * A SELECT of the changes of a part of a WITH clause, with the sfid of their row as it is now, in log order. What a
+ * A SELECT of the changes of a part of a WITH clause, with sfid and version of their row as it is now, in log order. What a
  * carried change was tried before does not count. For transactions, whose settings tell how instants are written.
  */
 export function changesFrom(part: string, mapped: MappedTable): string {
@@ -16,7 +16,7 @@ export function changesFrom(part: string, mapped: MappedTable): string {
       l.batch_id, l.confirmed, l.state, CASE WHEN l.state = 'FAILED' THEN 0 ELSE l.attempts END AS attempts,
       l.created_at AS captured_at, l.sent_at,
       CASE WHEN l.action = 'DELETE' THEN l.sfid ELSE coalesce(t.sfid, l.sfid) END AS sfid,
-      t.sfid = l.sfid AS has_sfid
+      t.xmin::text AS row_version
     FROM ${part} l LEFT JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = l.record_id
     ORDER BY l.id`;
 }
@@ -44,7 +44,7 @@ function withoutNulls(values: ColumnValues): ColumnValues {
 }
 
 /** Of a change's old values the upsert value alone is needed to send it. */
-export function upsertValueOf({ shape }: MappedTable, old: string): string {
+function upsertValueOf({ shape }: MappedTable, old: string): string {
   const column = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
   if (column === undefined) return "NULL::jsonb";
   return `CASE WHEN ${old} ? ${literal(column)} THEN jsonb_build_object(${literal(column)}, ${old} -> ${literal(column)}) END`;

@@ -3,20 +3,18 @@ import { hasFailed } from "./predicates.ts";
 
 /**
  * Which changes are PENDING. No index of the log tells, so that claiming and marking changes writes none
- * (`migrations.ts`): each claim, and each batch of changes that were only read, names its changes in one row here, in the
- * transaction that makes them PENDING. The row goes with the last of them; what a lost cycle left of it, the next one
- * takes away once it has recovered (`recover.ts`). So every PENDING change is named, and a named one need not be PENDING.
+ * (`migrations.ts`): each claim names its changes in one row here, in the transaction that makes them PENDING. The row goes
+ * with the last of them; what a lost cycle left of it, the next one takes away once it has recovered (`recover.ts`). So
+ * every PENDING change is named, and a named one need not be PENDING.
  */
-export const nameInHand = ({ inHand }: Metadata, { id, table, ids, where = "true" }: Named): string =>
-  `INSERT INTO ${inHand} AS h (id, table_name, ids) SELECT ${id}, ${table}, ${ids} WHERE ${where}
-       ON CONFLICT (id) DO UPDATE SET ids = h.ids || excluded.ids`;
+export const nameInHand = ({ inHand }: Metadata, { id, table, ids }: Named): string =>
+  `INSERT INTO ${inHand} (id, table_name, ids) SELECT ${id}, ${table}, ${ids} WHERE ${ids} <> '{}'`;
 
-/** Expressions: the claim or batch, the table of its changes, and their ids. */
+/** Expressions: the claim, the table of its changes, and their ids. */
 interface Named {
   readonly id: string;
   readonly table: string;
   readonly ids: string;
-  readonly where?: string;
 }
 
 /** A condition of PENDING changes: those that are named in the rows which meet `where`. */

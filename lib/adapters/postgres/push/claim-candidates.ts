@@ -1,9 +1,8 @@
-import { sendable, unpacked, upsertValueOf } from "../log/change-rows.ts";
+import { unpacked } from "../log/change-rows.ts";
 import { logOrder, waits } from "../log/log-index.ts";
 import { isClaimed } from "../log/pending-registry.ts";
-import { hasFailed } from "../log/predicates.ts";
 import type { MappedTable } from "../session/layout.ts";
-import { literal, type Metadata, name, qualified } from "../session/sql.ts";
+import { literal, type Metadata } from "../session/sql.ts";
 
 /** What is looked for. */
 export interface Asked {
@@ -12,13 +11,9 @@ export interface Asked {
   readonly limit: number;
   /** Behind which id of the log. */
   readonly after: number;
-  /** The batches that hold nothing back. */
-  readonly besides: readonly string[];
-  /** Whether many changes may be claimed by reading them. */
-  readonly mayRead: boolean;
 }
 
-/** What was found, and whether the rows that came with it are all that wait of it. */
+/** What was found. */
 export interface Found {
   /** At most as many changes as were asked for. */
   readonly found: number;
@@ -26,15 +21,9 @@ export interface Found {
   readonly fit: number;
   /** The last id of those; null: nothing was found. */
   readonly last: number | null;
-  readonly isRead: boolean;
-  /** What made the read changes as they are. */
-  readonly versions: readonly string[] | null;
-  /** The keys of the rows of those that fit, where they were not read; as texts, which tell a key of any size. */
+  /** The keys of the rows of those that fit, as texts, which tell a key of any size. */
   readonly recordIds: readonly string[] | null;
 }
-
-/** More changes than that are not written twice, once to claim them and once to mark them as sent. */
-const WRITTEN_CHANGES = 2_000;
 
 /** What the changes of one claim may hold together, as PostgreSQL packs them and as they are. */
 const PACKED_BYTES = 8_000_000;
@@ -44,24 +33,18 @@ const CLAIM_BYTES = 16_000_000;
 const INLINE_BYTES = 2_000;
 
 /**
- * A SELECT, without parameters, of the first changes that can be claimed now. Its first row has `found`. Where there are
- * many, its rows are all NEW changes of their rows, as they are, without a lock; what they held before is told only where
- * their upsert value changed. Not where some have failed before, which brings them back, or delete something, of which
- * there may be too many: those are claimed by writing. It is to be asked so that nothing is sorted (`unsorted`).
+ * A SELECT, without parameters, that finds the first changes which can be claimed now; its one row has `found`. It is to be
+ * asked so that nothing is sorted (`unsorted`).
  *
  * What blocks others is gathered as one JSON object of keys, in which each change looks its own keys up; and what comes of
- * one step goes to the next as an array. Nothing is joined but the rows, by key, so no plan can go wrong over a long backlog.
+ * one step goes to the next as an array. Nothing is joined, so no plan can go wrong over a long backlog.
  */
 export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Asked): string {
-  const { shape, layout } = mapped;
-  const table = literal(shape.table);
-  const ofRows = `table_name = ${table} AND record_id = ANY ((SELECT record_ids FROM place)::bigint[])`;
-  const anyFailed = `EXISTS (SELECT FROM ${tables.log} f WHERE ${ofRows} AND ${hasFailed("f")} AND NOT superseded)`;
-  const mayRead = `fit > ${WRITTEN_CHANGES} AND NOT deletes AND NOT ${anyFailed}`;
+  const table = literal(mapped.shape.table);
   return `
     WITH blocking AS MATERIALIZED (${blocking(tables, mapped, asked)}
     ), candidates AS MATERIALIZED (
-      SELECT c.id, c.record_id, c.action, coalesce(pg_column_size(c."values"), 0) AS packed,
+      SELECT c.id, c.record_id, coalesce(pg_column_size(c."values"), 0) AS packed,
         CASE WHEN pg_column_size(c."values") <= ${INLINE_BYTES} THEN ${unpacked(`c."values"`)} END AS bytes
       FROM ${tables.log} c
       WHERE ${waits("c", table)} AND c.id > ${asked.after}
@@ -81,24 +64,10 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
       WHERE is_beyond ORDER BY id LIMIT 1
     ), place AS MATERIALIZED (
       SELECT count(*) AS found, count(*) FILTER (WHERE fits) AS fit, max(id) FILTER (WHERE fits) AS last,
-        coalesce(bool_or(action = 'DELETE') FILTER (WHERE fits), false) AS deletes,
         array_agg(DISTINCT record_id) FILTER (WHERE fits) AS record_ids
-      FROM (SELECT id, record_id, action, id < coalesce((SELECT id FROM beyond), ${Number.MAX_SAFE_INTEGER}) AS fits FROM candidates) AS c
-    ), way AS MATERIALIZED (
-      SELECT ${asked.mayRead ? mayRead : "false"} AS is_read FROM place
-    ), whole AS MATERIALIZED (
-      SELECT id, action, record_id, sfid, ${upsertValueOf(mapped, "old")} AS old, ${sendable(mapped, '"values"')} AS "values", attempts, created_at, xmin::text AS version
-      FROM ${tables.log} WHERE (SELECT is_read FROM way) AND ${ofRows} AND processed_at IS NULL AND state = 'NEW'
+      FROM (SELECT id, record_id, id < coalesce((SELECT id FROM beyond), ${Number.MAX_SAFE_INTEGER}) AS fits FROM candidates) AS c
     )
-    SELECT l.id, l.action, l.record_id, l.old, l."values", l.attempts, l.created_at AS captured_at,
-      coalesce(t.sfid, l.sfid) AS sfid, t.xmin::text AS row_version, t.sfid = l.sfid AS has_sfid,
-      CASE WHEN l.id IS NULL OR l.id = (SELECT min(id) FROM whole) THEN json_build_object('found', place.found,
-        'fit', place.fit, 'last', place.last, 'isRead', way.is_read,
-        'versions', (SELECT json_agg(DISTINCT version) FROM whole),
-        'recordIds', CASE WHEN NOT way.is_read THEN place.record_ids::text[] END) END AS found
-    FROM place CROSS JOIN way LEFT JOIN whole l ON true
-      LEFT JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = l.record_id
-    ORDER BY l.id`;
+    SELECT json_build_object('found', found, 'fit', fit, 'last', last, 'recordIds', record_ids::text[]) AS found FROM place`;
 }
 
 const time = (at: Date): string => `${literal(at.toISOString())}::timestamptz`;
@@ -107,16 +76,14 @@ const time = (at: Date): string => `${literal(at.toISOString())}::timestamptz`;
  * The rows of changes that are under way, wait or are held, and those that were not told their last result; and the
  * first such change of each sfid and upsert value. What is said twice of `due_at` and `held` is the condition of an index.
  */
-function blocking(tables: Metadata, mapped: MappedTable, { now, besides }: Asked): string {
+function blocking(tables: Metadata, mapped: MappedTable, { now }: Asked): string {
   const { log } = tables;
   const table = literal(mapped.shape.table);
-  const others = `ARRAY[${besides.map(literal).join(", ")}]::text[]`;
   return `
       -- Of a key that comes twice the object keeps the last one, which is the first change.
       SELECT coalesce(jsonb_object_agg(key, id ORDER BY id DESC), '{}') AS first_by_key FROM (
         SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key
-        WHERE b.table_name = ${table} AND ${isClaimed(tables, "b", `table_name = ${table} AND id <> ALL (${others})`)}
-          AND NOT coalesce(b.batch_id = ANY (${others}), false)
+        WHERE b.table_name = ${table} AND ${isClaimed(tables, "b", `table_name = ${table}`)}
         UNION ALL
         SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key
         WHERE b.table_name = ${table} AND b.processed_at IS NULL AND (b.due_at > ${time(now)} OR b.held)

@@ -9,7 +9,7 @@ import { literal, type Metadata, name, qualified } from "../session/sql.ts";
  *
  * All changes come before the first row, or whoever gives a row another key, and so its changes, could wait for us while
  * we wait for him. Where not all are this fence's, no row is touched. Parameters: those of `settledChanges`, fence, count,
- * mapping, table, object, time, claims and batches that name no others, rows that have failed in this cycle already.
+ * mapping, table, object, time, claims that name no others, rows that have failed in this cycle already.
  */
 export function settleStatement(
   tables: Metadata,

@@ -1,21 +1,19 @@
 import { type Lease, LeaseLost, type PushOutcome } from "../../../sync/cycle/ports.ts";
 import { fenced, type Workbench } from "../lease/fence.ts";
-import { type Taken, takeRead } from "../read-changes.ts";
-import { type SavedAlike, savedAlike, settleAlikeStatement } from "../saved-alike.ts";
 import { isRefusedValue, isWorthWaiting } from "../session/sql-errors.ts";
-import type { KnownRow } from "./claim.ts";
 import { oweStatement, settleStatement } from "./settle-statements.ts";
-import { type SettledChanges, settledChanges } from "./settled-changes.ts";
+import { settledChanges } from "./settled-changes.ts";
 import { writeOwedRows } from "./write-back.ts";
 
 interface HowClaimed {
-  /** Those of the changes that were only read so far. */
-  readonly taken: Taken | null;
-  /** The claims and batches whose last changes these are. */
+  /** The claims whose last changes these are. */
   readonly handled: readonly string[];
-  /** An outcome's row as it was when it was claimed, if those changes and no others waited of it. */
-  readonly rowOf: (outcome: PushOutcome) => KnownRow | null;
+  /** The version of an outcome's row when it was claimed, if those changes and no others waited of it. */
+  readonly versionOf: (outcome: PushOutcome) => string | null;
 }
+
+/** How rows are told with the statement that settles their changes: all, those that nobody holds, or none. */
+type Telling = "all" | "free" | "none";
 
 /**
  * What Salesforce said, kept for good in one transaction: states, totals, events, when it answered, and what the rows
@@ -31,60 +29,45 @@ export async function settle(
   bench: Workbench,
   lease: Lease,
   outcomes: readonly PushOutcome[],
-  { taken, handled, rowOf }: HowClaimed,
+  claimed: HowClaimed,
 ): Promise<void> {
   if (outcomes.length === 0) return;
   const untold = bench.untold.rows;
-  const alike = savedAlike(outcomes, rowOf);
-  const refused = outcomes.filter(({ kind }) => kind === "refused");
-  const failedBefore = refused.map(({ recordId }) => recordId).filter((row) => bench.failedRows.has(row));
-  const settleAll = (skipsHeld: boolean, known = rowOf) =>
-    settleChanges(bench, lease, settledChanges(outcomes, known, bench.now()), handled, failedBefore, skipsHeld);
-  const attempt = (work: () => Promise<void>, limit: { readonly laterLockMilliseconds?: number } = {}) =>
-    fenced(bench, lease, { silent: true, anyVersion: true, changesState: true, ...limit }, async () => {
-      if (taken) await takeRead(bench, lease, taken);
-      await work();
-    }).catch((error: unknown) => {
+  for (let telling: Telling | null = "all"; telling !== null; ) {
+    try {
+      await settleOnce(bench, lease, outcomes, claimed, telling);
+      break;
+    } catch (error) {
       bench.untold.rows = untold; // whatever refused was told nothing for good
-      throw error;
-    });
-  const once = () =>
-    attempt(() => (alike ? settleAlike(bench, lease, alike, handled) : settleAll(false)), {
-      laterLockMilliseconds: HELD_ROW_MILLISECONDS,
-    });
-  const withoutHeld = () => unless(isWorthWaiting, once, () => attempt(() => settleAll(true)));
-  await unless(isRefusedValue, withoutHeld, () => attempt(() => settleAll(false, () => null)));
-  for (const { recordId } of refused) bench.failedRows.add(recordId);
+      telling = instead(telling, error);
+      if (telling === null) throw error;
+    }
+  }
+  for (const outcome of outcomes) if (outcome.kind === "refused") bench.failedRows.add(outcome.recordId);
 }
 
-/** Does other work instead, where work ends with such an error. */
-async function unless(
-  isSuch: (error: unknown) => boolean,
-  work: () => Promise<void>,
-  instead: () => Promise<void>,
-): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!isSuch(error)) throw error;
-    await instead();
-  }
+/** How to try again after such an error; null: not at all. */
+function instead(telling: Telling, error: unknown): Telling | null {
+  if (telling !== "none" && isRefusedValue(error)) return "none";
+  return telling === "all" && isWorthWaiting(error) ? "free" : null;
 }
 
 /** How long a row that somebody holds is waited for while we hold others. */
 const HELD_ROW_MILLISECONDS = 10;
 
-async function settleChanges(
+async function settleOnce(
   bench: Workbench,
   lease: Lease,
-  { count, parameters }: SettledChanges,
-  handled: readonly string[],
-  failedBefore: readonly number[],
-  skipsHeld: boolean,
+  outcomes: readonly PushOutcome[],
+  { handled, versionOf }: HowClaimed,
+  telling: Telling,
 ): Promise<void> {
   const { session, tables, now } = bench;
   const mapped = bench.mapped(lease);
-  const [settled] = await session.query<Settled>(settleStatement(tables, mapped, { skipsHeld }), [
+  const { count, parameters } = settledChanges(outcomes, telling === "none" ? () => null : versionOf, now());
+  const refused = outcomes.flatMap(({ kind, recordId }) => (kind === "refused" ? [recordId] : []));
+  const statement = settleStatement(tables, mapped, { skipsHeld: telling === "free" });
+  const values = [
     ...parameters,
     lease.fence,
     count,
@@ -93,44 +76,23 @@ async function settleChanges(
     mapped.shape.sfObject,
     now(),
     handled,
-    failedBefore,
-  ]);
-  await tellLater(bench, lease, count, settled);
-}
-
-/** The same, faster, for what most of a push comes to. */
-async function settleAlike(
-  bench: Workbench,
-  lease: Lease,
-  { count, parameters }: SavedAlike,
-  handled: readonly string[],
-): Promise<void> {
-  const { session, tables, now } = bench;
-  const mapped = bench.mapped(lease);
-  const [settled] = await session.query<Settled>(settleAlikeStatement(tables, mapped), [
-    ...parameters,
-    lease.fence,
-    count,
-    lease.mappingId,
-    mapped.shape.table,
-    now(),
-    handled,
-  ]);
-  await tellLater(bench, lease, count, settled);
-}
-
-/** Tells the rows that the statement did not tell, which has settled everything if this lease is still ours. */
-async function tellLater(bench: Workbench, lease: Lease, count: number, settled: Settled | undefined): Promise<void> {
-  if (settled?.settled !== count) throw new LeaseLost(lease);
-  const { owed, untold } = settled;
-  if (untold !== null) await bench.session.query(oweStatement(bench.tables), [untold]);
-  if (owed === 0 && untold === null) return;
-  // What a constraint has against the rows that were told already, before it is taken for what it has against others.
-  await bench.session.script("SET CONSTRAINTS ALL IMMEDIATE");
-  await writeOwedRows(bench, bench.mapped(lease));
+    refused.filter((row) => bench.failedRows.has(row)),
+  ];
+  const limit = telling === "all" ? { laterLockMilliseconds: HELD_ROW_MILLISECONDS } : {};
+  await fenced(bench, lease, { silent: true, anyVersion: true, changesState: true, ...limit }, async () => {
+    const [settled] = await session.query<Settled>(statement, values);
+    if (settled?.settled !== count) throw new LeaseLost(lease);
+    const { owed, untold } = settled;
+    if (untold !== null) await session.query(oweStatement(tables), [untold]);
+    if (owed === 0 && untold === null) return;
+    // What a constraint has against the rows that were told already, before it is taken for what it has against others.
+    await session.script("SET CONSTRAINTS ALL IMMEDIATE");
+    await writeOwedRows(bench, mapped);
+  });
 }
 
 interface Settled {
+  /** Changes that were settled; fewer than were told where the lease is not ours any more. */
   readonly settled: number;
   readonly owed: number;
   /** The changes that speak to rows which could not be told; null: all were. */

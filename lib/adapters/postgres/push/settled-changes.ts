@@ -1,7 +1,6 @@
 import type { Action, LastOperation, State } from "../../../model/change/change.ts";
 import type { PushOutcome } from "../../../sync/cycle/ports.ts";
 import { idArray, numberArray } from "../session/sql.ts";
-import type { KnownRow } from "./claim.ts";
 
 /** What becomes of a change; names are those of the statement that settles. Thousands of changes share a few of them. */
 interface Ending {
@@ -17,7 +16,7 @@ interface Ending {
 const NOTHING = { last_operation: null, message: null, answered_at: null, due_at: null, attempt: 0, accepted: false };
 
 /** What a change that Salesforce accepted has done. */
-export const DONE: Readonly<Record<Action, LastOperation>> = {
+const DONE: Readonly<Record<Action, LastOperation>> = {
   INSERT: "INSERTED",
   UPDATE: "UPDATED",
   DELETE: "DELETED",
@@ -42,7 +41,7 @@ export interface SettledChanges {
 /** The last change of a write speaks for the others on the row. */
 export function settledChanges(
   outcomes: readonly PushOutcome[],
-  rowOf: (outcome: PushOutcome) => KnownRow | null,
+  versionOf: (outcome: PushOutcome) => string | null,
   now: Date,
 ): SettledChanges {
   const endings = new Map<string, Ending & { readonly kind: number }>();
@@ -61,7 +60,7 @@ export function settledChanges(
       kinds.push(kind);
       sfids.push(sfid);
       speaks.push(id === last);
-      versions.push((isClear && id === last && rowOf(outcome)?.version) || "NULL");
+      versions.push((isClear && id === last && versionOf(outcome)) || "NULL");
     }
   }
   const parameters = [

@@ -1,5 +1,5 @@
 import { SalesforceRefusal } from "../../../model/change/refusal.ts";
-import { CLEARS, FIRST_JOB_RECORDS, headerOf } from "../../../model/change/ways.ts";
+import { CLEARS, headerOf } from "../../../model/change/ways.ts";
 import type { CsvLine } from "../../../model/record/csv-line.ts";
 import type { Operation, OutgoingRecord } from "../../../model/record/record.ts";
 import type { BulkSave, BulkSaves, SavedKind } from "../../../sync/cycle/ports.ts";
@@ -111,8 +111,8 @@ function* packetsOf(lines: Iterable<string>): Generator<Uint8Array> {
   if (packet !== "") yield encoder.encode(packet);
 }
 
-/** Records settled together, at least, as long as there are as many: those of a small job at once. */
-const BATCH_RECORDS = FIRST_JOB_RECORDS;
+/** Records settled together, at least, as long as there are as many. */
+const BATCH_RECORDS = 2_500;
 
 async function* batchesOf(results: ReadableStream<Uint8Array> | null): AsyncGenerator<CsvLine[]> {
   let batch: CsvLine[] = [];

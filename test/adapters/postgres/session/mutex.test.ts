@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTurns } from "../../../../lib/adapters/postgres/session/priority-queue.ts";
+import { createTurns } from "../../../../lib/adapters/postgres/session/mutex.ts";
 
 /** Work that notes its beginning and its end, some turns of the event loop later. */
 function noting() {
@@ -21,25 +21,6 @@ test("one thing is done at a time, in the order in which it was asked for", asyn
 
   expect(answers).toEqual(["a", "b", "c"]);
   expect(log).toEqual(["a", "b", "c"].flatMap((name) => [`${name} begins`, `${name} ends`]));
-});
-
-test("what is urgent goes before all that has not begun, also where the one before it is answered first", async () => {
-  const { log, work } = noting();
-  const turns = createTurns();
-
-  await Promise.all([
-    turns(work("a")),
-    turns(work("other 1")),
-    turns(work("other 2")),
-    turns(work("urgent"), true).then(async () => {
-      await null;
-      await turns(work("after it"), true);
-    }),
-  ]);
-
-  expect(log.filter((line) => line.endsWith("begins"))).toEqual(
-    ["a", "urgent", "after it", "other 1", "other 2"].map((name) => `${name} begins`),
-  );
 });
 
 test("a failure is its own, and the next one has its turn", async () => {

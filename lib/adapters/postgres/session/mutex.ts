@@ -1,0 +1,18 @@
+/** Does one thing at a time, in the order in which it was asked for. */
+export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Turns for one connection. */
+export function createTurns(): Turns {
+  let last: Promise<void> = Promise.resolve();
+  return async (work) => {
+    const before = last;
+    const turn = Promise.withResolvers<void>();
+    last = turn.promise;
+    await before;
+    try {
+      return await work();
+    } finally {
+      turn.resolve();
+    }
+  };
+}
