@@ -14,7 +14,7 @@ import {
   type Totals,
 } from "./cycle/ports.ts";
 import { settleDoubts } from "./doubt/resolve-in-doubt.ts";
-import { type End, holdLease, LEASE_SECONDS, type StopReason, untilItEnds } from "./lease/lease-guard.ts";
+import { ENDED_WELL, type End, endBy, holdLease, LEASE_SECONDS, type StopReason } from "./lease/lease-guard.ts";
 import { areLateLanesDue, pull } from "./pull/pull.ts";
 import { readHeldBack } from "./pull/read-page.ts";
 import { refuseUncaptured } from "./pull/refuse-uncaptured.ts";
@@ -72,13 +72,16 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
 
   const cycle = cycleOf(needs, order, begun);
   const done: Done = { marks: {}, pulledAt: null, unchanged: null };
-  const end = await untilItEnds(async () => {
+  let end = ENDED_WELL;
+  try {
     refuseUncaptured(begun);
     const inDoubt = begun.waiting.unfinished ? await settleDoubts(cycle, maySave(order, needs.clock)) : [];
     if (isReading(cycle, order)) await readHeldBack(cycle, begun.rereads);
     if (await hasToPull(cycle, order, begun, done)) Object.assign(done, await pull(cycle, begun.marks));
     if (isPushing(order, begun, needs.clock)) await push(cycle, { inDoubt, probes: order.saves === "probe" });
-  });
+  } catch (error) {
+    end = endBy(error);
+  }
   return finish(cycle, begun, done, end);
 }
 

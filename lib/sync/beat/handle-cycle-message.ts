@@ -3,8 +3,8 @@ import { reasonFor } from "../../model/engine.ts";
 import { Failure } from "../../model/failure.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
-import type { CycleStore } from "../cycle/ports.ts";
-import type { ConnectedOrg, KeptEngine, MessageNeeds } from "../cycle/service-ports.ts";
+import type { CycleStore, Salesforce } from "../cycle/ports.ts";
+import type { KeptEngine, MessageNeeds } from "../cycle/service-ports.ts";
 import { sharedBy } from "../cycle/shared.ts";
 import { UNBEGUN } from "../report/figures.ts";
 import { reportCycle, reportUnbegun } from "../report/report-cycle.ts";
@@ -37,49 +37,27 @@ export async function answerMessage(needs: MessageNeeds, message: CycleMessage, 
   const reported = { mapping, message, engine, budget, saves, startedAt: now.getTime() } as const;
   const order = { mapping, kind: message.kind, slot: message.slot, saves, ...invocation } as const;
   const stopReading = new AbortController();
-  const begun = await begin(needs, mapping, stopReading.signal, (store, { salesforce, writers }) =>
-    runCycle(
-      { ...needs, store, salesforce, shared: sharedBy(needs, mapping.workspaceId) },
-      { ...order, writers, budget },
-    ),
-  );
+  let store: CycleStore | null = null;
+  let ran: { readonly report: CycleReport; readonly store: CycleStore; readonly salesforce: Salesforce };
   try {
-    if ("error" in begun) await reportUnbegun(needs, reported, begun.error);
-    else if (isMissing(begun.report)) await reportUnbegun(needs, reported, missing(mapping));
-    else if (isInTheWay(message, begun.report))
+    try {
+      store = await needs.connections.openStore(mapping.workspaceId);
+      const { salesforce, writers } = await needs.connections.connectOrg(mapping.workspaceId, stopReading.signal);
+      const shared = sharedBy(needs, mapping.workspaceId);
+      const report = await runCycle({ ...needs, store, salesforce, shared }, { ...order, writers, budget });
+      ran = { report, store, salesforce };
+    } catch (error) {
+      // A database or an org that cannot be reached is an engine-level error too, and is told although no lease was had.
+      await reportUnbegun(needs, reported, error);
+      return;
+    }
+    if (isMissing(ran.report)) await reportUnbegun(needs, reported, missing(mapping));
+    else if (isInTheWay(message, ran.report))
       await needs.queues.cycles.send([{ message, delaySeconds: AGAIN_SECONDS }]);
-    else await reportCycle(needs, { ...reported, ...begun }, begun.report);
+    else await reportCycle(needs, { ...reported, ...ran }, ran.report);
   } finally {
     stopReading.abort();
-    await begun.store?.close();
-  }
-}
-
-interface Unbegun {
-  readonly error: unknown;
-  readonly store: CycleStore | null;
-}
-
-interface Ended {
-  readonly report: CycleReport;
-  readonly store: CycleStore;
-  readonly salesforce: ConnectedOrg["salesforce"];
-}
-
-/** A database or an org that cannot be reached is an engine-level error too, and is told although no lease was had. */
-async function begin(
-  { connections }: MessageNeeds,
-  { workspaceId }: Mapping,
-  signal: AbortSignal,
-  run: (store: CycleStore, org: ConnectedOrg) => Promise<CycleReport>,
-): Promise<Unbegun | Ended> {
-  let store: CycleStore | null = null;
-  try {
-    store = await connections.openStore(workspaceId);
-    const org = await connections.connectOrg(workspaceId, signal);
-    return { report: await run(store, org), store, salesforce: org.salesforce };
-  } catch (error) {
-    return { error, store };
+    await store?.close();
   }
 }
 

@@ -41,15 +41,13 @@ export interface End {
   readonly error: unknown;
 }
 
-/** Works until it is done, must stop, or fails. */
-export async function untilItEnds(work: () => Promise<void>): Promise<End> {
-  try {
-    await work();
-    return { stopped: null, error: null };
-  } catch (error) {
-    if (error instanceof LeaseLost) return { stopped: "lost", error: null };
-    return error instanceof CycleStopped ? { stopped: error.reason, error: null } : { stopped: null, error };
-  }
+/** The end of a cycle that did all its work. */
+export const ENDED_WELL: End = { stopped: null, error: null };
+
+/** The end of a cycle whose work threw this. */
+export function endBy(error: unknown): End {
+  if (error instanceof LeaseLost) return { stopped: "lost", error: null };
+  return error instanceof CycleStopped ? { stopped: error.reason, error: null } : { stopped: null, error };
 }
 
 /** One cycle's hold on its lease. */

@@ -2,7 +2,7 @@ import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { LoadMessage } from "../../model/messages.ts";
 import { type Cycle, countOf, newTally, type Tally } from "../cycle/cycle.ts";
 import { LeaseLost, type LoadMark, type Marks } from "../cycle/ports.ts";
-import { holdLease, LEASE_SECONDS, untilItEnds } from "../lease/lease-guard.ts";
+import { ENDED_WELL, endBy, holdLease, LEASE_SECONDS } from "../lease/lease-guard.ts";
 import { CaptureIsOff, refuseUncaptured } from "../pull/refuse-uncaptured.ts";
 import type { CycleNeeds } from "../run-cycle.ts";
 import { looksAtRows, readEverything, startReading } from "./full-read.ts";
@@ -40,11 +40,14 @@ export async function doLongWork(needs: CycleNeeds, order: LongOrder): Promise<L
   const { lease, shape, marks } = begun;
   const hold = holdLease(needs.store, lease, needs.clock, order.deadline);
   const cycle: Cycle = { ...needs, mapping: order.mapping, writers: order.writers, lease, shape, hold, tally };
-  const end = await untilItEnds(async () => {
+  let end = ENDED_WELL;
+  try {
     refuseUncaptured(begun);
     const work = workToDo(order.kind, marks);
     if (work) await carryOn(cycle, isStarted(work) ? work : await start(cycle, work.kind, marks));
-  });
+  } catch (error) {
+    end = endBy(error);
+  }
   const isOurs = await giveBack(cycle, end.error);
   // The cycles tell it, and ask for a load again once it is put right.
   if (end.error instanceof CaptureIsOff) return { outcome: "stale", tally };

@@ -33,9 +33,9 @@ test("what a cycle writes is few calls away from the connection", async () => {
   if (file !== undefined) writeFileSync(file, JSON.stringify(stacks));
   expect(Object.keys(stacks).sort()).toEqual(Object.keys(WRITES).sort());
   const depths = Object.fromEntries(Object.entries(stacks).map(([what, { frames }]) => [what, frames.length]));
-  expect(depths["a change is accepted"]).toBeLessThanOrEqual(30);
-  expect(depths["a change is marked as sent"]).toBeLessThanOrEqual(25);
-  expect(depths["a pulled record is applied"]).toBeLessThanOrEqual(26);
+  expect(depths["a change is accepted"]).toBeLessThanOrEqual(15);
+  expect(depths["a change is marked as sent"]).toBeLessThanOrEqual(14);
+  expect(depths["a pulled record is applied"]).toBeLessThanOrEqual(19);
 });
 
 /** Runs the work and keeps the deepest stack of each kind of write. */

@@ -20,8 +20,7 @@ export function renewable(kept: Session, open: () => Promise<Session>): Renewabl
     closeQuietly(session);
     session = await open();
   };
-  const query: Session["query"] = async (text, values) => {
-    if (isProven) return session.query(text, values);
+  const first: Session["query"] = async (text, values) => {
     isProven = true;
     try {
       return await session.query(text, values);
@@ -43,10 +42,18 @@ export function renewable(kept: Session, open: () => Promise<Session>): Renewabl
         await replace();
       }
     },
-    query,
-    script: (text) => session.script(text),
-    copy: (text, pieces) => session.copy(text, pieces),
-    transaction: (settings, first, work) => session.transaction(settings, first, work),
+    get query() {
+      return isProven ? session.query : first;
+    },
+    get script() {
+      return session.script;
+    },
+    get copy() {
+      return session.copy;
+    },
+    get transaction() {
+      return session.transaction;
+    },
     get isAlive() {
       return session.isAlive;
     },

@@ -113,17 +113,16 @@ export async function openSession(
       clearTimeout(timer);
     }
   };
-  // By a callback: rows that the driver's own promises gave outlived the quick collections of memory, nearly all of them.
-  const answerTo = <R extends object>(asked: pg.QueryConfig) =>
-    new Promise<pg.QueryResult<R>>((resolve, reject) => {
-      client.query<R>(asked, (error, result) => (error ? reject(error) : resolve(result)));
-    });
-
-  const query: Session["query"] = async <R extends object>(text: string, values: readonly unknown[] = []) =>
-    (await ask(answerTo<R>({ text, values: [...values] }))).rows;
+  const query: Session["query"] = async <R extends object>(text: string, values: readonly unknown[] = []) => {
+    const answer = awaited<R>();
+    client.query<R>({ text, values: [...values] }, answer.take);
+    return (await ask(answer.promise)).rows;
+  };
   const script = async (text: string) => {
-    const answer: unknown = await ask(answerTo({ text }));
-    return (Array.isArray(answer) ? answer : [answer]).map((result: pg.QueryResult<Row>) => result.rows);
+    const answer = awaited<Row>();
+    client.query<Row>({ text }, answer.take);
+    const results: unknown = await ask(answer.promise);
+    return (Array.isArray(results) ? results : [results]).map((result: pg.QueryResult<Row>) => result.rows);
   };
 
   return {
@@ -160,6 +159,13 @@ export async function openSession(
       alive = false;
     },
   };
+}
+
+/** By a callback: rows that the driver's own promises gave outlived the quick collections of memory, nearly all of them. */
+function awaited<R extends object>() {
+  const { promise, resolve, reject } = Promise.withResolvers<pg.QueryResult<R>>();
+  const take = (error: Error | null, result: pg.QueryResult<R>) => (error ? reject(error) : resolve(result));
+  return { promise, take };
 }
 
 function beginWith(
