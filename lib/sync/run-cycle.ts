@@ -4,17 +4,10 @@ import type { CycleMessage } from "../model/messages.ts";
 import { type Probed, probe } from "./beat/probe.ts";
 import type { Clock } from "./cycle/clock.ts";
 import { type Cycle, countOf, newTally, type Shared, type Tally } from "./cycle/cycle.ts";
-import {
-  type Begun,
-  type CycleStore,
-  type Finished,
-  LeaseLost,
-  type Marks,
-  type Salesforce,
-  type Totals,
-} from "./cycle/ports.ts";
+import type { CycleStore, Salesforce } from "./cycle/cycle-ports.ts";
 import { settleDoubts } from "./doubt/resolve-in-doubt.ts";
 import { ENDED_WELL, type End, endBy, holdLease, LEASE_SECONDS, type StopReason } from "./lease/lease-guard.ts";
+import { type Begun, type Finished, LeaseLost, type Marks, type Totals } from "./lease/lease-ports.ts";
 import { areLateLanesDue, pull } from "./pull/pull.ts";
 import { readHeldBack } from "./pull/read-page.ts";
 import { refuseUncaptured } from "./pull/refuse-uncaptured.ts";

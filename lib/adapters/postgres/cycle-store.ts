@@ -1,7 +1,9 @@
 import { cutText } from "../../model/cut-text.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import type { PostgresConnection } from "../../model/workspace/workspace.ts";
-import type { CycleStore, Lease, OutboxEvent, OwnedRecord, Pulse, RecordStamp } from "../../sync/cycle/ports.ts";
+import type { CycleStore } from "../../sync/cycle/cycle-ports.ts";
+import type { Lease, OutboxEvent } from "../../sync/lease/lease-ports.ts";
+import type { OwnedRecord, Pulse, RecordStamp } from "../../sync/pull/pull-ports.ts";
 import { instant, iso, type Workbench } from "./lease/fence.ts";
 import { addCalls, begin, finish, renew, unlessUnprovisioned } from "./lease/lease.ts";
 import type { BacklogMemory } from "./log/backlog.ts";

@@ -3,7 +3,7 @@ import { reasonFor } from "../../model/engine.ts";
 import { Failure } from "../../model/failure.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
-import type { CycleStore, Salesforce } from "../cycle/ports.ts";
+import type { CycleStore, Salesforce } from "../cycle/cycle-ports.ts";
 import type { KeptEngine, MessageNeeds } from "../cycle/service-ports.ts";
 import { sharedBy } from "../cycle/shared.ts";
 import { UNBEGUN } from "../report/figures.ts";

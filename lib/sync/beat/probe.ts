@@ -1,9 +1,10 @@
 import { allowance, type Budget, isPullDue } from "../../model/budget.ts";
+import type { RequestRefusal } from "../../model/change/refusal.ts";
 import { pulls } from "../../model/mapping/mapping.ts";
 import { outsideSince, type PageQuery, stampsSince } from "../../model/mapping/soql.ts";
 import { sfidOf, stampOf } from "../../model/record/incoming.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { Pulse, QueryPage, RequestRefusal } from "../cycle/ports.ts";
+import type { Pulse, QueryPage } from "../pull/pull-ports.ts";
 
 /** Queries that one composite call takes. */
 const QUERIES_PER_CALL = 5;

@@ -1,8 +1,10 @@
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import type { Hold } from "../lease/lease-guard.ts";
+import type { CycleCount, Lease, Marks } from "../lease/lease-ports.ts";
+import type { Applied } from "../pull/pull-ports.ts";
 import type { Clock } from "./clock.ts";
-import type { Applied, CycleCount, CycleStore, Lease, Marks, Salesforce } from "./ports.ts";
+import type { CycleStore, Salesforce } from "./cycle-ports.ts";
 
 /** One cycle, or one piece of long work, under its lease: what its steps share. */
 export interface Cycle {

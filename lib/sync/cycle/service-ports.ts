@@ -8,7 +8,7 @@ import type { Queues } from "../../model/messages.ts";
 import type { Events } from "../../webhooks/ports.ts";
 import type { Figures } from "../report/figures.ts";
 import type { Clock } from "./clock.ts";
-import type { CycleStore, Salesforce } from "./ports.ts";
+import type { CycleStore, Salesforce } from "./cycle-ports.ts";
 
 /** The service's own side of a cycle: what is configured, what is remembered, whom to tell. */
 

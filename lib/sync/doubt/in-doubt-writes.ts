@@ -1,7 +1,8 @@
 import { BATCH_OF_ANOTHER } from "../../model/change/change.ts";
 import { fold, type Write } from "../../model/change/fold.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { Doubt, PushOutcome } from "../cycle/ports.ts";
+import type { PushOutcome } from "../push/push-ports.ts";
+import type { Doubt } from "./doubt-ports.ts";
 
 /** A write in doubt, folded again from its changes. */
 export interface Doubtful {

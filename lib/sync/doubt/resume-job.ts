@@ -3,9 +3,10 @@ import type { Write } from "../../model/change/fold.ts";
 import { outgoingValue } from "../../model/change/outgoing.ts";
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { Doubt, PushOutcome, Recovered } from "../cycle/ports.ts";
+import type { PushOutcome } from "../push/push-ports.ts";
 import { type Job, keyOf, takeResults } from "../send/collect-results.ts";
 import { type Sending, settle } from "../send/push-progress.ts";
+import type { Doubt, Recovered } from "./doubt-ports.ts";
 import { refold } from "./in-doubt-writes.ts";
 
 type AtWork = Recovered["jobs"][number];

@@ -1,5 +1,6 @@
 import type { Clock } from "../cycle/clock.ts";
-import { type CycleStore, type Lease, LeaseLost, type Renewal } from "../cycle/ports.ts";
+import type { CycleStore } from "../cycle/cycle-ports.ts";
+import { type Lease, LeaseLost, type Renewal } from "./lease-ports.ts";
 
 /**
  * A lease that is not renewed ends after this long, also when its holder is dead: nobody can know that sooner, because a

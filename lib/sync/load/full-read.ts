@@ -3,11 +3,13 @@ import type { TableShape } from "../../model/mapping/shape.ts";
 import { allAfter, countOf, everything, pageSizeOf } from "../../model/mapping/soql.ts";
 import { imageOfLine, sfidOf } from "../../model/record/incoming.ts";
 import { OVERLAP_SECONDS } from "../../model/record/position.ts";
+import type { Image } from "../../model/record/record.ts";
 import { pause } from "../cycle/clock.ts";
 import type { Cycle, Moved } from "../cycle/cycle.ts";
-import type { BulkPart, Image, LoadMark, Page } from "../cycle/ports.ts";
+import type { Page } from "../pull/pull-ports.ts";
 import { readAhead } from "../pull/read-ahead.ts";
 import { applyImages, applyPage, readPage } from "../pull/read-page.ts";
+import type { BulkPart, LoadMark } from "./load-ports.ts";
 
 /** Up to so many pages, 10,000 records mostly, REST takes fewer calls and less time than a job of the Bulk API. */
 const BULK_ABOVE_PAGES = 5;

@@ -1,11 +1,12 @@
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { LoadMessage } from "../../model/messages.ts";
 import { type Cycle, countOf, newTally, type Tally } from "../cycle/cycle.ts";
-import { LeaseLost, type LoadMark, type Marks } from "../cycle/ports.ts";
 import { ENDED_WELL, endBy, holdLease, LEASE_SECONDS } from "../lease/lease-guard.ts";
+import { LeaseLost, type Marks } from "../lease/lease-ports.ts";
 import { CaptureIsOff, refuseUncaptured } from "../pull/refuse-uncaptured.ts";
 import type { CycleNeeds } from "../run-cycle.ts";
 import { looksAtRows, readEverything, startReading } from "./full-read.ts";
+import type { LoadMark } from "./load-ports.ts";
 import { sweepRows } from "./sweep-rows.ts";
 
 /** What one piece of long work is asked to do. */

@@ -1,8 +1,9 @@
 import { insideWithIds } from "../../model/mapping/soql.ts";
 import { sfidOf } from "../../model/record/incoming.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { LoadMark, OwnedRecord, QueryPage } from "../cycle/ports.ts";
+import type { OwnedRecord, QueryPage } from "../pull/pull-ports.ts";
 import { applyPage, recordsOf, removeRows } from "../pull/read-page.ts";
+import type { LoadMark } from "./load-ports.ts";
 
 /** Rows looked for in the org by one call. */
 const ROWS_AT_ONCE = 2_000;

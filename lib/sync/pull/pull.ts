@@ -3,7 +3,7 @@ import { changedSince, type Keyset, outsideSince, stampsSince } from "../../mode
 import { sfidOf, stampOf } from "../../model/record/incoming.ts";
 import { createPosition } from "../../model/record/position.ts";
 import { type Cycle, type Moved, tallyApplied } from "../cycle/cycle.ts";
-import type { Marks } from "../cycle/ports.ts";
+import type { Marks } from "../lease/lease-ports.ts";
 import { applyPage, readAgain, readPage, removeRows } from "./read-page.ts";
 
 /** Late commits and hard deletes are looked for this often, late commits this far back. */

@@ -1,10 +1,11 @@
 import { creationWindow } from "../../model/change/in-doubt.ts";
+import type { RequestRefusal } from "../../model/change/refusal.ts";
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import { type Keyset, type PageQuery, pageSizeOf, strangersWithIds, withIds } from "../../model/mapping/soql.ts";
 import { imageOf, sfidOf, stampOf } from "../../model/record/incoming.ts";
 import { type Cycle, type Moved, tallyApplied } from "../cycle/cycle.ts";
-import type { Applied, Page, QueryPage, RequestRefusal } from "../cycle/ports.ts";
+import type { Applied, Page, QueryPage } from "./pull-ports.ts";
 
 /** Records asked for by one query by id; a page of 2,000 is the five queries that one composite call takes. */
 const IDS_PER_QUERY = 400;

@@ -1,5 +1,5 @@
 import { explainCaptureOff } from "../../model/change/capture-off.ts";
-import type { Begun } from "../cycle/ports.ts";
+import type { Begun } from "../lease/lease-ports.ts";
 
 /** The table's changes are not captured, so a pull would revert what the application has written meanwhile. */
 export class CaptureIsOff extends Error {

@@ -1,7 +1,8 @@
+import type { ClaimedChange } from "../../model/change/change.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { ClaimedChange, PushOutcome } from "../cycle/ports.ts";
 import { type Doubtful, refold } from "../doubt/in-doubt-writes.ts";
 import { lookUpInserts } from "../doubt/match-lost-inserts.ts";
+import type { PushOutcome } from "./push-ports.ts";
 
 /**
  * Rows whose insert ended in doubt, and that were changed again: the insert is looked up once more instead of sent. Where

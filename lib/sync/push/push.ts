@@ -1,7 +1,7 @@
+import type { ClaimedChange } from "../../model/change/change.ts";
 import { type Folded, fold } from "../../model/change/fold.ts";
 import { BATCH_SIZE, JOB_RECORDS } from "../../model/change/ways.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { ClaimedChange, PushOutcome } from "../cycle/ports.ts";
 import type { Doubtful } from "../doubt/in-doubt-writes.ts";
 import { settleLookedUp } from "../doubt/resolve-in-doubt.ts";
 import { giveBack, isTaken, type Sending, settle, startSending } from "../send/push-progress.ts";
@@ -9,6 +9,7 @@ import { sendBatch } from "../send/send-batch.ts";
 import { sendByBulk } from "../send/send-by-bulk.ts";
 import { claimTrouble } from "./held-deletes.ts";
 import { lookUpAgain } from "./match-edited-inserts.ts";
+import type { PushOutcome } from "./push-ports.ts";
 
 /** Changes claimed at a time: enough for a job of the Bulk API, or too few for one while enough of them are at work. */
 const CLAIM_LIMIT = JOB_RECORDS;

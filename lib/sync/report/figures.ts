@@ -1,4 +1,5 @@
-import type { Salesforce, Totals } from "../cycle/ports.ts";
+import type { Salesforce } from "../cycle/cycle-ports.ts";
+import type { Totals } from "../lease/lease-ports.ts";
 import type { CycleReport } from "../run-cycle.ts";
 
 /** What a cycle saw that the operator's alarms watch. Of no mapping by name: a metric for each would cost dearly. */

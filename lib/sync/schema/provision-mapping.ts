@@ -6,13 +6,13 @@ import type { CycleMessage, Outgoing, ProvisioningMessage, Queues } from "../../
 import type { Events } from "../../webhooks/ports.ts";
 import type { Schedules } from "../beat/schedules.ts";
 import type { Clock } from "../cycle/clock.ts";
-import type { Provisioner } from "../cycle/ports.ts";
 import type { Connections, Log } from "../cycle/service-ports.ts";
 import { bookCalls } from "../load/book-calls.ts";
 import { failureOf } from "../report/cycle-failure.ts";
 import { emptyOutbox } from "../report/empty-outbox.ts";
 import { describeShape } from "./describe-shape.ts";
 import { type FollowNeeds, followObject } from "./follow-schema-changes.ts";
+import type { Provisioner } from "./schema-ports.ts";
 
 export interface ProvisionNeeds extends Pick<FollowNeeds, "renew"> {
   /** Carries out what an import left open; false when there was no time to end it. */

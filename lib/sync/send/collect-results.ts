@@ -8,7 +8,7 @@ import type { TableShape } from "../../model/mapping/shape.ts";
 import { type CsvLine, valueIn } from "../../model/record/csv-line.ts";
 import type { RecordResult } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { BulkSave, PushOutcome, SavedKind } from "../cycle/ports.ts";
+import type { BulkSave, PushOutcome, SavedKind } from "../push/push-ports.ts";
 import { outcomesOf } from "./outcome-of.ts";
 import { type Sending, settle } from "./push-progress.ts";
 import { idsOf } from "./save-batch.ts";

@@ -6,8 +6,8 @@ import { sfidOf, stampOf } from "../../model/record/incoming.ts";
 import { winnerBy } from "../../model/record/merge.ts";
 import type { RecordResult } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { PushOutcome } from "../cycle/ports.ts";
 import { recordsOf } from "../pull/read-page.ts";
+import type { PushOutcome } from "../push/push-ports.ts";
 import { leave, type Sending } from "./push-progress.ts";
 
 /**

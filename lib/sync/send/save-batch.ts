@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Batch, Write } from "../../model/change/fold.ts";
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { PushOutcome } from "../cycle/ports.ts";
+import type { PushOutcome } from "../push/push-ports.ts";
 import { outcomesOf } from "./outcome-of.ts";
 import type { Sending } from "./push-progress.ts";
 

@@ -3,17 +3,14 @@ import { afterAll } from "vitest";
 import { cycleStoreOn } from "../../../lib/adapters/postgres/cycle-store.ts";
 import { createProvisioner } from "../../../lib/adapters/postgres/schema/provision.ts";
 import { openSession, type Session } from "../../../lib/adapters/postgres/session/session.ts";
+import type { ClaimedChange } from "../../../lib/model/change/change.ts";
 import type { TableShape } from "../../../lib/model/mapping/shape.ts";
 import type { Image } from "../../../lib/model/record/record.ts";
-import type {
-  Begun,
-  ClaimedChange,
-  CycleStore,
-  Lease,
-  Page,
-  Provisioner,
-  PushOutcome,
-} from "../../../lib/sync/cycle/ports.ts";
+import type { CycleStore } from "../../../lib/sync/cycle/cycle-ports.ts";
+import type { Begun, Lease } from "../../../lib/sync/lease/lease-ports.ts";
+import type { Page } from "../../../lib/sync/pull/pull-ports.ts";
+import type { PushOutcome } from "../../../lib/sync/push/push-ports.ts";
+import type { Provisioner } from "../../../lib/sync/schema/schema-ports.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/worlds/postgres.ts";
 import { contactShape, mappingOf } from "../../support/worlds/shapes.ts";
 

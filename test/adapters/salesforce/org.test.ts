@@ -11,7 +11,7 @@ import { SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
 import { valueIn } from "../../../lib/model/record/csv-line.ts";
 import { type SalesforceConnection, writersOf } from "../../../lib/model/workspace/workspace.ts";
 import type { ConnectionStore, Sessions } from "../../../lib/sync/beat/sessions.ts";
-import type { Salesforce } from "../../../lib/sync/cycle/ports.ts";
+import type { Salesforce } from "../../../lib/sync/cycle/cycle-ports.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "bridge-org-"));
 let org: Org;

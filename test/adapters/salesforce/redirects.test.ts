@@ -15,7 +15,7 @@ import { SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
 import type { SalesforceConnection } from "../../../lib/model/workspace/workspace.ts";
 import type { OrgLogin } from "../../../lib/settings/ports.ts";
 import type { KeptConnection, Sessions } from "../../../lib/sync/beat/sessions.ts";
-import type { Salesforce } from "../../../lib/sync/cycle/ports.ts";
+import type { Salesforce } from "../../../lib/sync/cycle/cycle-ports.ts";
 
 const SECRET = "00Dxx0000001gPL!secret";
 

@@ -1,4 +1,4 @@
-import { type Lease, LeaseLost } from "../../../sync/cycle/ports.ts";
+import { type Lease, LeaseLost } from "../../../sync/lease/lease-ports.ts";
 import type { MappedTable } from "../session/layout.ts";
 import type { Row, Session } from "../session/session.ts";
 import { literal, type Metadata } from "../session/sql.ts";

@@ -9,7 +9,7 @@ import {
   type Lease,
   LeaseLost,
   type Renewal,
-} from "../../../sync/cycle/ports.ts";
+} from "../../../sync/lease/lease-ports.ts";
 import { captureSigns, isCaptured, readCaptureOff } from "../capture/capture-check.ts";
 import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "../log/backlog.ts";
 import { addCount } from "../log/cycle-counts.ts";

@@ -1,4 +1,5 @@
-import type { Lease, LoadMark, Marks } from "../../../sync/cycle/ports.ts";
+import type { Lease, Marks } from "../../../sync/lease/lease-ports.ts";
+import type { LoadMark } from "../../../sync/load/load-ports.ts";
 import type { Workbench } from "./fence.ts";
 
 /** The marks of the pulls, which stand in the mapping's row; that of the load stands in the load's own. */

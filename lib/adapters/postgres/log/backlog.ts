@@ -1,4 +1,4 @@
-import type { Totals } from "../../../sync/cycle/ports.ts";
+import type { Totals } from "../../../sync/lease/lease-ports.ts";
 import type { Metadata } from "../session/sql.ts";
 
 /** How many rows of a workspace wait, and how long the oldest has. */

@@ -1,5 +1,6 @@
 import type { Image } from "../../../model/record/record.ts";
-import type { Applied, Lease, Page } from "../../../sync/cycle/ports.ts";
+import type { Lease } from "../../../sync/lease/lease-ports.ts";
+import type { Applied, Page } from "../../../sync/pull/pull-ports.ts";
 import { retry } from "../../retry.ts";
 import type { Workbench } from "../lease/fence.ts";
 import {

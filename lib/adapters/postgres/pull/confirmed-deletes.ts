@@ -1,5 +1,5 @@
 import type { Image } from "../../../model/record/record.ts";
-import type { Lease } from "../../../sync/cycle/ports.ts";
+import type { Lease } from "../../../sync/lease/lease-ports.ts";
 import type { Workbench } from "../lease/fence.ts";
 import { instant, iso } from "../lease/fence.ts";
 import { LOCK_NOT_AVAILABLE } from "../session/sql-errors.ts";

@@ -1,5 +1,5 @@
 import type { Collision } from "../../../model/record/merge.ts";
-import type { Lease } from "../../../sync/cycle/ports.ts";
+import type { Lease } from "../../../sync/lease/lease-ports.ts";
 import type { Workbench } from "../lease/fence.ts";
 
 /** A collision and the record that it happened to. */

@@ -1,6 +1,7 @@
 import type { WaitingChange } from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
-import type { Lease, Page } from "../../../sync/cycle/ports.ts";
+import type { Lease } from "../../../sync/lease/lease-ports.ts";
+import type { Page } from "../../../sync/pull/pull-ports.ts";
 import type { Workbench } from "../lease/fence.ts";
 import { allowanceOfDeletes } from "../log/delete-breaker.ts";
 import { refuseChanges } from "../log/refuse-changes.ts";

@@ -2,7 +2,7 @@ import { BATCH_OF_ANOTHER } from "../../../model/change/change.ts";
 import { creationWindow, IN_DOUBT } from "../../../model/change/in-doubt.ts";
 import type { ColumnValues } from "../../../model/mapping/shape.ts";
 import type { Image } from "../../../model/record/record.ts";
-import type { Applied, Page } from "../../../sync/cycle/ports.ts";
+import type { Applied, Page } from "../../../sync/pull/pull-ports.ts";
 import type { Workbench } from "../lease/fence.ts";
 import { isCarried, isClaimed } from "../log/pending-registry.ts";
 import { hasFailed } from "../log/predicates.ts";

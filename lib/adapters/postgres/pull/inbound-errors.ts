@@ -1,4 +1,4 @@
-import type { Lease, Marks } from "../../../sync/cycle/ports.ts";
+import type { Lease, Marks } from "../../../sync/lease/lease-ports.ts";
 import { fenced, type Workbench } from "../lease/fence.ts";
 import { movesPulls, writeMarks } from "../lease/watermarks.ts";
 

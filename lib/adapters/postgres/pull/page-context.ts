@@ -1,7 +1,7 @@
 import type { ColumnValues } from "../../../model/mapping/shape.ts";
 import type { Deletion, WaitingChange } from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
-import type { Page } from "../../../sync/cycle/ports.ts";
+import type { Page } from "../../../sync/pull/pull-ports.ts";
 import type { Workbench } from "../lease/fence.ts";
 import { changeOf, sendable } from "../log/change-rows.ts";
 import { isClaimed } from "../log/pending-registry.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ClaimedChange } from "../../../model/change/change.ts";
-import { type Lease, LeaseLost, type Renewal } from "../../../sync/cycle/ports.ts";
+import { type Lease, LeaseLost, type Renewal } from "../../../sync/lease/lease-ports.ts";
 import { fenced, leaseTable, renewal, type Workbench } from "../lease/fence.ts";
 import { changeOf, changesFrom } from "../log/change-rows.ts";
 import { holdExcessDeletes } from "../log/delete-breaker.ts";

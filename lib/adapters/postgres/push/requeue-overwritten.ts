@@ -1,4 +1,5 @@
-import type { LateSave, Lease } from "../../../sync/cycle/ports.ts";
+import type { Lease } from "../../../sync/lease/lease-ports.ts";
+import type { LateSave } from "../../../sync/push/push-ports.ts";
 import type { Workbench } from "../lease/fence.ts";
 import { refusalOf } from "../session/savepoint.ts";
 import { literal, name, qualified } from "../session/sql.ts";

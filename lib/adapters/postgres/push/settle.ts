@@ -1,4 +1,5 @@
-import { type Lease, LeaseLost, type PushOutcome } from "../../../sync/cycle/ports.ts";
+import { type Lease, LeaseLost } from "../../../sync/lease/lease-ports.ts";
+import type { PushOutcome } from "../../../sync/push/push-ports.ts";
 import { fenced, type Workbench } from "../lease/fence.ts";
 import { isRefusedValue, isWorthWaiting } from "../session/sql-errors.ts";
 import { oweStatement, settleStatement } from "./settle-statements.ts";

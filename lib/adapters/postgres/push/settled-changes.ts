@@ -1,5 +1,5 @@
 import type { Action, LastOperation, State } from "../../../model/change/change.ts";
-import type { PushOutcome } from "../../../sync/cycle/ports.ts";
+import type { PushOutcome } from "../../../sync/push/push-ports.ts";
 import { idArray, numberArray } from "../session/sql.ts";
 
 /** What becomes of a change; names are those of the statement that settles. Thousands of changes share a few of them. */

@@ -1,4 +1,4 @@
-import type { Lease } from "../../../sync/cycle/ports.ts";
+import type { Lease } from "../../../sync/lease/lease-ports.ts";
 import type { Workbench } from "../lease/fence.ts";
 import { qualified } from "./sql.ts";
 

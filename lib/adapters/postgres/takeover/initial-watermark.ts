@@ -1,5 +1,5 @@
 import { pulls } from "../../../model/mapping/mapping.ts";
-import type { LoadMark } from "../../../sync/cycle/ports.ts";
+import type { LoadMark } from "../../../sync/load/load-ports.ts";
 import type { MappedTable } from "../session/layout.ts";
 import type { Session } from "../session/session.ts";
 import { metadata, qualified } from "../session/sql.ts";

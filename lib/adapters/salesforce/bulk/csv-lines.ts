@@ -1,5 +1,5 @@
 import { boundsAt, type CsvLine, valuesIn } from "../../../model/record/csv-line.ts";
-import type { BulkPiece } from "../../../sync/cycle/ports.ts";
+import type { BulkPiece } from "../../../sync/load/load-ports.ts";
 
 /**
  * Lines of a CSV answer of the Bulk API as its pieces come: the first line names the fields (Salesforce, Bulk API 2.0

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { type RequestRefusal, refusalOf, SalesforceRefusal } from "../../../model/change/refusal.ts";
-import type { DeletedRecords, QueryPage, Salesforce } from "../../../sync/cycle/ports.ts";
+import type { Salesforce } from "../../../sync/cycle/cycle-ports.ts";
+import type { DeletedRecords, QueryPage } from "../../../sync/pull/pull-ports.ts";
 import { type Client, call } from "../client.ts";
 import { describeObject } from "../describe/describe-objects.ts";
 import { asDigits, READ_MILLISECONDS } from "../exchange.ts";

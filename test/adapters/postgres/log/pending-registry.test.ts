@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { ClaimedChange } from "../../../../lib/sync/cycle/ports.ts";
+import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
 import { type Customer, createCustomer, created, orgTime, pushAll, sfidOf } from "../customer.ts";
 
 let customer: Customer;

@@ -2,8 +2,11 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { postgresMonitoring } from "../../../../lib/adapters/postgres/operations/monitoring.ts";
 import { createOperations } from "../../../../lib/adapters/postgres/operations/operations.ts";
 import { keepSessions } from "../../../../lib/adapters/postgres/session/request-session.ts";
+import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
 import type { JsonArray } from "../../../../lib/model/json-array.ts";
-import type { ClaimedChange, CycleStore, Lease, PushOutcome } from "../../../../lib/sync/cycle/ports.ts";
+import type { CycleStore } from "../../../../lib/sync/cycle/cycle-ports.ts";
+import type { Lease } from "../../../../lib/sync/lease/lease-ports.ts";
+import type { PushOutcome } from "../../../../lib/sync/push/push-ports.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "../customer.ts";
 

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
 import { isTooLong } from "../../../../lib/model/change/text-limit.ts";
-import type { ClaimedChange, CycleStore, Lease, PushOutcome } from "../../../../lib/sync/cycle/ports.ts";
+import type { CycleStore } from "../../../../lib/sync/cycle/cycle-ports.ts";
+import type { Lease } from "../../../../lib/sync/lease/lease-ports.ts";
+import type { PushOutcome } from "../../../../lib/sync/push/push-ports.ts";
 import { column } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, orgTime, pushAll, rowsReadOfTheLog, sfidOf } from "../customer.ts";
 

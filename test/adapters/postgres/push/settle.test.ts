@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type ClaimedChange, type CycleStore, type Lease, LeaseLost } from "../../../../lib/sync/cycle/ports.ts";
+import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
+import type { CycleStore } from "../../../../lib/sync/cycle/cycle-ports.ts";
+import { type Lease, LeaseLost } from "../../../../lib/sync/lease/lease-ports.ts";
 import {
   accepted,
   acceptedAt,

@@ -4,7 +4,7 @@ import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store
 import { connectionOptions } from "../../../../lib/adapters/postgres/session/connection-options.ts";
 import { createIdleSessions } from "../../../../lib/adapters/postgres/session/idle-sessions.ts";
 import { DeadlinePassed, openSession, type Session } from "../../../../lib/adapters/postgres/session/session.ts";
-import type { BeginRequest } from "../../../../lib/sync/cycle/ports.ts";
+import type { BeginRequest } from "../../../../lib/sync/lease/lease-ports.ts";
 import { createTestDatabase, type TestDatabase } from "../../../support/worlds/postgres.ts";
 import { type Customer, createCustomer, image, page } from "../customer.ts";
 

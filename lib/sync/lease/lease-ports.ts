@@ -1,0 +1,138 @@
+import type { CaptureOff } from "../../model/change/capture-off.ts";
+import type { TableShape } from "../../model/mapping/shape.ts";
+import type { LoadMark } from "../load/load-ports.ts";
+
+/** Which of a mapping's two leases: the beat's, or that of the long work which runs beside it. */
+export type Work = "cycle" | "load";
+
+/** The right to run one mapping's cycle. Every transaction of the cycle checks fence and config version. */
+export interface Lease {
+  readonly mappingId: string;
+  readonly work: Work;
+  readonly fence: number;
+  readonly configVersion: number;
+}
+
+/** The lease went to another cycle, or the mapping's configuration changed: what was asked has not happened. */
+export class LeaseLost extends Error {
+  constructor(lease: Lease) {
+    super(`the ${lease.work} of mapping ${lease.mappingId} has lost its lease (fence ${lease.fence})`);
+    this.name = "LeaseLost";
+  }
+}
+
+export interface BeginRequest {
+  readonly mappingId: string;
+  readonly work: Work;
+  readonly configVersion: number;
+  /** Names the invocation, for the operator who reads `_bridge_state`. */
+  readonly owner: string;
+  /** Epoch seconds; null takes the lease whatever the last slot was (poll, pull). */
+  readonly slot: number | null;
+  readonly leaseSeconds: number;
+}
+
+/** Where the pulls stand; all are the org's time. */
+export interface Marks {
+  /** Fast lane: every record stamped before it is in the table; null before the first load has ended. */
+  readonly position: Date | null;
+  /** When the late-commit lane last ran. */
+  readonly slow: Date | null;
+  /** getDeleted's `latestDateCovered`. */
+  readonly deleted: Date | null;
+  /** Unfinished long work, by which any later invocation takes it up; null: none is under way. */
+  readonly load: LoadMark | null;
+}
+
+export type Begun =
+  | {
+      readonly held: true;
+      readonly lease: Lease;
+      readonly shape: TableShape;
+      /** Why changes of the table are not captured; then nothing may touch the table. Null: they are. */
+      readonly captureOff: CaptureOff | null;
+      readonly marks: Marks;
+      /** The org's time of the last finished pull; null: never. */
+      readonly lastPullAt: Date | null;
+      /** What the cycle has to do, so that an idle one asks nothing more. */
+      readonly waiting: { readonly changes: boolean; readonly unfinished: boolean; readonly outbox: boolean };
+      /** Deletes that the breaker holds until an operator confirms them, on both sides. */
+      readonly heldDeletes: number;
+      /** Records to read again by Id, because their rows were held when they were to be written; at most 200. */
+      readonly rereads: readonly string[];
+    }
+  | { readonly held: false; readonly why: "slot taken" | "running" | "config changed" | "not provisioned" };
+
+/**
+ * Totals since the mapping's beginning; they only rise. `queueDepth` is the workspace's rows in NEW, now, and
+ * `oldestWaitingSeconds` the age of the oldest that waits and is not held, 0 when there is none.
+ */
+export interface Totals {
+  readonly rowsSynced: number;
+  readonly rowsFailed: number;
+  readonly apiCalls: Readonly<Record<string, number>>;
+  readonly queueDepth: number;
+  readonly oldestWaitingSeconds: number;
+}
+
+/** `lost`: another cycle holds it or the config changed; `aborted`: somebody asked this cycle to stop. */
+export type Renewal = "held" | "lost" | "aborted";
+
+/** What the end of a cycle finds. */
+export interface Finished extends Totals {
+  /** Events of rows wait to be told, whatever made them. */
+  readonly outboxWaits: boolean;
+  /** How many rows have refused to be told what became of their changes, and the SQLSTATE of one. */
+  readonly untold: { readonly rows: number; readonly sqlState: string | null };
+}
+
+export interface OutboxEvent {
+  readonly id: string;
+  readonly event: "record.failed" | "sync.failure_spike";
+  readonly occurredAt: Date;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+export interface CycleEnd {
+  readonly marks: Partial<Marks>;
+  readonly pulledAt: Date | null;
+  /** A probe at this time (the org's) saw nothing new of these mappings, which is as good as a pull. */
+  readonly unchanged?: { readonly mappingIds: readonly string[]; readonly at: Date } | null;
+  readonly apiCalls: Readonly<Record<string, number>>;
+  /** Null: it went well. */
+  readonly error: string | null;
+  /** What its minute's count gains; left out: nothing. */
+  readonly count?: CycleCount;
+}
+
+/** What a cycle, or a piece of long work, adds to the count of the minute in which it ends. */
+export interface CycleCount {
+  /** Null: it was no cycle. */
+  readonly ended: "well" | "failed" | "stopped" | null;
+  /** Rows that were inserted, updated and deleted for records. */
+  readonly pulled: number;
+  /** Changes that Salesforce has taken and refused. */
+  readonly accepted: number;
+  readonly refused: number;
+}
+
+/** The lease of a cycle or of long work, from its beginning to its end, and the events that it leaves. */
+export interface LeaseStore {
+  /** Takes the lease; one round trip. */
+  begin(request: BeginRequest): Promise<Begun>;
+  renew(lease: Lease, leaseSeconds: number): Promise<Renewal>;
+  /** Goes on over another connection where this one is of no use any more. */
+  reconnect(): Promise<void>;
+  /** Commits marks, calls and the cycle's end, reports a spike, releases the lease; one round trip. */
+  finish(lease: Lease, end: CycleEnd): Promise<Finished>;
+  /** Counts calls that were made for a mapping without its lease. */
+  addCalls(mappingId: string, apiCalls: Readonly<Record<string, number>>): Promise<void>;
+  /**
+   * Events that wait to leave, oldest first, fewer than `limit` where they are large; `forget` ends them once they are in
+   * the service's own store, `setAside` moves one that this never takes to `_bridge_outbox_aside`.
+   */
+  outbox(limit: number): Promise<readonly OutboxEvent[]>;
+  forget(eventIds: readonly string[]): Promise<void>;
+  setAside(eventId: string, reason: string): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,44 @@
+import type { CsvLine } from "../../model/record/csv-line.ts";
+
+/** How far long work has come. */
+export interface LoadMark {
+  /** A first load; a backfill of columns that were added; a comparison of both sides, whole. */
+  readonly kind: "load" | "backfill" | "sweep";
+  /** The org's time before the first page: what changed since is the fast lane's. */
+  readonly startedAt: Date;
+  /** Read by REST in the order of ids: the last one that is in the table; null before the first page. */
+  readonly afterId: string | null;
+  /** Read by the Bulk API: the job, and the place in its results (null: their beginning). Null: read by REST. */
+  readonly bulk: { readonly jobId: string; readonly locator: string | null } | null;
+  /** The second half, which looks for rows without a record: the last row's `id`. Null: the first half. */
+  readonly afterRow: number | null;
+  /** A first load that began over rows of before: of a mapping that was restored, or of a table that was adopted. */
+  readonly overRows?: true;
+  /** Records that the org counted before the first page; left out before it was asked. */
+  readonly records?: number;
+  /** Jobs of the Bulk API that this reading has lost: failed, aborted or expired. Left out: none. */
+  readonly failedJobs?: number;
+}
+
+/** A part of a Bulk query's results. */
+export interface BulkPart {
+  readonly pieces: AsyncIterable<BulkPiece>;
+  /** Where the next part begins; null: this is the last. */
+  readonly next: string | null;
+}
+
+/** The records of one piece of an answer, a line each, and how long the piece was. */
+export interface BulkPiece {
+  readonly lines: readonly CsvLine[];
+  readonly characters: number;
+}
+
+/** Queries of the Bulk API 2.0. */
+export interface BulkQueries {
+  /** Starts a query of the Bulk API 2.0; it reads what is there from then on. */
+  startBulkQuery(soql: string): Promise<{ readonly jobId: string; readonly readAt: Date }>;
+  /** Whether its results are there yet. Rejects with a `bug` refusal once it has failed or was aborted. */
+  isBulkQueryDone(jobId: string): Promise<boolean>;
+  /** One part of its results, as its pieces arrive. */
+  bulkResults(jobId: string, locator: string | null): Promise<BulkPart>;
+}

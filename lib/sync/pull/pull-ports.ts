@@ -1,0 +1,106 @@
+import type { RequestRefusal } from "../../model/change/refusal.ts";
+import type { TableShape } from "../../model/mapping/shape.ts";
+import type { Lane } from "../../model/record/judge-image.ts";
+import type { Image } from "../../model/record/record.ts";
+import type { Lease, Marks } from "../lease/lease-ports.ts";
+
+export interface Page {
+  readonly images: readonly Image[];
+  /** `Date` of the answer that held them (Bulk: of the job's creation). */
+  readonly readAt: Date;
+  /** `deleted`: ids from getDeleted; `outside`: records outside of the filter. Their images are without values. */
+  readonly lane: Lane;
+  /** Marks to commit with the rows. */
+  readonly marks: Partial<Marks>;
+  /** Their creators were asked for: none is an insert of ours that is in doubt. */
+  readonly areStrangers?: true;
+}
+
+export interface Applied {
+  readonly inserted: number;
+  readonly updated: number;
+  readonly deleted: number;
+  /** Equal images: our own echo, or nothing that is mapped. */
+  readonly unchanged: number;
+  /** Records whose image is older than our last push of them: to be read again by Id. */
+  readonly reread: readonly string[];
+  /** Rows kept in `_bridge_inbound_errors`; those of them that a transaction of the customer held. */
+  readonly rejected: number;
+  readonly busy: number;
+  readonly conflicts: number;
+  /** Deletes that the breaker holds. */
+  readonly heldDeletes: number;
+  /**
+   * Records without a row that may be inserts of ours in doubt, sent between these times, whoever has changed them since:
+   * held back until their creator was asked for.
+   */
+  readonly suspects: {
+    readonly sfids: readonly string[];
+    readonly firstSentAt: Date;
+    readonly lastSentAt: Date;
+  } | null;
+}
+
+/** A row and the record that it stands for. */
+export interface OwnedRecord {
+  readonly recordId: number;
+  readonly sfid: string;
+}
+
+export interface RecordStamp {
+  readonly sfid: string;
+  readonly systemModstamp: Date;
+}
+
+export interface Pulse {
+  readonly mappingId: string;
+  readonly shape: TableShape;
+  readonly position: Date | null;
+  readonly lastPullAt: Date | null;
+}
+
+/** What one SOQL query gave. */
+export interface QueryPage {
+  readonly records: readonly Readonly<Record<string, unknown>>[];
+  /** Whether these are all that match (and fit the query's LIMIT). */
+  readonly complete: boolean;
+  /** The answer's `Date`: the org's time. */
+  readonly readAt: Date;
+}
+
+/** Salesforce's getDeleted: what was deleted in a window, hard deletes too. */
+export interface DeletedRecords {
+  readonly records: readonly { readonly id: string; readonly deletedAt: Date }[];
+  /** From where the next window starts. */
+  readonly latestDateCovered: Date;
+  readonly earliestDateAvailable: Date;
+  readonly readAt: Date;
+}
+
+/** Records on their way to rows, and what the rows know of them. */
+export interface PullStore {
+  /** One page of records becomes rows, in one transaction (design section 5, Pull). */
+  apply(lease: Lease, page: Page): Promise<Applied>;
+  /** Waits no longer for records that could not become rows, and that Salesforce does not know any more. */
+  forgetGone(lease: Lease, sfids: readonly string[]): Promise<void>;
+  /** Which of these records no row holds at this stamp or a later one, nor a waiting DELETE or a tombstone explains. */
+  unseen(mappingId: string, stamps: readonly RecordStamp[]): Promise<readonly string[]>;
+  /** Which of these sfids a row owns. */
+  owned(mappingId: string, sfids: readonly string[]): Promise<readonly string[]>;
+  /** Which of these sfids a row owns, or an answer to one of our saves has told. */
+  told(mappingId: string, sfids: readonly string[]): Promise<readonly string[]>;
+  /** Rows that have an sfid, in the order of their `id` after `afterRow`. */
+  rowsAfter(lease: Lease, afterRow: number, limit: number): Promise<readonly OwnedRecord[]>;
+  /** Where the pulls of these mappings stand, for the workspace's probe; one round trip, unprovisioned ones left out. */
+  pulses(mappingIds: readonly string[]): Promise<readonly Pulse[]>;
+}
+
+/** How records are read. */
+export interface Queries {
+  query(soql: string): Promise<QueryPage>;
+  /** Up to five queries as one counted call; each answers its first page or its refusal. */
+  queryTogether(soqls: readonly string[]): Promise<readonly (QueryPage | RequestRefusal)[]>;
+  deleted(object: string, from: Date, until: Date): Promise<DeletedRecords>;
+  /** How many records there are. */
+  count(soql: string): Promise<{ readonly records: number; readonly readAt: Date }>;
+}

@@ -1,0 +1,22 @@
+import type { Mapping } from "../../model/mapping/mapping.ts";
+import type { TableShape } from "../../model/mapping/shape.ts";
+
+/** Tables, triggers and metadata of a mapping, made and kept. */
+export interface Provisioner {
+  /** Makes or changes schema, metadata tables, table, columns, indexes and triggers for this version; repeatable; refuses with a `Failure` that names the remedy. */
+  provision(
+    mapping: Mapping,
+    shape: TableShape,
+  ): Promise<{
+    readonly created: boolean;
+    readonly addedColumns: readonly string[];
+    /** False: rows that are marked to be captured are left; provision again. */
+    readonly isCaptured: boolean;
+    /** Columns that could not follow a field that has grown, and why. */
+    readonly narrow: readonly { readonly column: string; readonly type: string; readonly reason: string }[];
+  }>;
+  /** Brings the metadata tables of the mapping's workspace to this version; those of a newer one stay as they are. */
+  migrate(mapping: Mapping): Promise<void>;
+  /** Ends capture and forgets the mapping's state; table and rows stay. */
+  retire(mapping: Mapping): Promise<void>;
+}
