@@ -3,7 +3,7 @@ import { findMapping } from "../../lib/config/find-mapping.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { confirmDeletes as confirm, DELETES_AT_ONCE } from "../../lib/settings/change-rows.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { auditLog, mappings, rowDesks } from "../services/composition.ts";
+import { auditLog, mappings, rowQueriesOf } from "../services/composition.ts";
 
 /** Lets deletes go that the breaker holds back. */
 export const confirmDeletes = endpoint({
@@ -11,7 +11,7 @@ export const confirmDeletes = endpoint({
   summary:
     "Lets deletes of a mapping go that the breaker holds back, on either side, 200,000 a call; call again while more is true.",
   output: z.object({ confirmed: z.int(), more: z.boolean(), mapping_id: z.string() }),
-  services: () => ({ mappings: mappings(), desks: rowDesks(), audit: auditLog() }),
+  services: () => ({ mappings: mappings(), desks: rowQueriesOf(), audit: auditLog() }),
   find: ({ path, workspace, services }) => findMapping(services.mappings, workspace.id, path.mapping_id),
   run: async ({ resource: mapping, workspace, services, actor, at }) => {
     const confirmed = await confirm(services, { workspace, mapping, actor, at });

@@ -6,7 +6,7 @@ import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { conflictView } from "../../lib/settings/row-ports.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { mappings, rowDesks } from "../services/composition.ts";
+import { mappings, rowQueriesOf } from "../services/composition.ts";
 
 /** True collisions and their winners, most recent first. */
 export const listConflicts = endpoint({
@@ -14,7 +14,7 @@ export const listConflicts = endpoint({
   summary: "Fields that changed on both sides, and which side won, most recent first.",
   input: z.object({ limit: z._default(pageSize(200), 50), offset: pageOffset(), mapping_id: z.optional(filterText()) }),
   output: conflictView,
-  services: () => ({ desks: rowDesks(), mappings: mappings() }),
+  services: () => ({ desks: rowQueriesOf(), mappings: mappings() }),
   run: async ({ input, workspace, services }) => {
     const { limit, offset, mapping_id: mappingId = null } = input;
     const [{ rows, total }, listing] = await Promise.all([

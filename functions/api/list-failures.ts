@@ -5,7 +5,7 @@ import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { failureKind } from "../../lib/settings/row-ports.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { rowDesks } from "../services/composition.ts";
+import { rowQueriesOf } from "../services/composition.ts";
 
 /** Failed changes by kind, the most frequent first. */
 export const listFailures = endpoint({
@@ -13,7 +13,7 @@ export const listFailures = endpoint({
   summary: "Failed changes by kind, the most frequent first: those whose errors differ in names and numbers only.",
   input: z.object({ table: z.optional(filterText()) }),
   output: z.array(failureKind),
-  services: () => ({ desks: rowDesks() }),
+  services: () => ({ desks: rowQueriesOf() }),
   run: async ({ input, workspace, services }) => {
     const kinds = await withDatabase(services.desks, workspace, (desk) => desk.failures(input.table ?? null));
     return kinds.map((kind) => toSnakeCase(failureKind, kind));

@@ -7,7 +7,7 @@ import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { heldDelete } from "../../lib/settings/row-ports.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { mappings, rowDesks } from "../services/composition.ts";
+import { mappings, rowQueriesOf } from "../services/composition.ts";
 
 /** What the delete breaker asks about. */
 export const listHeldDeletes = endpoint({
@@ -15,7 +15,7 @@ export const listHeldDeletes = endpoint({
   summary: "Deletes of a mapping that the breaker holds back, on either side: what confirm-deletes would let go.",
   input: z.object({ limit: z._default(pageSize(200), 50), offset: pageOffset() }),
   output: heldDelete,
-  services: () => ({ mappings: mappings(), desks: rowDesks() }),
+  services: () => ({ mappings: mappings(), desks: rowQueriesOf() }),
   find: ({ path, workspace, services }) => findMapping(services.mappings, workspace.id, path.mapping_id),
   run: async ({ input, resource: mapping, workspace, services }) => {
     const { rows, total } = await withDatabase(services.desks, workspace, (desk) =>

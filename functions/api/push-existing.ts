@@ -3,14 +3,14 @@ import { findMapping } from "../../lib/config/find-mapping.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { pushExisting as push, ROWS_AT_ONCE } from "../../lib/settings/change-rows.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { auditLog, mappings, rowDesks } from "../services/composition.ts";
+import { auditLog, mappings, rowQueriesOf } from "../services/composition.ts";
 
 /** Sends rows that no record stands for. */
 export const pushExisting = endpoint({
   route: "push-existing",
   summary: "Sends rows of an adopted table that no record stands for, 10,000 a call; call again while more is true.",
   output: z.object({ queued: z.int(), more: z.boolean(), mapping_id: z.string() }),
-  services: () => ({ mappings: mappings(), desks: rowDesks(), audit: auditLog() }),
+  services: () => ({ mappings: mappings(), desks: rowQueriesOf(), audit: auditLog() }),
   find: ({ path, workspace, services }) => findMapping(services.mappings, workspace.id, path.mapping_id),
   run: async ({ resource: mapping, workspace, services, actor, at }) => {
     const queued = await push(services, { workspace, mapping, actor, at });

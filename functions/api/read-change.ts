@@ -3,14 +3,14 @@ import { Failure } from "../../lib/model/failure.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { changeView, viewChange } from "../../lib/settings/change-story.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { rowDesks } from "../services/composition.ts";
+import { rowQueriesOf } from "../services/composition.ts";
 
 /** One change: what was captured, and what became of it. */
 export const readChange = endpoint({
   route: "read-change",
   summary: "One change of a row: what it was before and after, when it was sent, and what Salesforce said.",
   output: changeView,
-  services: () => ({ desks: rowDesks() }),
+  services: () => ({ desks: rowQueriesOf() }),
   run: async ({ path, workspace, services }) => {
     const id = /^\d{1,15}$/.test(path.change_id) ? Number(path.change_id) : 0;
     const story = await withDatabase(services.desks, workspace, (desk) => desk.change(id));

@@ -5,7 +5,7 @@ import { lastMinutes, MAX_MINUTES } from "../../lib/model/span.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { throughputView, viewThroughput } from "../../lib/settings/throughput.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { mappings, rowDesks } from "../services/composition.ts";
+import { mappings, rowQueriesOf } from "../services/composition.ts";
 
 /** What became of changes and of cycles over the last minutes, by mapping and step. */
 export const readThroughput = endpoint({
@@ -14,7 +14,7 @@ export const readThroughput = endpoint({
     "Changes of rows that Salesforce accepted and refused over the last minutes (60, at most a week), and their lag; how cycles ended and what they moved, over the last day.",
   input: z.object({ minutes: minutesBack(MAX_MINUTES) }),
   output: throughputView,
-  services: () => ({ mappings: mappings(), desks: rowDesks() }),
+  services: () => ({ mappings: mappings(), desks: rowQueriesOf() }),
   run: async ({ input, workspace, services, at }) => {
     const span = lastMinutes(input.minutes, at);
     const [known, found] = await Promise.all([

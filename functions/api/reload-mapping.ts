@@ -3,14 +3,14 @@ import { findMapping } from "../../lib/config/find-mapping.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { reload } from "../../lib/settings/change-rows.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { auditLog, mappings, queue, rowDesks } from "../services/composition.ts";
+import { auditLog, mappings, queue, rowQueriesOf } from "../services/composition.ts";
 
 /** Reads every record of a mapping again. */
 export const reloadMapping = endpoint({
   route: "reload-mapping",
   summary: "Reads every record of a mapping again, from the first on; changes of rows go on being sent.",
   output: z.object({ reloading: z.boolean(), mapping_id: z.string() }),
-  services: () => ({ mappings: mappings(), desks: rowDesks(), audit: auditLog(), loads: queue("loads") }),
+  services: () => ({ mappings: mappings(), desks: rowQueriesOf(), audit: auditLog(), loads: queue("loads") }),
   find: ({ path, workspace, services }) => findMapping(services.mappings, workspace.id, path.mapping_id),
   run: async ({ resource: mapping, workspace, services, actor, at }) => {
     await reload(services, { workspace, mapping, actor, at });

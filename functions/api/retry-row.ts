@@ -3,7 +3,7 @@ import { Failure } from "../../lib/model/failure.ts";
 import { retryFailed } from "../../lib/settings/change-rows.ts";
 import { retriedView } from "../../lib/settings/row-ports.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { auditLog, rowDesks } from "../services/composition.ts";
+import { auditLog, rowQueriesOf } from "../services/composition.ts";
 
 /** Makes one failed change wait again. */
 export const retryRow = endpoint({
@@ -11,7 +11,7 @@ export const retryRow = endpoint({
   summary:
     "Makes one failed change wait again; the next cycle sends it. One that is not failed any more is left alone.",
   output: retriedView,
-  services: () => ({ desks: rowDesks(), audit: auditLog() }),
+  services: () => ({ desks: rowQueriesOf(), audit: auditLog() }),
   find: async ({ path }) => {
     if (/^\d{1,15}$/.test(path.row_id)) return Number(path.row_id);
     throw new Failure("NOT_FOUND", "the trigger log has no row with this id");

@@ -5,7 +5,7 @@ import { retryFailed } from "../../lib/settings/change-rows.ts";
 import { retriedView } from "../../lib/settings/row-ports.ts";
 import { body } from "../../lib/settings/shapes.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { auditLog, rowDesks } from "../services/composition.ts";
+import { auditLog, rowQueriesOf } from "../services/composition.ts";
 
 /** Makes failed changes wait again, 10,000 a call. */
 export const retryRows = endpoint({
@@ -21,7 +21,7 @@ export const retryRows = endpoint({
     }),
   }),
   output: retriedView,
-  services: () => ({ desks: rowDesks(), audit: auditLog() }),
+  services: () => ({ desks: rowQueriesOf(), audit: auditLog() }),
   run: ({ input, workspace, services, actor, at }) => {
     const { fingerprint = null, table = null } = input.body;
     return retryFailed(services, { workspace, actor, at }, { id: null, fingerprint, table });

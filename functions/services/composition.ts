@@ -13,7 +13,7 @@ import { type Database, openDatabase } from "../../lib/adapters/dynamodb/client/
 import { deliveries as deliveriesIn } from "../../lib/adapters/dynamodb/delivery/deliveries.ts";
 import { eventRows as eventRowsIn } from "../../lib/adapters/dynamodb/delivery/events.ts";
 import { overdue as overdueIn } from "../../lib/adapters/dynamodb/delivery/overdue.ts";
-import { turns as turnsIn } from "../../lib/adapters/dynamodb/delivery/semaphore.ts";
+import { semaphore as turnsIn } from "../../lib/adapters/dynamodb/delivery/semaphore.ts";
 import { webhooks as webhooksIn } from "../../lib/adapters/dynamodb/delivery/webhooks.ts";
 import { counters as countersIn } from "../../lib/adapters/dynamodb/engine/counters.ts";
 import { engineReports as engineReportsIn } from "../../lib/adapters/dynamodb/engine/engine.ts";
@@ -25,7 +25,7 @@ import {
 } from "../../lib/adapters/dynamodb/mappings/mapping-cache.ts";
 import { mappings as mappingsIn } from "../../lib/adapters/dynamodb/mappings/mappings.ts";
 import { postgresMonitoring } from "../../lib/adapters/postgres/operations/monitoring.ts";
-import { rowDesks as rowDesksIn } from "../../lib/adapters/postgres/operations/row-operations.ts";
+import { rowQueriesOf as rowDesksIn } from "../../lib/adapters/postgres/operations/row-operations.ts";
 import { connectedOrg, usageReader } from "../../lib/adapters/salesforce/describe/connected-org.ts";
 import { orgReach as orgReachIn } from "../../lib/adapters/salesforce/org-reach.ts";
 import { sessionsOf } from "../../lib/adapters/salesforce/session/sessions.ts";
@@ -53,7 +53,7 @@ import { queueVariable, tableVariable } from "../../lib/model/resources.ts";
 import type { Monitoring } from "../../lib/monitoring/ports.ts";
 import { guardConnections } from "../../lib/network/guarded-dns.ts";
 import type { ConnectionSettings } from "../../lib/settings/ports.ts";
-import type { RowDesks } from "../../lib/settings/row-ports.ts";
+import type { RowQueriesOf } from "../../lib/settings/row-ports.ts";
 import type { CallUsage } from "../../lib/settings/test-salesforce.ts";
 import type { ConnectionStore } from "../../lib/sync/beat/sessions.ts";
 import { butNotOwn } from "../../lib/webhooks/own-address.ts";
@@ -62,8 +62,8 @@ import type {
   EventRows,
   Events,
   Overdue,
+  Semaphore,
   Sender,
-  Turns,
   UrlGuard,
   WakeUps,
   WebhookSettings,
@@ -154,7 +154,7 @@ export const eventWakeUps = (): Pick<Events, "wake"> => events();
 
 /** Looks into databases that are to be connected, and at what Heroku Connect has made of them. */
 export { databases } from "../../lib/adapters/postgres/operations/inspect-database.ts";
-export { theirSchemas } from "../../lib/adapters/postgres/operations/inspect-heroku-connect.ts";
+export { herokuConnectSchemas as theirSchemas } from "../../lib/adapters/postgres/operations/inspect-heroku-connect.ts";
 
 export const monitoring = (): Monitoring => once("monitoring", () => postgresMonitoring(now));
 
@@ -182,7 +182,7 @@ export const wakeUps = (): WakeUps => once("wakeUps", () => deliveryQueues(queue
 
 export const overdue = (): Overdue => once("overdue", () => overdueIn(database(), deliveries(), eventRows()));
 
-export const turns = (): Turns => once("turns", () => turnsIn(database(), SLOW_ATTEMPTS, now));
+export const turns = (): Semaphore => once("turns", () => turnsIn(database(), SLOW_ATTEMPTS, now));
 
 export const sender = (): Sender =>
   once("sender", () => webhookSender({ policy: addressPolicy(), resolve: resolveByDns() }));
@@ -217,4 +217,4 @@ guardConnections((address) => refuseAddress(address, connectionPolicy()));
 /** The same when a connection is saved. */
 export const hostGuard = (): UrlGuard => once("hostGuard", () => urlGuardBy(connectionPolicy(), resolveByDns()));
 
-export const rowDesks = (): RowDesks => once("rowDesks", () => rowDesksIn(now));
+export const rowQueriesOf = (): RowQueriesOf => once("rowDesks", () => rowDesksIn(now));

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod/mini";
 import { WORKERS } from "../../lib/model/resources.ts";
-import { answerLoad } from "../../lib/sync/load/handle-load-message.ts";
+import { handleLoadMessage } from "../../lib/sync/load/handle-load-message.ts";
 import { each, onQueue } from "../invocation/on-queue.ts";
 import { clock, cycleServices } from "../services/cycle-services.ts";
 
@@ -16,5 +16,5 @@ export const handler = onQueue(loadMessage, (messages) => {
   const deadline = clock.now() + (WORKERS["load-mapping"].timeoutSeconds - 5) * 1000;
   const invocation = { owner: `load-mapping ${randomUUID()}`, deadline };
   const services = cycleServices();
-  return each((message: (typeof messages)[number]) => answerLoad(services, message, invocation))(messages);
+  return each((message: (typeof messages)[number]) => handleLoadMessage(services, message, invocation))(messages);
 });

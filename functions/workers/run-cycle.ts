@@ -3,7 +3,7 @@ import pLimit from "p-limit";
 import * as z from "zod/mini";
 import { type CycleMessage, type CyclesMessage, cyclesIn, MAPPINGS_PER_MESSAGE } from "../../lib/model/messages.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
-import { answerMessage } from "../../lib/sync/beat/handle-cycle-message.ts";
+import { handleCycleMessage } from "../../lib/sync/beat/handle-cycle-message.ts";
 import { UNBEGUN } from "../../lib/sync/report/figures.ts";
 import { gatherFigures } from "../invocation/emit-figures.ts";
 import { invocationServices } from "../invocation/invocation-services.ts";
@@ -32,7 +32,7 @@ export const handler = onQueue(cyclesMessage, async (messages) => {
   const all = pLimit(MOST_AT_ONCE);
   const limits = new Map(messages.map(({ workspace_id }) => [workspace_id, pLimit(MOST_OF_A_WORKSPACE)]));
   const answer = (cycle: CycleMessage) =>
-    all(() => answerMessage(services, cycle, invocation)).catch((fault: unknown) => {
+    all(() => handleCycleMessage(services, cycle, invocation)).catch((fault: unknown) => {
       figures.add(UNBEGUN);
       throw fault;
     });

@@ -5,10 +5,10 @@ import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
 import { type Finding, finding, judged } from "./findings.ts";
-import { NoConnection, type TheirSchema, type TheirSchemas } from "./ports.ts";
+import { type HerokuConnectSchema, type HerokuConnectSchemas, NoConnection } from "./ports.ts";
 
 interface Needs {
-  readonly theirs: TheirSchemas;
+  readonly theirs: HerokuConnectSchemas;
   readonly audit: AuditTrail;
 }
 
@@ -59,7 +59,7 @@ export async function adoptHerokuConnect(needs: Needs, asked: Asked): Promise<Ad
 const NECESSARY = new Set(["log", "rights"]);
 
 /** The entry stands before the change: the two are in different databases, and nothing may happen unseen. */
-async function adopt(needs: Needs, asked: Asked, connection: PostgresConnection, { tables }: TheirSchema) {
+async function adopt(needs: Needs, asked: Asked, connection: PostgresConnection, { tables }: HerokuConnectSchema) {
   await needs.audit.append({
     id: newId("aud"),
     workspaceId: asked.workspace.id,
@@ -81,7 +81,7 @@ async function connected<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-function tell(theirs: TheirSchema, { schema }: PostgresConnection, at: Date): Adoption {
+function tell(theirs: HerokuConnectSchema, { schema }: PostgresConnection, at: Date): Adoption {
   return {
     state: theirs.state,
     tables: theirs.tables.map(({ keptTypes, triggers, ...table }) => ({
@@ -104,7 +104,11 @@ const absent = (schema: string): Finding =>
 /** Heroku Connect asks its log every two minutes at the most. */
 const QUIET_MILLISECONDS = 5 * 60_000;
 
-function judge({ state, owners, user, lastActiveAt, readers, dependents }: TheirSchema, schema: string, at: Date) {
+function judge(
+  { state, owners, user, lastActiveAt, readers, dependents }: HerokuConnectSchema,
+  schema: string,
+  at: Date,
+) {
   const moved = state === "adopted" ? ", moved aside" : "";
   const grants = owners.map((owner) => `GRANT ${quoted(owner)} TO ${quoted(user)};`).join(" ");
   const minutes = lastActiveAt === null ? null : Math.floor((at.getTime() - lastActiveAt.getTime()) / 60_000);

@@ -8,10 +8,10 @@ import type { LoadMessage, ProvisioningMessage, Queue } from "../model/messages.
 import type { AuditAction } from "../model/workspace/audit.ts";
 import { withDatabase } from "../monitoring/with-database.ts";
 import { callsToRead, callsToSend } from "./forecast.ts";
-import type { FailedChanges, Retried, RowDesks } from "./row-ports.ts";
+import type { FailedChanges, Retried, RowQueriesOf } from "./row-ports.ts";
 
 interface Needs {
-  readonly desks: RowDesks;
+  readonly desks: RowQueriesOf;
   readonly audit: AuditTrail;
 }
 

@@ -7,7 +7,7 @@ import { FAILURE_REASONS } from "../model/engine.ts";
 import { type Mapping, pulls } from "../model/mapping/mapping.ts";
 import { DatabaseUnavailable } from "../monitoring/ports.ts";
 import { configuredState, type MappingState, mappingView, viewMapping } from "./mapping-view.ts";
-import type { MappingProgress, RowDesk, RowDesks } from "./row-ports.ts";
+import type { MappingProgress, RowQueries, RowQueriesOf } from "./row-ports.ts";
 import { nullableTimestamp } from "./shapes.ts";
 
 /** A mapping with what the engine does with it; what its database would tell is null when that cannot be asked. */
@@ -37,7 +37,7 @@ export const mappingDetail = z.extend(mappingWithState, {
 interface Needs {
   readonly mappings: Pick<Mappings, "list" | "listDeleted">;
   readonly engine: EngineReports;
-  readonly desks: RowDesks;
+  readonly desks: RowQueriesOf;
 }
 
 /** All mappings of a workspace with what the engine does with them, or the deleted ones. */
@@ -85,9 +85,9 @@ export async function readDetail(
 
 /** Null when the database is not connected or cannot be asked: the list must be there when that is the trouble. */
 async function ifAvailable<Answer>(
-  desks: RowDesks,
+  desks: RowQueriesOf,
   workspace: SealedWorkspace,
-  ask: (desk: RowDesk) => Promise<Answer>,
+  ask: (desk: RowQueries) => Promise<Answer>,
 ): Promise<Answer | null> {
   const { postgres } = await workspace.open();
   if (postgres === null) return null;

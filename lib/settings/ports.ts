@@ -51,11 +51,11 @@ export interface Databases {
 }
 
 /** What Heroku Connect has made of a schema. */
-export interface TheirSchema {
+export interface HerokuConnectSchema {
   /** `present`: its log stands where ours would; `adopted`: moved aside, its tables are taken over one by one. */
   readonly state: "absent" | "present" | "adopted";
   /** The tables that its triggers capture. */
-  readonly tables: readonly TheirTable[];
+  readonly tables: readonly HerokuConnectTable[];
   /** Roles that own something of it which our role may not change. */
   readonly owners: readonly string[];
   readonly user: string;
@@ -67,7 +67,7 @@ export interface TheirSchema {
   readonly dependents: readonly string[];
 }
 
-export interface TheirTable {
+export interface HerokuConnectTable {
   readonly table: string;
   /** An estimate. */
   readonly rows: number;
@@ -79,8 +79,8 @@ export interface TheirTable {
 }
 
 /** Schemas that Heroku Connect has been writing. Both reject with `NoConnection`. */
-export interface TheirSchemas {
-  look(connection: PostgresConnection): Promise<TheirSchema>;
+export interface HerokuConnectSchemas {
+  look(connection: PostgresConnection): Promise<HerokuConnectSchema>;
   /** Moves its log aside and makes our tables; repeatable. Refuses with a `Failure` that names the remedy. */
   adopt(connection: PostgresConnection, workspaceId: string): Promise<void>;
 }

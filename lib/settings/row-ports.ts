@@ -7,12 +7,12 @@ import type { PostgresConnection } from "../model/workspace/workspace.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
 /** What the settings area asks of a customer's database about rows. Rejects with `DatabaseUnavailable`. */
-export interface RowDesks {
-  open(postgres: PostgresConnection): Promise<RowDesk>;
+export interface RowQueriesOf {
+  open(postgres: PostgresConnection): Promise<RowQueries>;
 }
 
 /** One customer's database, for one request. A schema that nothing was provisioned in yet answers like an empty one. */
-export interface RowDesk extends AsyncDisposable {
+export interface RowQueries extends AsyncDisposable {
   /** How far every mapping of the schema is. */
   progress(): Promise<readonly MappingProgress[]>;
   /** Seconds from a change's capture to Salesforce's word, over the mapping's last 1,000; null before the first. */

@@ -5,9 +5,9 @@ import { type Probed, probe } from "./beat/probe.ts";
 import type { Clock } from "./cycle/clock.ts";
 import { type Cycle, countOf, newTally, type Shared, type Tally } from "./cycle/cycle.ts";
 import type { CycleStore, Salesforce } from "./cycle/cycle-ports.ts";
-import { settleDoubts } from "./doubt/resolve-in-doubt.ts";
-import { ENDED_WELL, type End, endBy, holdLease, LEASE_SECONDS, type StopReason } from "./lease/lease-guard.ts";
-import { type Begun, type Finished, LeaseLost, type Marks, type Totals } from "./lease/lease-ports.ts";
+import { resolveInDoubt } from "./doubt/resolve-in-doubt.ts";
+import { ENDED_WELL, type End, endBy, guardLease, LEASE_SECONDS, type StopReason } from "./lease/lease-guard.ts";
+import { type Begun, type Finished, LeaseLost, type Totals, type Watermarks } from "./lease/lease-ports.ts";
 import { areLateLanesDue, pull } from "./pull/pull.ts";
 import { readHeldBack } from "./pull/read-page.ts";
 import { refuseUncaptured } from "./pull/refuse-uncaptured.ts";
@@ -68,7 +68,7 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   let end = ENDED_WELL;
   try {
     refuseUncaptured(begun);
-    const inDoubt = begun.waiting.unfinished ? await settleDoubts(cycle, maySave(order, needs.clock)) : [];
+    const inDoubt = begun.waiting.unfinished ? await resolveInDoubt(cycle, maySave(order, needs.clock)) : [];
     if (isReading(cycle, order)) await readHeldBack(cycle, begun.rereads);
     if (await hasToPull(cycle, order, begun, done)) Object.assign(done, await pull(cycle, begun.marks));
     if (isPushing(order, begun, needs.clock)) await push(cycle, { inDoubt, probes: order.saves === "probe" });
@@ -78,18 +78,18 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   return finish(cycle, begun, done, end);
 }
 
-const refusing = ({ rows, sqlState }: Finished["untold"]): string =>
+const refusing = ({ rows, sqlState }: Finished["refusedWriteBacks"]): string =>
   `rows refused to be told what became of their changes: ${rows} (SQLSTATE ${sqlState}); sf_message of the changes has their words`;
 
 interface Done {
-  marks: Partial<Marks>;
+  marks: Partial<Watermarks>;
   pulledAt: Date | null;
   unchanged: Probed["unchanged"];
 }
 
 function cycleOf(needs: CycleNeeds, { mapping, writers, deadline }: CycleOrder, begun: Held): Cycle {
   const { lease, shape, heldDeletes } = begun;
-  const hold = holdLease(needs.store, lease, needs.clock, deadline);
+  const hold = guardLease(needs.store, lease, needs.clock, deadline);
   return { ...needs, mapping, writers, lease, shape, hold, tally: { ...newTally(), heldDeletes } };
 }
 
@@ -144,7 +144,7 @@ async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }:
     const count = countOf(tally, error !== null ? "failed" : stopped !== null ? "stopped" : "well");
     const end = { ...done, apiCalls: salesforce.calls(), error: error === null ? null : String(error), count };
     // Conflicts and clashes end changes, too, outside of any answer.
-    const { outboxWaits, untold, ...totals } = await store.finish(lease, end);
+    const { outboxWaits, refusedWriteBacks: untold, ...totals } = await store.finish(lease, end);
     if (untold.rows > 0) tally.notes.push(refusing(untold));
     return { ...report, totals, outboxWaits: report.outboxWaits || outboxWaits, error };
   } catch (cause) {

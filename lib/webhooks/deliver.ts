@@ -14,7 +14,7 @@ import {
   wakeUpsOf,
 } from "../model/delivery/delivery.ts";
 import { isSlow, SLOW_MILLISECONDS, SLOW_SECONDS, stillSigning, type Webhook } from "../model/delivery/webhook.ts";
-import type { BookedWakeUp, Deliveries, Lane, Sender, Turns, WakeUps, Webhooks } from "./ports.ts";
+import type { BookedWakeUp, Deliveries, Lane, Semaphore, Sender, WakeUps, Webhooks } from "./ports.ts";
 import { signedRequest } from "./sign.ts";
 
 /** What making attempts needs. */
@@ -22,7 +22,7 @@ export interface DeliverNeeds {
   readonly deliveries: Deliveries;
   readonly webhooks: Pick<Webhooks, "readMany" | "noteHealth">;
   readonly wakeUps: WakeUps;
-  readonly turns: Turns;
+  readonly turns: Semaphore;
   readonly vault: Pick<Vault, "open">;
   readonly sender: Sender;
   readonly now: () => Date;

@@ -114,7 +114,7 @@ export interface BookedWakeUp extends WakeUp {
 }
 
 /** Turns of slow webhooks, so that a dead receiver binds a few attempts only, over all workers. */
-export interface Turns {
+export interface Semaphore {
   /** False when as many attempts as may be are open already. */
   take(webhookId: string, holder: string, until: Date): Promise<boolean>;
   giveBack(webhookId: string, holder: string): Promise<void>;

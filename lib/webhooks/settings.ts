@@ -8,7 +8,7 @@ import type { UrlGuard, WebhookSettings, Webhooks } from "./ports.ts";
 import { newSecret } from "./sign.ts";
 
 /** What a caller may say about a webhook. */
-export interface WebhookWish {
+export interface WebhookInput {
   readonly url: string;
   readonly events: readonly EventType[];
   readonly description: string;
@@ -16,7 +16,7 @@ export interface WebhookWish {
 }
 
 /** What a caller may change; what it leaves out stays. */
-export type WebhookChange = { readonly [Name in keyof WebhookWish]?: WebhookWish[Name] | undefined };
+export type WebhookChange = { readonly [Name in keyof WebhookInput]?: WebhookInput[Name] | undefined };
 
 /** Who changes something, and when. */
 export interface Actor {
@@ -40,7 +40,7 @@ interface CreateNeeds {
 export async function createWebhook(
   { webhooks, vault, isSafe }: CreateNeeds,
   workspaceId: string,
-  wish: WebhookWish,
+  wish: WebhookInput,
   by: Actor,
 ): Promise<WithSecret> {
   const url = await judgedUrl(isSafe, wish.url);

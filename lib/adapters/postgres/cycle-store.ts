@@ -4,7 +4,7 @@ import type { PostgresConnection } from "../../model/workspace/workspace.ts";
 import type { CycleStore } from "../../sync/cycle/cycle-ports.ts";
 import type { Lease, OutboxEvent } from "../../sync/lease/lease-ports.ts";
 import type { OwnedRecord, Pulse, RecordStamp } from "../../sync/pull/pull-ports.ts";
-import { instant, iso, type Workbench } from "./lease/fence.ts";
+import { instant, iso, type StoreContext } from "./lease/fence.ts";
 import { addCalls, begin, finish, renew, unlessUnprovisioned } from "./lease/lease.ts";
 import type { BacklogMemory } from "./log/backlog.ts";
 import { BEGINNING } from "./log/log-index.ts";
@@ -13,11 +13,11 @@ import { forgetGone } from "./pull/inbound-errors.ts";
 import { claim, markSent, release } from "./push/claim.ts";
 import { createClaims } from "./push/claim-ledger.ts";
 import { doubtsIn, noteLook, recover } from "./push/recover.ts";
-import { sendAgain } from "./push/requeue-overwritten.ts";
+import { requeueOverwritten } from "./push/requeue-overwritten.ts";
 import { settle } from "./push/settle.ts";
 import { createIdleSessions } from "./session/idle-sessions.ts";
 import { isZoneless, type Layout, type MappedTable } from "./session/layout.ts";
-import { createTurns } from "./session/mutex.ts";
+import { createPriorityQueue } from "./session/mutex.ts";
 import { renewable } from "./session/reconnecting-session.ts";
 import { openSession, type Session } from "./session/session.ts";
 import { cut, metadata, name, qualified } from "./session/sql.ts";
@@ -68,12 +68,12 @@ export function cycleStoreOn(
   /** Behind which id of the log a lease looks for changes next. */
   const places = new Map<string, number>();
   const claims = createClaims();
-  const bench: Workbench = {
+  const bench: StoreContext = {
     session,
     schema,
     tables,
     now,
-    untold: { rows: 0, sqlState: null },
+    refusedWriteBacks: { rows: 0, sqlState: null },
     failedRows: new Set(),
     mapped: ({ mappingId }) => {
       const mapped = known.get(mappingId);
@@ -83,7 +83,7 @@ export function cycleStoreOn(
   };
 
   // One connection does one thing at a time: a renewal must not slip into the transaction of a page.
-  const inTurn = createTurns();
+  const inTurn = createPriorityQueue();
 
   return {
     begin: (request) =>
@@ -113,7 +113,7 @@ export function cycleStoreOn(
         await settle(bench, lease, outcomes, { handled: claims.handledWith(ids), versionOf: claims.versionOf });
         claims.giveBack(ids);
       }),
-    sendAgain: (lease, saves) => inTurn(() => sendAgain(bench, lease, saves)),
+    requeueOverwritten: (lease, saves) => inTurn(() => requeueOverwritten(bench, lease, saves)),
     release: (lease, changeIds) =>
       inTurn(async () => {
         await release(bench, lease, changeIds, claims.handledWith(changeIds));
@@ -124,7 +124,7 @@ export function cycleStoreOn(
     forgetGone: (lease, sfids) => inTurn(() => forgetGone(bench, lease, sfids)),
     unseen: (mappingId, stamps) => inTurn(() => unseen(bench, mappingId, stamps)),
     owned: (mappingId, sfids) => inTurn(() => owned(bench, mappingId, sfids)),
-    told: (mappingId, sfids) => inTurn(() => told(bench, mappingId, sfids)),
+    knownSfids: (mappingId, sfids) => inTurn(() => knownSfids(bench, mappingId, sfids)),
     rowsAfter: (lease, afterRow, limit) => inTurn(() => rowsAfter(bench, lease, afterRow, limit)),
     pulses: (mappingIds) =>
       inTurn(async () => {
@@ -144,7 +144,7 @@ export function cycleStoreOn(
 const nameOf = ({ mappingId, work, fence }: Lease) => `${mappingId} ${work} ${fence}`;
 
 async function unseen(
-  { session, tables, mapped }: Workbench,
+  { session, tables, mapped }: StoreContext,
   mappingId: string,
   stamps: readonly RecordStamp[],
 ): Promise<string[]> {
@@ -162,7 +162,11 @@ async function unseen(
   return rows.map(({ sfid }) => sfid);
 }
 
-async function owned({ session, mapped }: Workbench, mappingId: string, sfids: readonly string[]): Promise<string[]> {
+async function owned(
+  { session, mapped }: StoreContext,
+  mappingId: string,
+  sfids: readonly string[],
+): Promise<string[]> {
   const { schema, table } = mapped({ mappingId }).shape;
   const rows = await session.query<{ sfid: string }>(
     `SELECT sfid FROM ${qualified(schema, table)} WHERE sfid = ANY ($1::text[])`,
@@ -171,8 +175,8 @@ async function owned({ session, mapped }: Workbench, mappingId: string, sfids: r
   return rows.map(({ sfid }) => sfid);
 }
 
-async function told(
-  { session, tables, mapped }: Workbench,
+async function knownSfids(
+  { session, tables, mapped }: StoreContext,
   mappingId: string,
   sfids: readonly string[],
 ): Promise<string[]> {
@@ -187,7 +191,7 @@ async function told(
 }
 
 async function rowsAfter(
-  { session, mapped }: Workbench,
+  { session, mapped }: StoreContext,
   lease: Lease,
   afterRow: number,
   limit: number,
@@ -203,7 +207,7 @@ async function rowsAfter(
 }
 
 async function pulses(
-  { session, tables }: Workbench,
+  { session, tables }: StoreContext,
   mappingIds: readonly string[],
 ): Promise<(Pulse & { readonly mapped: MappedTable })[]> {
   const rows = await unlessUnprovisioned(
@@ -226,7 +230,7 @@ async function pulses(
 const OUTBOX_BYTES = 1_000_000;
 
 /** Versions before have kept errors whole, of 100 MB: these are cut here, a few at a time. */
-async function outbox({ session, tables }: Workbench, limit: number): Promise<OutboxEvent[]> {
+async function outbox({ session, tables }: StoreContext, limit: number): Promise<OutboxEvent[]> {
   const rows = await unlessUnprovisioned(
     session.query(
       `SELECT id, event, ${iso("occurred_at")} AS occurred_at,
@@ -246,13 +250,13 @@ async function outbox({ session, tables }: Workbench, limit: number): Promise<Ou
   }));
 }
 
-async function forget({ session, tables }: Workbench, eventIds: readonly string[]): Promise<void> {
+async function forget({ session, tables }: StoreContext, eventIds: readonly string[]): Promise<void> {
   if (eventIds.length === 0) return;
   await session.query(`DELETE FROM ${tables.outbox} WHERE id = ANY ($1::uuid[])`, [eventIds]);
 }
 
 /** The table is made by the first event that needs it: a version before knows none, and nothing else asks for it. */
-async function setAside({ session, tables, now }: Workbench, eventId: string, reason: string): Promise<void> {
+async function setAside({ session, tables, now }: StoreContext, eventId: string, reason: string): Promise<void> {
   await session.query(`CREATE TABLE IF NOT EXISTS ${tables.outboxAside} (
     id uuid PRIMARY KEY, event text NOT NULL, occurred_at timestamptz NOT NULL, detail jsonb NOT NULL,
     reason text NOT NULL, set_aside_at timestamptz NOT NULL)`);

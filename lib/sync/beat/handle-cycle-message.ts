@@ -20,7 +20,11 @@ export interface Invocation {
 const AGAIN_SECONDS = 3;
 
 /** Runs the cycle that a message asks for, tells what came of it, and remembers how it ended. */
-export async function answerMessage(needs: MessageNeeds, message: CycleMessage, invocation: Invocation): Promise<void> {
+export async function handleCycleMessage(
+  needs: MessageNeeds,
+  message: CycleMessage,
+  invocation: Invocation,
+): Promise<void> {
   const now = new Date(needs.clock.now());
   if (isLate(message, now)) return;
   const mapping = await needs.mappings.find(message.workspace_id, message.mapping_id);

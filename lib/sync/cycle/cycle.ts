@@ -1,7 +1,7 @@
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
-import type { Hold } from "../lease/lease-guard.ts";
-import type { CycleCount, Lease, Marks } from "../lease/lease-ports.ts";
+import type { LeaseGuard } from "../lease/lease-guard.ts";
+import type { CycleCount, Lease, Watermarks } from "../lease/lease-ports.ts";
 import type { Applied } from "../pull/pull-ports.ts";
 import type { Clock } from "./clock.ts";
 import type { CycleStore, Salesforce } from "./cycle-ports.ts";
@@ -11,7 +11,7 @@ export interface Cycle {
   readonly mapping: Mapping;
   readonly shape: TableShape;
   readonly lease: Lease;
-  readonly hold: Hold;
+  readonly hold: LeaseGuard;
   readonly store: CycleStore;
   readonly salesforce: Salesforce;
   /** What the mappings of the workspace share. */
@@ -104,4 +104,4 @@ export function countOf(tally: Tally, ended: CycleCount["ended"]): CycleCount {
 }
 
 /** Marks that a step moved; they are committed with its rows, and again with the cycle's end. */
-export type Moved = Partial<Marks>;
+export type Moved = Partial<Watermarks>;

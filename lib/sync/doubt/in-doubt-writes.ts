@@ -5,7 +5,7 @@ import type { PushOutcome } from "../push/push-ports.ts";
 import type { Doubt } from "./doubt-ports.ts";
 
 /** A write in doubt, folded again from its changes. */
-export interface Doubtful {
+export interface InDoubtWrite {
   readonly write: Write;
   readonly sentAt: Date;
   /** Null: by us, at `sentAt`. Else another product sent it, as any user, not before this time. */
@@ -13,7 +13,7 @@ export interface Doubtful {
 }
 
 /** The same changes fold into the same write, unless a pull has found the record in the meantime. */
-export function refold(cycle: Cycle, { changes, sentAt, batchId }: Doubt): Doubtful | PushOutcome {
+export function refold(cycle: Cycle, { changes, sentAt, batchId }: Doubt): InDoubtWrite | PushOutcome {
   const { batches, refused } = fold(cycle.shape, changes);
   const write = batches[0]?.writes[0];
   const [first] = changes;
@@ -28,7 +28,7 @@ export function refold(cycle: Cycle, { changes, sentAt, batchId }: Doubt): Doubt
 }
 
 /** Sending it twice comes to the same: a delete, an upsert, and what was an upsert until a pull found its record. */
-export function isRepeatable({ write }: Doubtful): boolean {
+export function isRepeatable({ write }: InDoubtWrite): boolean {
   return write.operation === "upsert" || write.operation === "delete" || hasArrived(write);
 }
 

@@ -5,7 +5,7 @@ import { imageOf, sfidOf } from "../../model/record/incoming.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import { readPage } from "../pull/read-page.ts";
 import type { PushOutcome } from "../push/push-ports.ts";
-import type { Doubtful } from "./in-doubt-writes.ts";
+import type { InDoubtWrite } from "./in-doubt-writes.ts";
 import { countHeld, holds } from "./read-back-updates.ts";
 
 /** A living record of that time and that user, of which nothing of ours knows. */
@@ -23,12 +23,12 @@ const NAMED = 5;
  * or by automation: as long as there is such a record nothing is sent again, and a person must say. `unripe` are doubts
  * that are not judged yet; what equals one of them is taken for it.
  */
-export async function lookUpInserts(
+export async function matchLostInserts(
   cycle: Cycle,
-  doubts: readonly Doubtful[],
-  unripe: readonly Doubtful[] = [],
+  doubts: readonly InDoubtWrite[],
+  unripe: readonly InDoubtWrite[] = [],
 ): Promise<PushOutcome[]> {
-  const isOurs = ({ byAnotherSince }: Doubtful) => byAnotherSince === null;
+  const isOurs = ({ byAnotherSince }: InDoubtWrite) => byAnotherSince === null;
   const [byUs, byAnother] = [doubts.filter(isOurs), doubts.filter((doubt) => !isOurs(doubt))];
   return [
     ...(byUs.length > 0 ? await lookUpOurs(cycle, byUs, unripe.filter(isOurs)) : []),
@@ -38,8 +38,8 @@ export async function lookUpInserts(
 
 async function lookUpOurs(
   cycle: Cycle,
-  doubts: readonly Doubtful[],
-  unripe: readonly Doubtful[],
+  doubts: readonly InDoubtWrite[],
+  unripe: readonly InDoubtWrite[],
 ): Promise<PushOutcome[]> {
   const candidates = await readCandidates(cycle, doubts, await cycle.writers());
   const { outcomes, unlike, left } = compare(cycle, doubts, candidates);
@@ -51,14 +51,14 @@ async function lookUpOurs(
 }
 
 /** As whom another product sent, nobody knows, and so not whose record is left: what equals none is sent again. */
-async function lookUpTheirs(cycle: Cycle, doubts: readonly Doubtful[]): Promise<PushOutcome[]> {
+async function lookUpTheirs(cycle: Cycle, doubts: readonly InDoubtWrite[]): Promise<PushOutcome[]> {
   const { outcomes, unlike } = compare(cycle, doubts, await readCandidates(cycle, doubts, null));
-  return [...outcomes, ...unlike.map(sendAgain)];
+  return [...outcomes, ...unlike.map(sendOnceMore)];
 }
 
 async function readCandidates(
   cycle: Cycle,
-  doubts: readonly Doubtful[],
+  doubts: readonly InDoubtWrite[],
   writers: readonly string[] | null,
 ): Promise<Candidate[]> {
   const since = doubts.map(({ sentAt, byAnotherSince }) => (byAnotherSince ?? sentAt).getTime());
@@ -68,7 +68,7 @@ async function readCandidates(
   for (let afterId: string | null = null; ; ) {
     const page = await readPage(cycle, createdBy(cycle.shape, writers, from, until, afterId));
     const living = page.records.filter((record) => record["IsDeleted"] !== true);
-    const known = new Set(await cycle.store.told(cycle.shape.mappingId, living.map(sfidOf)));
+    const known = new Set(await cycle.store.knownSfids(cycle.shape.mappingId, living.map(sfidOf)));
     const unknown = living.filter((record) => !known.has(sfidOf(record)));
     candidates.push(...unknown.map((record) => ({ record, createdAt: new Date(String(record["CreatedDate"])) })));
     if (!page.next) return candidates;
@@ -79,13 +79,13 @@ async function readCandidates(
 interface Compared {
   readonly outcomes: readonly PushOutcome[];
   /** Doubts that no record equals, and records that equal none. */
-  readonly unlike: readonly Doubtful[];
+  readonly unlike: readonly InDoubtWrite[];
   readonly left: readonly Candidate[];
 }
 
-function compare({ shape }: Cycle, doubts: readonly Doubtful[], candidates: readonly Candidate[]): Compared {
+function compare({ shape }: Cycle, doubts: readonly InDoubtWrite[], candidates: readonly Candidate[]): Compared {
   const outcomes: PushOutcome[] = [];
-  const unlike: Doubtful[] = [];
+  const unlike: InDoubtWrite[] = [];
   let left = candidates;
   for (const alike of alikeTogether(doubts)) {
     const equal = left.filter(({ record }) => holds(shape, record, alike[0].write.record));
@@ -96,11 +96,11 @@ function compare({ shape }: Cycle, doubts: readonly Doubtful[], candidates: read
   return { outcomes, unlike, left };
 }
 
-type Alike = readonly [Doubtful, ...Doubtful[]];
+type Alike = readonly [InDoubtWrite, ...InDoubtWrite[]];
 
 /** Inserts of equal values cannot be told apart, so they are judged together; the ones that say most come first. */
-function alikeTogether(doubts: readonly Doubtful[]): Alike[] {
-  const groups = new Map<string, [Doubtful, ...Doubtful[]]>();
+function alikeTogether(doubts: readonly InDoubtWrite[]): Alike[] {
+  const groups = new Map<string, [InDoubtWrite, ...InDoubtWrite[]]>();
   for (const doubt of doubts) {
     const { values, parents = [] } = doubt.write.record;
     const key = JSON.stringify([Object.entries(values).sort(), parents]);
@@ -122,10 +122,10 @@ function judgeAlike(alike: Alike, equal: readonly Candidate[]): PushOutcome[] {
 }
 
 /** No record equals it: none that could be it at all, and it is sent again. */
-function judgeUnlike({ shape }: Cycle, doubt: Doubtful, unexplained: readonly Candidate[]): PushOutcome {
+function judgeUnlike({ shape }: Cycle, doubt: InDoubtWrite, unexplained: readonly Candidate[]): PushOutcome {
   const { from, until } = creationWindow(doubt.sentAt, doubt.sentAt);
   const possible = unexplained.filter(({ createdAt }) => createdAt >= from && createdAt <= until);
-  if (possible.length === 0) return sendAgain(doubt);
+  if (possible.length === 0) return sendOnceMore(doubt);
   const likeness = ({ record }: Candidate) => countHeld(shape, record, doubt.write.record);
   return refuse(
     doubt,
@@ -133,11 +133,11 @@ function judgeUnlike({ shape }: Cycle, doubt: Doubtful, unexplained: readonly Ca
   );
 }
 
-function sendAgain({ write: { recordId, changeIds } }: Doubtful): PushOutcome {
+function sendOnceMore({ write: { recordId, changeIds } }: InDoubtWrite): PushOutcome {
   return { recordId, changeIds, kind: "retry", afterSeconds: 0, counts: false, error: "its first answer was lost" };
 }
 
-function refuse({ write: { recordId, changeIds, action } }: Doubtful, possible: readonly Candidate[]): PushOutcome {
+function refuse({ write: { recordId, changeIds, action } }: InDoubtWrite, possible: readonly Candidate[]): PushOutcome {
   const ids = possible.slice(0, NAMED).map(({ record }) => sfidOf(record));
   const more = possible.length > NAMED ? ` and ${possible.length - NAMED} more` : "";
   const error =

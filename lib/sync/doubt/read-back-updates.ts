@@ -5,12 +5,12 @@ import { isSameValue } from "../../model/record/same-value.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import { recordsOf } from "../pull/read-page.ts";
 import type { PushOutcome } from "../push/push-ports.ts";
-import type { Doubtful } from "./in-doubt-writes.ts";
+import type { InDoubtWrite } from "./in-doubt-writes.ts";
 
 type Found = Readonly<Record<string, unknown>>;
 
 /** Updates in doubt by what the records hold now: carried out, or to be sent again. */
-export async function readBackUpdates(cycle: Cycle, doubts: readonly Doubtful[]): Promise<PushOutcome[]> {
+export async function readBackUpdates(cycle: Cycle, doubts: readonly InDoubtWrite[]): Promise<PushOutcome[]> {
   const ids = doubts.flatMap(({ write }) => write.record.id ?? []);
   const found = new Map<string, { readonly record: Found; readonly readAt: Date }>();
   for await (const { records, readAt } of recordsOf(cycle, ids)) {

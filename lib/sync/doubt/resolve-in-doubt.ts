@@ -4,12 +4,12 @@ import type { Operation } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import { readAgain } from "../pull/read-page.ts";
 import type { PushOutcome } from "../push/push-ports.ts";
-import { giveBack, isTaken, type Sending, settle, startSending } from "../send/push-progress.ts";
+import { giveBack, isTaken, type PushProgress, settle, startPushProgress } from "../send/push-progress.ts";
 import { sendBatch } from "../send/send-batch.ts";
-import { type Doubtful, isRepeatable, refold } from "./in-doubt-writes.ts";
-import { lookUpInserts } from "./match-lost-inserts.ts";
+import { type InDoubtWrite, isRepeatable, refold } from "./in-doubt-writes.ts";
+import { matchLostInserts } from "./match-lost-inserts.ts";
 import { readBackUpdates } from "./read-back-updates.ts";
-import { followJob } from "./resume-job.ts";
+import { resumeJob } from "./resume-job.ts";
 
 /** A Salesforce transaction may commit ten minutes after we gave up on it. */
 const DOUBT_MILLISECONDS = 11 * 60_000;
@@ -19,15 +19,15 @@ const DOUBT_MILLISECONDS = 11 * 60_000;
  * sent again as they were; updates and plain inserts wait until nothing can commit any more, and are then looked up. When
  * the org's calls are to be spared, they wait as well. Answers the inserts that still wait.
  */
-export async function settleDoubts(cycle: Cycle, mayCall: boolean): Promise<readonly Doubtful[]> {
+export async function resolveInDoubt(cycle: Cycle, mayCall: boolean): Promise<readonly InDoubtWrite[]> {
   const { doubts, jobs } = await cycle.store.recover(cycle.lease);
   if (!mayCall) {
     cycle.tally.doubtsWaiting += doubts.length;
     cycle.tally.jobsWaiting += jobs.length;
     return [];
   }
-  const sending = startSending();
-  const writes: Doubtful[] = [];
+  const sending = startPushProgress();
+  const writes: InDoubtWrite[] = [];
   const ended: PushOutcome[] = [];
   for (const doubt of doubts) {
     const known = refold(cycle, doubt);
@@ -35,20 +35,20 @@ export async function settleDoubts(cycle: Cycle, mayCall: boolean): Promise<read
     else ended.push(known);
   }
   await settle(cycle, sending, ended);
-  await sendAgain(cycle, sending, writes.filter(isRepeatable));
+  await sendOnceMore(cycle, sending, writes.filter(isRepeatable));
 
   const others = writes.filter((doubt) => !isRepeatable(doubt));
-  const isRipe = ({ sentAt }: Doubtful) => cycle.clock.now() - sentAt.getTime() >= DOUBT_MILLISECONDS;
+  const isRipe = ({ sentAt }: InDoubtWrite) => cycle.clock.now() - sentAt.getTime() >= DOUBT_MILLISECONDS;
   const [ripe, unripe] = [others.filter(isRipe), others.filter((doubt) => !isRipe(doubt))];
   const inserts = unripe.filter(({ write }) => write.operation === "create");
   const readBack = ripe.filter(({ write }) => write.operation === "update");
   await settleLookedUp(cycle, sending, await readBackUpdates(cycle, readBack));
   const lookedUp = ripe.filter(({ write }) => write.operation === "create");
-  await settleLookedUp(cycle, sending, await lookUpInserts(cycle, lookedUp, inserts));
+  await settleLookedUp(cycle, sending, await matchLostInserts(cycle, lookedUp, inserts));
   cycle.tally.doubtsWaiting += unripe.length;
   for (const job of jobs) {
-    const ofJob = startSending();
-    await followJob(cycle, ofJob, job);
+    const ofJob = startPushProgress();
+    await resumeJob(cycle, ofJob, job);
     // What the org refused for reasons of its own was not saved: the push tries it again.
     await giveBack(cycle, ofJob);
   }
@@ -57,14 +57,18 @@ export async function settleDoubts(cycle: Cycle, mayCall: boolean): Promise<read
 }
 
 /** Settles what was looked up, and reads the records that were found again: until now their rows kept what was sent. */
-export async function settleLookedUp(cycle: Cycle, sending: Sending, outcomes: readonly PushOutcome[]): Promise<void> {
+export async function settleLookedUp(
+  cycle: Cycle,
+  sending: PushProgress,
+  outcomes: readonly PushOutcome[],
+): Promise<void> {
   await settle(cycle, sending, outcomes);
   if (!pulls(cycle.mapping.syncDirection)) return;
   const found = outcomes.flatMap((outcome) => (outcome.kind === "accepted" ? (outcome.sfid ?? []) : []));
   await readAgain(cycle, found, "reread");
 }
 
-async function sendAgain(cycle: Cycle, sending: Sending, doubts: readonly Doubtful[]): Promise<void> {
+async function sendOnceMore(cycle: Cycle, sending: PushProgress, doubts: readonly InDoubtWrite[]): Promise<void> {
   const operations: readonly Operation[] = ["delete", "upsert", "update"];
   for (const operation of operations) {
     const writes = doubts.map(({ write }) => write).filter((write) => write.operation === operation);

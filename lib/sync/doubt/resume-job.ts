@@ -4,8 +4,8 @@ import { outgoingValue } from "../../model/change/outgoing.ts";
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import type { PushOutcome } from "../push/push-ports.ts";
-import { type Job, keyOf, takeResults } from "../send/collect-results.ts";
-import { type Sending, settle } from "../send/push-progress.ts";
+import { collectResults, type Job, keyOf } from "../send/collect-results.ts";
+import { type PushProgress, settle } from "../send/push-progress.ts";
 import type { Doubt, Recovered } from "./doubt-ports.ts";
 import { refold } from "./in-doubt-writes.ts";
 
@@ -18,7 +18,11 @@ const GIVEN_UP_MILLISECONDS = 10 * 60_000;
  * Looks after a job that an earlier cycle left at work. One that its cycle had no time to start is started now: its
  * changes have waited for it, so nothing newer of their records was sent.
  */
-export async function followJob(cycle: Cycle, sending: Sending, { batchId, sentAt, lookedAt }: AtWork): Promise<void> {
+export async function resumeJob(
+  cycle: Cycle,
+  sending: PushProgress,
+  { batchId, sentAt, lookedAt }: AtWork,
+): Promise<void> {
   const named = bulkBatchOf(batchId);
   if (!named) throw new Error(`changes of mapping ${cycle.mapping.id} name a batch that is no job: ${batchId}`);
   const { hold, salesforce, store, lease, tally, clock } = cycle;
@@ -51,9 +55,9 @@ async function startNow({ hold, salesforce, tally }: Cycle, jobId: string, age: 
 
 async function settleJob(
   cycle: Cycle,
-  sending: Sending,
+  sending: PushProgress,
   job: Job,
-  save: Parameters<typeof takeResults>[3],
+  save: Parameters<typeof collectResults>[3],
 ): Promise<void> {
   const doubts = await cycle.store.doubtsIn(cycle.lease, job.batchId);
   const writes = new Map<string, Write>();
@@ -64,7 +68,7 @@ async function settleJob(
     else ended.push(known);
   }
   await settle(cycle, sending, ended);
-  await takeResults(cycle, sending, job, save, writes);
+  await collectResults(cycle, sending, job, save, writes);
   cycle.tally.doubtsSettled += doubts.length;
 }
 

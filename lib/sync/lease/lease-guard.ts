@@ -52,7 +52,7 @@ export function endBy(error: unknown): End {
 }
 
 /** One cycle's hold on its lease. */
-export interface Hold {
+export interface LeaseGuard {
   /** Between pages: goes on, or throws `CycleStopped`. */
   mayRead(): Promise<void>;
   /**
@@ -65,7 +65,7 @@ export interface Hold {
 }
 
 /** Holds a lease that was taken just now, until `deadline` (epoch milliseconds), when the invocation ends. */
-export function holdLease(store: CycleStore, lease: Lease, clock: Clock, deadline: number): Hold {
+export function guardLease(store: CycleStore, lease: Lease, clock: Clock, deadline: number): LeaseGuard {
   let renewedAt = clock.now();
 
   const renew = async (ask = (leaseSeconds: number) => store.renew(lease, leaseSeconds)) => {

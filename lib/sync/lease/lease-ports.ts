@@ -1,6 +1,6 @@
 import type { CaptureOff } from "../../model/change/capture-off.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
-import type { LoadMark } from "../load/load-ports.ts";
+import type { LoadCheckpoint } from "../load/load-ports.ts";
 
 /** Which of a mapping's two leases: the beat's, or that of the long work which runs beside it. */
 export type Work = "cycle" | "load";
@@ -33,7 +33,7 @@ export interface BeginRequest {
 }
 
 /** Where the pulls stand; all are the org's time. */
-export interface Marks {
+export interface Watermarks {
   /** Fast lane: every record stamped before it is in the table; null before the first load has ended. */
   readonly position: Date | null;
   /** When the late-commit lane last ran. */
@@ -41,7 +41,7 @@ export interface Marks {
   /** getDeleted's `latestDateCovered`. */
   readonly deleted: Date | null;
   /** Unfinished long work, by which any later invocation takes it up; null: none is under way. */
-  readonly load: LoadMark | null;
+  readonly load: LoadCheckpoint | null;
 }
 
 export type Begun =
@@ -51,7 +51,7 @@ export type Begun =
       readonly shape: TableShape;
       /** Why changes of the table are not captured; then nothing may touch the table. Null: they are. */
       readonly captureOff: CaptureOff | null;
-      readonly marks: Marks;
+      readonly marks: Watermarks;
       /** The org's time of the last finished pull; null: never. */
       readonly lastPullAt: Date | null;
       /** What the cycle has to do, so that an idle one asks nothing more. */
@@ -83,7 +83,7 @@ export interface Finished extends Totals {
   /** Events of rows wait to be told, whatever made them. */
   readonly outboxWaits: boolean;
   /** How many rows have refused to be told what became of their changes, and the SQLSTATE of one. */
-  readonly untold: { readonly rows: number; readonly sqlState: string | null };
+  readonly refusedWriteBacks: { readonly rows: number; readonly sqlState: string | null };
 }
 
 export interface OutboxEvent {
@@ -94,7 +94,7 @@ export interface OutboxEvent {
 }
 
 export interface CycleEnd {
-  readonly marks: Partial<Marks>;
+  readonly marks: Partial<Watermarks>;
   readonly pulledAt: Date | null;
   /** A probe at this time (the org's) saw nothing new of these mappings, which is as good as a pull. */
   readonly unchanged?: { readonly mappingIds: readonly string[]; readonly at: Date } | null;

@@ -9,7 +9,7 @@ import type { Cycle, Moved } from "../cycle/cycle.ts";
 import type { Page } from "../pull/pull-ports.ts";
 import { readAhead } from "../pull/read-ahead.ts";
 import { applyImages, applyPage, readPage } from "../pull/read-page.ts";
-import type { BulkPart, LoadMark } from "./load-ports.ts";
+import type { BulkPart, LoadCheckpoint } from "./load-ports.ts";
 
 /** Up to so many pages, 10,000 records mostly, REST takes fewer calls and less time than a job of the Bulk API. */
 const BULK_ABOVE_PAGES = 5;
@@ -26,12 +26,16 @@ const FIRST_LOOK_MILLISECONDS = 500;
 const LAST_LOOK_MILLISECONDS = 15_000;
 
 /** The first mark of a reading, by the cheaper way; a Bulk job is written down before anything is read of it. */
-export async function startReading(cycle: Cycle, kind: LoadMark["kind"], failedJobs = 0): Promise<LoadMark> {
+export async function startReading(
+  cycle: Cycle,
+  kind: LoadCheckpoint["kind"],
+  failedJobs = 0,
+): Promise<LoadCheckpoint> {
   await cycle.hold.mayRead();
   const { records, readAt } = await cycle.hold.during(() => cycle.salesforce.count(countOf(cycle.shape)));
   const isOverRows = kind === "load" && (await cycle.store.rowsAfter(cycle.lease, 0, 1)).length > 0;
   const nothing = { afterId: null, bulk: null, afterRow: null };
-  const byRest: LoadMark = {
+  const byRest: LoadCheckpoint = {
     ...{ kind, startedAt: readAt, records, ...nothing },
     ...(isOverRows && { overRows: true }),
     ...(failedJobs > 0 && { failedJobs }),
@@ -55,15 +59,15 @@ function isUnsupported(error: unknown): error is SalesforceRefusal {
 }
 
 /** Reads and applies all that is left of a reading; gives the mark that stands when nothing is left. */
-export async function readEverything(cycle: Cycle, mark: LoadMark): Promise<LoadMark> {
+export async function readAllRecords(cycle: Cycle, mark: LoadCheckpoint): Promise<LoadCheckpoint> {
   try {
     if (mark.bulk) await readByBulk(cycle, mark, mark.bulk);
     else await readByRest(cycle, mark);
   } catch (error) {
     if (!(error instanceof JobLost)) throw error;
-    return readEverything(cycle, await startOver(cycle, mark, error));
+    return readAllRecords(cycle, await startOver(cycle, mark, error));
   }
-  const read: LoadMark = { ...mark, bulk: null, afterId: null, afterRow: 0 };
+  const read: LoadCheckpoint = { ...mark, bulk: null, afterId: null, afterRow: 0 };
   await commit(cycle, { ...ended(mark), ...(looksAtRows(cycle, mark) && { load: read }) });
   return read;
 }
@@ -72,7 +76,11 @@ export async function readEverything(cycle: Cycle, mark: LoadMark): Promise<Load
 class JobLost extends Error {}
 
 /** What the lost job had brought stays; rows whose records are gone meanwhile are looked for in the end. */
-async function startOver(cycle: Cycle, { kind, failedJobs = 0 }: LoadMark, lost: JobLost): Promise<LoadMark> {
+async function startOver(
+  cycle: Cycle,
+  { kind, failedJobs = 0 }: LoadCheckpoint,
+  lost: JobLost,
+): Promise<LoadCheckpoint> {
   const next = await startReading(cycle, kind, failedJobs + 1);
   cycle.tally.notes.push(
     `${lost.message}; ${next.bulk ? `started over as job ${next.bulk.jobId}` : "read by REST instead"}`,
@@ -96,11 +104,11 @@ const JOB_IS_LOST: ReadonlySet<RefusalKind> = new Set(["bug", "mapping", "replic
  * Whether the rows are looked at after the records: by a sweep, by a first load over rows of before, some of whose records
  * may be gone, and after a change of the mapping, for a new filter may leave rows outside whose records no cycle meets.
  */
-export function looksAtRows({ shape }: Cycle, { kind, overRows }: LoadMark): boolean {
+export function looksAtRows({ shape }: Cycle, { kind, overRows }: LoadCheckpoint): boolean {
   return kind === "sweep" || overRows === true || (kind === "backfill" && shape.filter !== null);
 }
 
-async function readByRest(cycle: Cycle, mark: LoadMark): Promise<void> {
+async function readByRest(cycle: Cycle, mark: LoadCheckpoint): Promise<void> {
   for (let afterId = mark.afterId; ; ) {
     const page = await readPage(cycle, allAfter(cycle.shape, afterId));
     const last = page.records.at(-1);
@@ -113,7 +121,11 @@ async function readByRest(cycle: Cycle, mark: LoadMark): Promise<void> {
 }
 
 /** One page is written while the next one is read: what waits for the org and what waits for the database go together. */
-async function readByBulk(cycle: Cycle, mark: LoadMark, bulk: NonNullable<LoadMark["bulk"]>): Promise<void> {
+async function readByBulk(
+  cycle: Cycle,
+  mark: LoadCheckpoint,
+  bulk: NonNullable<LoadCheckpoint["bulk"]>,
+): Promise<void> {
   await untilDone(cycle, bulk.jobId);
   for (const pages = readAhead(bulkPages(cycle, mark, bulk)); ; ) {
     await cycle.hold.mayRead();
@@ -127,8 +139,8 @@ async function readByBulk(cycle: Cycle, mark: LoadMark, bulk: NonNullable<LoadMa
 /** Pages of a job's results, the first page of each part with the mark that all before that part is written. */
 async function* bulkPages(
   { salesforce, shape }: Cycle,
-  mark: LoadMark,
-  bulk: NonNullable<LoadMark["bulk"]>,
+  mark: LoadCheckpoint,
+  bulk: NonNullable<LoadCheckpoint["bulk"]>,
 ): AsyncGenerator<Pick<Page, "images" | "marks">> {
   for (let locator = bulk.locator; ; ) {
     const { pieces, next } = await salesforce.bulkResults(bulk.jobId, locator);
@@ -162,10 +174,10 @@ async function untilDone({ hold, salesforce, clock }: Cycle, jobId: string): Pro
   }
 }
 
-const laneOf = ({ kind }: LoadMark) => (kind === "sweep" ? "sweep" : "load");
+const laneOf = ({ kind }: LoadCheckpoint) => (kind === "sweep" ? "sweep" : "load");
 
 /** A first load hands over to the fast lane, from where it began. */
-function ended({ kind, startedAt }: LoadMark): Moved {
+function ended({ kind, startedAt }: LoadCheckpoint): Moved {
   if (kind !== "load") return { load: null };
   const position = new Date(startedAt.getTime() - OVERLAP_SECONDS * 1000);
   return { load: null, position, deleted: position };

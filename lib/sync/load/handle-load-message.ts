@@ -5,13 +5,17 @@ import type { MessageNeeds } from "../cycle/service-ports.ts";
 import { sharedBy } from "../cycle/shared.ts";
 import { concludeLoad } from "../report/conclude-cycle.ts";
 import { failureOf } from "../report/cycle-failure.ts";
-import { doLongWork, type LongReport } from "./run-load.ts";
+import { type LoadReport, runLoad } from "./run-load.ts";
 
 /**
  * Carries on the long work that a message asks for. An engine-level error is remembered as the mapping's and rejects, so
  * that the queue hands the message out again.
  */
-export async function answerLoad(needs: MessageNeeds, message: LoadMessage, invocation: Invocation): Promise<void> {
+export async function handleLoadMessage(
+  needs: MessageNeeds,
+  message: LoadMessage,
+  invocation: Invocation,
+): Promise<void> {
   const mapping = await needs.mappings.find(message.workspace_id, message.mapping_id);
   // Its direction may have changed since the message was sent.
   if (!mapping?.active || !pulls(mapping.syncDirection)) return;
@@ -44,12 +48,12 @@ async function work(
   message: LoadMessage,
   mapping: Mapping,
   invocation: Invocation,
-): Promise<LongReport> {
+): Promise<LoadReport> {
   const stopReading = new AbortController();
   const store = await needs.connections.openStore(mapping.workspaceId);
   try {
     const { salesforce, writers } = await needs.connections.connectOrg(mapping.workspaceId, stopReading.signal);
-    const report = await doLongWork(
+    const report = await runLoad(
       { ...needs, store, salesforce, shared: sharedBy(needs, mapping.workspaceId) },
       { mapping, kind: message.kind, writers, ...invocation },
     );

@@ -1,7 +1,7 @@
 import type { CsvLine } from "../../model/record/csv-line.ts";
 
 /** How far long work has come. */
-export interface LoadMark {
+export interface LoadCheckpoint {
   /** A first load; a backfill of columns that were added; a comparison of both sides, whole. */
   readonly kind: "load" | "backfill" | "sweep";
   /** The org's time before the first page: what changed since is the fast lane's. */

@@ -1,16 +1,16 @@
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { LoadMessage } from "../../model/messages.ts";
 import { type Cycle, countOf, newTally, type Tally } from "../cycle/cycle.ts";
-import { ENDED_WELL, endBy, holdLease, LEASE_SECONDS } from "../lease/lease-guard.ts";
-import { LeaseLost, type Marks } from "../lease/lease-ports.ts";
+import { ENDED_WELL, endBy, guardLease, LEASE_SECONDS } from "../lease/lease-guard.ts";
+import { LeaseLost, type Watermarks } from "../lease/lease-ports.ts";
 import { CaptureIsOff, refuseUncaptured } from "../pull/refuse-uncaptured.ts";
 import type { CycleNeeds } from "../run-cycle.ts";
-import { looksAtRows, readEverything, startReading } from "./full-read.ts";
-import type { LoadMark } from "./load-ports.ts";
+import { looksAtRows, readAllRecords, startReading } from "./full-read.ts";
+import type { LoadCheckpoint } from "./load-ports.ts";
 import { sweepRows } from "./sweep-rows.ts";
 
 /** What one piece of long work is asked to do. */
-export interface LongOrder {
+export interface LoadOrder {
   readonly mapping: Mapping;
   readonly kind: LoadMessage["kind"];
   /** Ids of the Salesforce users as whom we write (the first) and wrote earlier. */
@@ -21,7 +21,7 @@ export interface LongOrder {
 }
 
 /** `done`: nothing is left; `more`: another invocation takes it up; `busy`: somebody else is at it; `stale`: of no use. */
-export interface LongReport {
+export interface LoadReport {
   readonly outcome: "done" | "more" | "busy" | "stale";
   readonly tally: Tally;
 }
@@ -31,7 +31,7 @@ export interface LongReport {
  * of added columns, the sweep that compares both sides. Each page commits where the next one starts, so that any later
  * invocation goes on. An engine-level error rejects, after it was written down.
  */
-export async function doLongWork(needs: CycleNeeds, order: LongOrder): Promise<LongReport> {
+export async function runLoad(needs: CycleNeeds, order: LoadOrder): Promise<LoadReport> {
   const { id: mappingId, configVersion } = order.mapping;
   const asked = { mappingId, work: "load", configVersion, owner: order.owner, slot: null } as const;
   const begun = await needs.store.begin({ ...asked, leaseSeconds: LEASE_SECONDS });
@@ -39,7 +39,7 @@ export async function doLongWork(needs: CycleNeeds, order: LongOrder): Promise<L
   if (!begun.held) return { outcome: begun.why === "running" ? "busy" : "stale", tally };
 
   const { lease, shape, marks } = begun;
-  const hold = holdLease(needs.store, lease, needs.clock, order.deadline);
+  const hold = guardLease(needs.store, lease, needs.clock, order.deadline);
   const cycle: Cycle = { ...needs, mapping: order.mapping, writers: order.writers, lease, shape, hold, tally };
   let end = ENDED_WELL;
   try {
@@ -75,10 +75,10 @@ async function giveBack({ store, lease, salesforce, tally }: Cycle, error: unkno
   }
 }
 
-type Work = LoadMark | { readonly kind: LoadMark["kind"] };
+type Work = LoadCheckpoint | { readonly kind: LoadCheckpoint["kind"] };
 
 /** `load` carries on with whatever is unfinished. New columns make what was read before them of no use. */
-function workToDo(asked: LoadMessage["kind"], { position, load }: Marks): Work | null {
+function workToDo(asked: LoadMessage["kind"], { position, load }: Watermarks): Work | null {
   if (load && asked === "load") return load;
   if (position === null) return asked !== "backfill" && load ? load : { kind: "load" };
   if (asked === "load") return null;
@@ -86,9 +86,13 @@ function workToDo(asked: LoadMessage["kind"], { position, load }: Marks): Work |
 }
 
 /** What was asked for once is owed from here on, so that the cycles ask again where its first attempt fails. */
-async function start(cycle: Cycle, kind: LoadMark["kind"], { position, load }: Marks): Promise<LoadMark> {
+async function start(
+  cycle: Cycle,
+  kind: LoadCheckpoint["kind"],
+  { position, load }: Watermarks,
+): Promise<LoadCheckpoint> {
   if (position !== null && load === null) {
-    const owed: LoadMark = { kind, startedAt: new Date(0), afterId: null, bulk: null, afterRow: null };
+    const owed: LoadCheckpoint = { kind, startedAt: new Date(0), afterId: null, bulk: null, afterRow: null };
     const readAt = new Date(cycle.clock.now());
     await cycle.store.apply(cycle.lease, { images: [], readAt, lane: "load", marks: { load: owed } });
   }
@@ -96,11 +100,11 @@ async function start(cycle: Cycle, kind: LoadMark["kind"], { position, load }: M
 }
 
 /** Provisioning only says that something is to be read again. */
-function isStarted(work: Work): work is LoadMark {
+function isStarted(work: Work): work is LoadCheckpoint {
   return "startedAt" in work && (work.afterId !== null || work.bulk !== null || work.afterRow !== null);
 }
 
-async function carryOn(cycle: Cycle, mark: LoadMark): Promise<void> {
-  const read = mark.afterRow === null ? await readEverything(cycle, mark) : mark;
+async function carryOn(cycle: Cycle, mark: LoadCheckpoint): Promise<void> {
+  const read = mark.afterRow === null ? await readAllRecords(cycle, mark) : mark;
   if (looksAtRows(cycle, read)) await sweepRows(cycle, read);
 }

@@ -3,7 +3,7 @@ import { sfidOf } from "../../model/record/incoming.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import type { OwnedRecord, QueryPage } from "../pull/pull-ports.ts";
 import { applyPage, recordsOf, removeRows } from "../pull/read-page.ts";
-import type { LoadMark } from "./load-ports.ts";
+import type { LoadCheckpoint } from "./load-ports.ts";
 
 /** Rows looked for in the org by one call. */
 const ROWS_AT_ONCE = 2_000;
@@ -13,7 +13,7 @@ const ROWS_AT_ONCE = 2_000;
  * row of what it says is deleted, or is outside of the filter now, leaves the table; what it does not know any more, or
  * does not show us any more, is told and left alone.
  */
-export async function sweepRows(cycle: Cycle, mark: LoadMark): Promise<void> {
+export async function sweepRows(cycle: Cycle, mark: LoadCheckpoint): Promise<void> {
   let missing = 0;
   for (let afterRow = mark.afterRow ?? 0; ; ) {
     await cycle.hold.mayRead();
@@ -54,6 +54,6 @@ async function sweepSome(cycle: Cycle, rows: readonly OwnedRecord[]): Promise<nu
 
 const isDeleted = (record: QueryPage["records"][number]) => (record["IsDeleted"] === true ? "true" : "false");
 
-async function commit({ store, lease, clock }: Cycle, load: LoadMark | null): Promise<void> {
+async function commit({ store, lease, clock }: Cycle, load: LoadCheckpoint | null): Promise<void> {
   await store.apply(lease, { images: [], readAt: new Date(clock.now()), lane: "sweep", marks: { load } });
 }

@@ -2,7 +2,7 @@ import type { RequestRefusal } from "../../model/change/refusal.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import type { Lane } from "../../model/record/judge-image.ts";
 import type { Image } from "../../model/record/record.ts";
-import type { Lease, Marks } from "../lease/lease-ports.ts";
+import type { Lease, Watermarks } from "../lease/lease-ports.ts";
 
 export interface Page {
   readonly images: readonly Image[];
@@ -11,7 +11,7 @@ export interface Page {
   /** `deleted`: ids from getDeleted; `outside`: records outside of the filter. Their images are without values. */
   readonly lane: Lane;
   /** Marks to commit with the rows. */
-  readonly marks: Partial<Marks>;
+  readonly marks: Partial<Watermarks>;
   /** Their creators were asked for: none is an insert of ours that is in doubt. */
   readonly areStrangers?: true;
 }
@@ -88,7 +88,7 @@ export interface PullStore {
   /** Which of these sfids a row owns. */
   owned(mappingId: string, sfids: readonly string[]): Promise<readonly string[]>;
   /** Which of these sfids a row owns, or an answer to one of our saves has told. */
-  told(mappingId: string, sfids: readonly string[]): Promise<readonly string[]>;
+  knownSfids(mappingId: string, sfids: readonly string[]): Promise<readonly string[]>;
   /** Rows that have an sfid, in the order of their `id` after `afterRow`. */
   rowsAfter(lease: Lease, afterRow: number, limit: number): Promise<readonly OwnedRecord[]>;
   /** Where the pulls of these mappings stand, for the workspace's probe; one round trip, unprovisioned ones left out. */

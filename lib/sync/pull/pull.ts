@@ -3,7 +3,7 @@ import { changedSince, type Keyset, outsideSince, stampsSince } from "../../mode
 import { sfidOf, stampOf } from "../../model/record/incoming.ts";
 import { createPosition } from "../../model/record/position.ts";
 import { type Cycle, type Moved, tallyApplied } from "../cycle/cycle.ts";
-import type { Marks } from "../lease/lease-ports.ts";
+import type { Watermarks } from "../lease/lease-ports.ts";
 import { applyPage, readAgain, readPage, removeRows } from "./read-page.ts";
 
 /** Late commits and hard deletes are looked for this often, late commits this far back. */
@@ -23,7 +23,7 @@ interface Pulled {
 }
 
 /** Salesforce to rows: what changed since the position, and every five minutes what was committed late or deleted. */
-export async function pull(cycle: Cycle, marks: Marks): Promise<Pulled> {
+export async function pull(cycle: Cycle, marks: Watermarks): Promise<Pulled> {
   if (marks.position === null)
     throw new Error(`mapping ${cycle.mapping.id} has no position: its first load has not ended`);
   // First, because what the fast lane has passed is not asked for again.
@@ -44,7 +44,7 @@ interface Fast {
  * Whether the lanes are due that a probe cannot stand for. Both go together, by the time of the slow one: what getDeleted
  * covers may lag behind for hours, and would be asked at every beat.
  */
-export function areLateLanesDue({ slow }: Marks, now: Date): boolean {
+export function areLateLanesDue({ slow }: Watermarks, now: Date): boolean {
   return !slow || now.getTime() - slow.getTime() >= LATE_EVERY_MILLISECONDS - JITTER_MILLISECONDS;
 }
 
@@ -84,7 +84,7 @@ async function slowLane(cycle: Cycle, fast: Fast): Promise<Moved> {
 }
 
 /** What getDeleted knows beyond soft deletes. The next window starts where Salesforce says that this one is covered. */
-async function deletedLane(cycle: Cycle, { deleted }: Marks, { at, position }: Fast): Promise<Moved> {
+async function deletedLane(cycle: Cycle, { deleted }: Watermarks, { at, position }: Fast): Promise<Moved> {
   if (!deleted) return { deleted: position };
   if (at.getTime() - deleted.getTime() < SHORTEST_WINDOW_MILLISECONDS) return {};
   try {

@@ -1,21 +1,21 @@
 import type { ClaimedChange } from "../../model/change/change.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import { type Doubtful, refold } from "../doubt/in-doubt-writes.ts";
-import { lookUpInserts } from "../doubt/match-lost-inserts.ts";
+import { type InDoubtWrite, refold } from "../doubt/in-doubt-writes.ts";
+import { matchLostInserts } from "../doubt/match-lost-inserts.ts";
 import type { PushOutcome } from "./push-ports.ts";
 
 /**
  * Rows whose insert ended in doubt, and that were changed again: the insert is looked up once more instead of sent. Where
  * the doubt stays, the newer changes end as it does, for there is no record that they could go to; else they wait for it.
  */
-export async function lookUpAgain(
+export async function matchEditedInserts(
   cycle: Cycle,
   claimed: readonly ClaimedChange[],
-  unripe: readonly Doubtful[],
+  unripe: readonly InDoubtWrite[],
 ): Promise<PushOutcome[]> {
   const rows = Map.groupBy(claimed, ({ recordId }) => recordId);
   const outcomes: PushOutcome[] = [];
-  const doubts: Doubtful[] = [];
+  const doubts: InDoubtWrite[] = [];
   for (const changes of rows.values()) {
     const sent = changes.flatMap((change) => (change.sent ? [{ ...change, sent: change.sent }] : []));
     const [first] = sent;
@@ -25,7 +25,7 @@ export async function lookUpAgain(
     else if (known.write.operation === "create") doubts.push(known);
     else outcomes.push(sendTogether(changes));
   }
-  outcomes.push(...(await lookUpInserts(cycle, doubts, unripe)));
+  outcomes.push(...(await matchLostInserts(cycle, doubts, unripe)));
   return outcomes.map((outcome) => {
     const changes = rows.get(outcome.recordId) ?? [];
     return outcome.kind === "refused" ? { ...outcome, changeIds: changes.map(({ id }) => id) } : outcome;

@@ -69,7 +69,10 @@ export interface PushStore {
    * After `LeaseLost`: what others have sent since of the same fields of these records is NEW again, because these saves
    * may have undone it. `underWay` is what others are sending just now.
    */
-  sendAgain(lease: Lease, saves: readonly LateSave[]): Promise<{ readonly again: number; readonly underWay: number }>;
+  requeueOverwritten(
+    lease: Lease,
+    saves: readonly LateSave[],
+  ): Promise<{ readonly again: number; readonly underWay: number }>;
   /** Gives claimed, unsent changes back. */
   release(lease: Lease, changeIds: readonly number[]): Promise<void>;
 }

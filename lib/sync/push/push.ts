@@ -2,13 +2,13 @@ import type { ClaimedChange } from "../../model/change/change.ts";
 import { type Folded, fold } from "../../model/change/fold.ts";
 import { BATCH_SIZE, JOB_RECORDS } from "../../model/change/ways.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { Doubtful } from "../doubt/in-doubt-writes.ts";
+import type { InDoubtWrite } from "../doubt/in-doubt-writes.ts";
 import { settleLookedUp } from "../doubt/resolve-in-doubt.ts";
-import { giveBack, isTaken, type Sending, settle, startSending } from "../send/push-progress.ts";
+import { giveBack, isTaken, type PushProgress, settle, startPushProgress } from "../send/push-progress.ts";
 import { sendBatch } from "../send/send-batch.ts";
 import { sendByBulk } from "../send/send-by-bulk.ts";
 import { claimTrouble } from "./held-deletes.ts";
-import { lookUpAgain } from "./match-edited-inserts.ts";
+import { matchEditedInserts } from "./match-edited-inserts.ts";
 import type { PushOutcome } from "./push-ports.ts";
 
 /** Changes claimed at a time: enough for a job of the Bulk API, or too few for one while enough of them are at work. */
@@ -19,7 +19,7 @@ const JOBS_AT_WORK = 3;
 /** What one push is asked to do. */
 interface Order {
   /** Inserts of earlier cycles whose end nobody knows yet. */
-  readonly inDoubt: readonly Doubtful[];
+  readonly inDoubt: readonly InDoubtWrite[];
   /** The org has refused saves for reasons of its own, and may do so still: each kind of save begins with one call. */
   readonly probes: boolean;
 }
@@ -29,7 +29,7 @@ interface Order {
  * that takes long is left at work, and the push ends with it. Rejects with the org's refusal once all else is settled.
  */
 export async function push(cycle: Cycle, order: Order): Promise<void> {
-  const sending = startSending();
+  const sending = startPushProgress();
   try {
     for (let goesOn = true; goesOn; ) {
       await cycle.hold.mayRead();
@@ -47,7 +47,7 @@ export async function push(cycle: Cycle, order: Order): Promise<void> {
   }
 }
 
-async function claim(cycle: Cycle, { unsent }: Sending): Promise<readonly ClaimedChange[]> {
+async function claim(cycle: Cycle, { unsent }: PushProgress): Promise<readonly ClaimedChange[]> {
   const limit = cycle.tally.jobsWaiting < JOBS_AT_WORK ? CLAIM_LIMIT : SMALL_CLAIM_LIMIT;
   const claimed = await cycle.store.claim(cycle.lease, limit).catch((error: unknown) => {
     throw claimTrouble(error, cycle.tally.heldDeletes);
@@ -60,13 +60,13 @@ async function claim(cycle: Cycle, { unsent }: Sending): Promise<readonly Claime
 /** False: nothing more is due, or a job was left at work and what was to follow it goes back until later. */
 async function send(
   cycle: Cycle,
-  sending: Sending,
+  sending: PushProgress,
   { inDoubt, probes }: Order,
   claimed: readonly ClaimedChange[],
 ): Promise<boolean> {
   if (claimed.length === 0) return false;
   const { again, others } = apart(claimed);
-  if (again.length > 0) await settleLookedUp(cycle, sending, await lookUpAgain(cycle, again, inDoubt));
+  if (again.length > 0) await settleLookedUp(cycle, sending, await matchEditedInserts(cycle, again, inDoubt));
   const folded = fold(cycle.shape, others);
   await settle(cycle, sending, withoutSending(folded));
   for (const { way, operation, writes } of folded.batches) {

@@ -20,7 +20,7 @@ export interface FollowNeeds {
  * new version, which ends the running cycle and has the table follow. A field that is gone is told with its mapping. What
  * cannot be asked today is asked tomorrow.
  */
-export async function followObject(needs: FollowNeeds, mapping: Mapping): Promise<void> {
+export async function followSchemaChanges(needs: FollowNeeds, mapping: Mapping): Promise<void> {
   const { provisioning, configVersion } = mapping;
   if (!mapping.active || provisioning.state !== "ready" || provisioning.version !== configVersion) return;
   const tell = (level: "info" | "warn", more: Readonly<Record<string, unknown>>) =>

@@ -11,7 +11,7 @@ import { bookCalls } from "../load/book-calls.ts";
 import { failureOf } from "../report/cycle-failure.ts";
 import { emptyOutbox } from "../report/empty-outbox.ts";
 import { describeShape } from "./describe-shape.ts";
-import { type FollowNeeds, followObject } from "./follow-schema-changes.ts";
+import { type FollowNeeds, followSchemaChanges } from "./follow-schema-changes.ts";
 import type { Provisioner } from "./schema-ports.ts";
 
 export interface ProvisionNeeds extends Pick<FollowNeeds, "renew"> {
@@ -55,7 +55,7 @@ export async function provisionMapping(needs: ProvisionNeeds, message: Provision
 async function lookAfter(needs: ProvisionNeeds, mapping: Mapping): Promise<void> {
   const { provisioner } = await needs.provisioner(mapping.workspaceId);
   await provisioner.migrate(mapping);
-  await followObject(needs, mapping);
+  await followSchemaChanges(needs, mapping);
 }
 
 /** A deleted mapping's schedule goes, then its triggers; its table and rows stay. */

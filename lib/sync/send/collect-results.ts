@@ -10,7 +10,7 @@ import type { RecordResult } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import type { BulkSave, PushOutcome, SavedKind } from "../push/push-ports.ts";
 import { outcomesOf } from "./outcome-of.ts";
-import { type Sending, settle } from "./push-progress.ts";
+import { type PushProgress, settle } from "./push-progress.ts";
 import { idsOf } from "./save-batch.ts";
 
 /** Saves that one statement settles at most. */
@@ -40,9 +40,9 @@ export function keyOf(operation: BulkBatch["operation"], value: string): string 
  * refusal of SOAP; what was not processed is sent again, by SOAP; what no file tells becomes an ordinary doubt. Where the
  * counts leave no other record that could have failed, the file of those that were saved is not asked for.
  */
-export async function takeResults(
+export async function collectResults(
   cycle: Cycle,
-  sending: Sending,
+  sending: PushProgress,
   job: Job,
   save: BulkSave,
   writes: ByKey,
@@ -82,7 +82,7 @@ const FILES: Readonly<Record<BulkSave["state"], (save: BulkSave) => readonly Sav
 };
 
 /** Settles writes that were saved, all of them. */
-async function takeSaved(cycle: Cycle, sending: Sending, { at }: BulkSave, writes: ByKey): Promise<void> {
+async function takeSaved(cycle: Cycle, sending: PushProgress, { at }: BulkSave, writes: ByKey): Promise<void> {
   const saved = [...writes.values()];
   writes.clear();
   for (let from = 0; from < saved.length; from += SETTLED_TOGETHER) {
@@ -96,7 +96,7 @@ const savedResult = ({ record: { id } }: Write): RecordResult => ({ id, success:
 
 async function takeFile(
   cycle: Cycle,
-  sending: Sending,
+  sending: PushProgress,
   job: Job,
   save: BulkSave,
   kind: SavedKind,
@@ -135,7 +135,7 @@ interface Told {
 
 async function outcomesIn(
   cycle: Cycle,
-  sending: Sending,
+  sending: PushProgress,
   { at, message }: BulkSave,
   kind: SavedKind,
   told: readonly Told[],
@@ -154,7 +154,7 @@ function resultOf(kind: SavedKind, line: CsvLine): RecordResult {
 }
 
 /** Counts as an attempt, and so goes by SOAP, which tells what is wrong with a request; what follows it waits for that. */
-function again(sending: Sending, write: Write, message: string): PushOutcome {
+function again(sending: PushProgress, write: Write, message: string): PushOutcome {
   sending.delayed.set(write, 0);
   const { changeIds, recordId } = write;
   const error = errorText([{ code: "BULK_JOB_FAILED", message: message || "not processed", fields: [] }]);

@@ -8,7 +8,7 @@ import type { RecordResult } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import { recordsOf } from "../pull/read-page.ts";
 import type { PushOutcome } from "../push/push-ports.ts";
-import { leave, type Sending } from "./push-progress.ts";
+import { leave, type PushProgress } from "./push-progress.ts";
 
 /**
  * What records' results mean for the changes that they stand for; what is to be tried again delays what follows it. What the
@@ -16,7 +16,7 @@ import { leave, type Sending } from "./push-progress.ts";
  */
 export async function outcomesOf(
   cycle: Cycle,
-  sending: Sending,
+  sending: PushProgress,
   writes: readonly Write[],
   results: readonly (RecordResult | undefined)[],
   answeredAt: Date,
@@ -30,7 +30,7 @@ export async function outcomesOf(
   });
 }
 
-function again(sending: Sending, write: Write, { errors }: RecordResult, brought: RecordResult): PushOutcome[] {
+function again(sending: PushProgress, write: Write, { errors }: RecordResult, brought: RecordResult): PushOutcome[] {
   const { changeIds, recordId } = write;
   const refusal = orgRefusalIn(brought.errors);
   if (refusal) return left(sending, write, refusal);
@@ -38,14 +38,14 @@ function again(sending: Sending, write: Write, { errors }: RecordResult, brought
   return [{ changeIds, recordId, kind: "retry", afterSeconds: 0, counts: true, error: errorText(errors) }];
 }
 
-function left(sending: Sending, write: Write, refusal: RequestRefusal): [] {
+function left(sending: PushProgress, write: Write, refusal: RequestRefusal): [] {
   leave(sending, write, refusal);
   return [];
 }
 
 function outcomeOf(
   cycle: Cycle,
-  sending: Sending,
+  sending: PushProgress,
   write: Write,
   result: RecordResult,
   answeredAt: Date,

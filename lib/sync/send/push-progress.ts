@@ -4,10 +4,10 @@ import type { Operation } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import { LeaseLost } from "../lease/lease-ports.ts";
 import type { PushOutcome } from "../push/push-ports.ts";
-import { hasPassedOn, putRight } from "./requeue-late-saves.ts";
+import { hasPassedOn, requeueLateSaves } from "./requeue-late-saves.ts";
 
 /** What became so far of the changes that were claimed. */
-export interface Sending {
+export interface PushProgress {
   /** Changes that are claimed, not sent and not settled. */
   readonly unsent: Set<number>;
   /** Writes to be tried again, and after how many seconds. */
@@ -16,10 +16,10 @@ export interface Sending {
   refusal: SalesforceRefusal | null;
 }
 
-export const startSending = (): Sending => ({ unsent: new Set(), delayed: new Map(), refusal: null });
+export const startPushProgress = (): PushProgress => ({ unsent: new Set(), delayed: new Map(), refusal: null });
 
 /** The writes that nothing holds back. What follows one that is to be tried again waits as long. */
-export async function ready(cycle: Cycle, sending: Sending, writes: readonly Write[]): Promise<readonly Write[]> {
+export async function ready(cycle: Cycle, sending: PushProgress, writes: readonly Write[]): Promise<readonly Write[]> {
   const going: Write[] = [];
   const waiting: PushOutcome[] = [];
   for (const write of writes) {
@@ -32,20 +32,20 @@ export async function ready(cycle: Cycle, sending: Sending, writes: readonly Wri
 }
 
 /** Leaves a write to a later push, as it was, because the org refuses for reasons of its own. */
-export function leave(sending: Sending, write: Write, refusal: RequestRefusal): void {
+export function leave(sending: PushProgress, write: Write, refusal: RequestRefusal): void {
   for (const id of write.changeIds) sending.unsent.add(id);
   sending.delayed.set(write, 0);
   sending.refusal ??= new SalesforceRefusal(refusal);
 }
 
 /** Whether the org may still take such saves: one without storage takes those that need no more of it. */
-export function isTaken({ refusal }: Sending, operation: Operation): boolean {
+export function isTaken({ refusal }: PushProgress, operation: Operation): boolean {
   if (refusal === null) return true;
   return refusal.refusal.kind === "storageFull" && (operation === "update" || operation === "delete");
 }
 
 /** Makes changes NEW again that were claimed and neither sent nor settled. */
-export async function giveBack(cycle: Cycle, { unsent }: Sending): Promise<void> {
+export async function giveBack(cycle: Cycle, { unsent }: PushProgress): Promise<void> {
   if (unsent.size === 0) return;
   await cycle.store.release(cycle.lease, [...unsent]);
   unsent.clear();
@@ -55,13 +55,13 @@ export async function giveBack(cycle: Cycle, { unsent }: Sending): Promise<void>
  * Writes outcomes down; their changes are nobody's to give back any more. Where they come after the lease was lost, what was
  * sent since of the same records goes again.
  */
-export async function settle(cycle: Cycle, sending: Sending, outcomes: readonly PushOutcome[]): Promise<void> {
+export async function settle(cycle: Cycle, sending: PushProgress, outcomes: readonly PushOutcome[]): Promise<void> {
   if (outcomes.length === 0) return;
   try {
     await cycle.store.settle(cycle.lease, outcomes);
   } catch (error) {
     if (error instanceof LeaseLost || (await hasPassedOn(cycle, outcomes, error))) {
-      await putRight(cycle, outcomes).catch((cause: unknown) => {
+      await requeueLateSaves(cycle, outcomes).catch((cause: unknown) => {
         cycle.tally.notes.push(`saves that came after the lease was lost could not be put right: ${String(cause)}`);
       });
     }
@@ -75,12 +75,12 @@ export async function settle(cycle: Cycle, sending: Sending, outcomes: readonly 
 
 const COUNTED_AS = { accepted: "accepted", refused: "refused", retry: "retried", settled: "settled" } as const;
 
-function delayBefore({ after }: Write, { delayed }: Sending): number | null {
+function delayBefore({ after }: Write, { delayed }: PushProgress): number | null {
   const delays = after.flatMap((earlier) => delayed.get(earlier) ?? []);
   return delays.length > 0 ? Math.max(...delays) : null;
 }
 
-function putOff({ delayed }: Sending, write: Write, afterSeconds: number): PushOutcome {
+function putOff({ delayed }: PushProgress, write: Write, afterSeconds: number): PushOutcome {
   delayed.set(write, afterSeconds);
   const { changeIds, recordId } = write;
   return { changeIds, recordId, kind: "retry", afterSeconds, counts: false, error: "waits for an earlier change" };

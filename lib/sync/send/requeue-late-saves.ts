@@ -17,12 +17,12 @@ const KNOCK_AGAIN_MILLISECONDS = 1_000;
  * saved older values over newer ones. No fence keeps that from Salesforce; who did it learns it here, when its results are
  * not taken any more, and the newer changes go again.
  */
-export async function putRight(cycle: Cycle, outcomes: readonly PushOutcome[]): Promise<void> {
+export async function requeueLateSaves(cycle: Cycle, outcomes: readonly PushOutcome[]): Promise<void> {
   const saves = savesIn(outcomes);
   if (saves.length === 0) return;
   let sentAgain = 0;
   for (let look = 1; ; look++) {
-    const { again, underWay } = await cycle.store.sendAgain(cycle.lease, saves);
+    const { again, underWay } = await cycle.store.requeueOverwritten(cycle.lease, saves);
     sentAgain += again;
     if (underWay === 0 || look === LOOKS) break;
     await pause(cycle.clock, LOOK_AGAIN_MILLISECONDS);

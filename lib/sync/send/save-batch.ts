@@ -4,7 +4,7 @@ import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import type { PushOutcome } from "../push/push-ports.ts";
 import { outcomesOf } from "./outcome-of.ts";
-import type { Sending } from "./push-progress.ts";
+import type { PushProgress } from "./push-progress.ts";
 
 /** The records of one call. */
 export type Saved = Pick<Batch, "operation" | "writes">;
@@ -15,7 +15,7 @@ export async function mark({ hold, store, lease }: Cycle, { writes }: Saved, bat
 }
 
 /** One call for a batch that is marked. */
-export async function save(cycle: Cycle, sending: Sending, { operation, writes }: Saved): Promise<PushOutcome[]> {
+export async function save(cycle: Cycle, sending: PushProgress, { operation, writes }: Saved): Promise<PushOutcome[]> {
   const { sfObject, upsertField } = cycle.shape;
   const records = writes.map(({ record }) => record);
   for (const id of idsOf(writes)) sending.unsent.delete(id);
@@ -28,7 +28,7 @@ export async function save(cycle: Cycle, sending: Sending, { operation, writes }
 
 /** A refused request has judged no record: its changes go back. A lost one stays in doubt for the next cycle. */
 async function answered<Answer>(
-  sending: Sending,
+  sending: PushProgress,
   writes: readonly Write[],
   write: () => Promise<Answer>,
 ): Promise<Answer> {

@@ -2,7 +2,7 @@ import type { Write } from "../../model/change/fold.ts";
 import { mayBeOneRecords, type RequestRefusal, SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import type { PushOutcome } from "../push/push-ports.ts";
-import { type Sending, settle } from "./push-progress.ts";
+import { type PushProgress, settle } from "./push-progress.ts";
 import { mark, type Saved, save } from "./save-batch.ts";
 
 /** Calls that one refused batch may cost beyond its own; a record among 200 is found by sixteen. */
@@ -30,7 +30,7 @@ interface Search {
  */
 export async function sendApart(
   cycle: Cycle,
-  sending: Sending,
+  sending: PushProgress,
   batch: Saved,
   refusal: SalesforceRefusal,
 ): Promise<void> {
@@ -51,7 +51,7 @@ export async function sendApart(
 
 async function divide(
   cycle: Cycle,
-  sending: Sending,
+  sending: PushProgress,
   { operation, writes }: Saved,
   refusal: SalesforceRefusal,
   search: Search,

@@ -1,5 +1,5 @@
 import type { Cycle } from "../cycle/cycle.ts";
-import { ready, type Sending, settle } from "./push-progress.ts";
+import { type PushProgress, ready, settle } from "./push-progress.ts";
 import { mark, type Saved, save } from "./save-batch.ts";
 import { isDivisible, sendApart } from "./send-apart.ts";
 
@@ -7,7 +7,7 @@ import { isDivisible, sendApart } from "./send-apart.ts";
  * One call, marked before and settled after it. What follows a write that is to be tried again waits as long as that one.
  * A call that is refused as a whole, as it may be for the sake of one record, is taken apart until that record stands alone.
  */
-export async function sendBatch(cycle: Cycle, sending: Sending, { operation, writes }: Saved): Promise<void> {
+export async function sendBatch(cycle: Cycle, sending: PushProgress, { operation, writes }: Saved): Promise<void> {
   const going = await ready(cycle, sending, writes);
   if (going.length === 0) return;
 

@@ -3,8 +3,8 @@ import { soapBatches } from "../../model/change/fold.ts";
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import { pause } from "../cycle/clock.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import { type Job, takeResults, writesByKey } from "./collect-results.ts";
-import { ready, type Sending } from "./push-progress.ts";
+import { collectResults, type Job, writesByKey } from "./collect-results.ts";
+import { type PushProgress, ready } from "./push-progress.ts";
 import { idsOf, mark, type Saved } from "./save-batch.ts";
 import { sendBatch } from "./send-batch.ts";
 
@@ -18,7 +18,7 @@ const LOOKS_MILLISECONDS = [250, 750, 1_750, 3_750];
  * One job of the Bulk API, named by its changes before it is started: whoever comes later finds it by that name, and a
  * job is started once however often it is asked. False: it is at work still, and later cycles take up what comes of it.
  */
-export async function sendByBulk(cycle: Cycle, sending: Sending, { operation, writes }: Saved): Promise<boolean> {
+export async function sendByBulk(cycle: Cycle, sending: PushProgress, { operation, writes }: Saved): Promise<boolean> {
   const going = await ready(cycle, sending, writes);
   if (going.length === 0) return true;
   const batch = { operation, writes: going };
@@ -50,7 +50,7 @@ async function open(cycle: Cycle, { operation, writes }: Saved): Promise<string 
 
 const UNSUPPORTED: ReadonlySet<string> = new Set(["bug", "mapping"]);
 
-async function start(cycle: Cycle, sending: Sending, { jobId, batchId }: Job, batch: Saved): Promise<void> {
+async function start(cycle: Cycle, sending: PushProgress, { jobId, batchId }: Job, batch: Saved): Promise<void> {
   const { salesforce, hold, tally } = cycle;
   await orAbandon(cycle, jobId, () => mark(cycle, batch, batchId));
   for (const id of idsOf(batch.writes)) sending.unsent.delete(id);
@@ -84,7 +84,7 @@ async function abandon({ salesforce, tally }: Cycle, jobId: string): Promise<voi
 }
 
 /** Looks after a job until it is over, and settles what came of it. False: it is left at work. */
-async function awaitJob(cycle: Cycle, sending: Sending, job: Job, { writes }: Saved): Promise<boolean> {
+async function awaitJob(cycle: Cycle, sending: PushProgress, job: Job, { writes }: Saved): Promise<boolean> {
   const { hold, salesforce, clock, tally } = cycle;
   const startedAt = clock.now();
   for (const milliseconds of LOOKS_MILLISECONDS) {
@@ -92,7 +92,7 @@ async function awaitJob(cycle: Cycle, sending: Sending, job: Job, { writes }: Sa
     await hold.mayRead();
     const save = await hold.during(() => salesforce.lookAtBulkSave(job.jobId));
     if (save.state === "working" || save.state === "open") continue;
-    await takeResults(cycle, sending, job, save, writesByKey(cycle.shape, job, writes));
+    await collectResults(cycle, sending, job, save, writesByKey(cycle.shape, job, writes));
     return true;
   }
   tally.jobsWaiting += 1;

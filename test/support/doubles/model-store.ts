@@ -140,11 +140,11 @@ export class ModelStore {
       claim: (lease) => statement("claim", () => this.#claim(lease)),
       markSent: (lease, batchId, ids) => statement("mark", () => this.#renewAndMark(lease, batchId, ids)),
       settle: (lease, outcomes) => statement("settle", () => this.#settle(lease, outcomes)),
-      sendAgain: (_, saves) => statement("send again", () => this.#sendAgain(saves)),
+      requeueOverwritten: (_, saves) => statement("send again", () => this.#sendAgain(saves)),
       release: (lease, ids) => statement("release", () => this.#release(lease, ids)),
       owned: (_, sfids) =>
         statement("owned", () => sfids.filter((sfid) => [...this.rows.values()].some((row) => row.sfid === sfid))),
-      told: (_, sfids) =>
+      knownSfids: (_, sfids) =>
         statement("told", () =>
           sfids.filter((sfid) => this.log.some((change) => change.sfid === sfid && change.state === "SUCCESS")),
         ),
@@ -327,7 +327,7 @@ export class ModelStore {
       queueDepth: 0,
       oldestWaitingSeconds: 0,
       outboxWaits: false,
-      untold: { rows: 0, sqlState: null },
+      refusedWriteBacks: { rows: 0, sqlState: null },
     };
   }
 }

@@ -5,7 +5,7 @@ import { provisioningServices } from "../../../functions/services/provisioning-s
 import { importConfig as importDocument } from "../../../lib/config/import-config.ts";
 import type { LoadMessage, ProvisioningMessage } from "../../../lib/model/messages.ts";
 import type { MessageNeeds } from "../../../lib/sync/cycle/service-ports.ts";
-import { answerLoad } from "../../../lib/sync/load/handle-load-message.ts";
+import { handleLoadMessage } from "../../../lib/sync/load/handle-load-message.ts";
 import { provisionMapping } from "../../../lib/sync/schema/provision-mapping.ts";
 import type { BridgeCloud } from "./bridge-cloud.ts";
 
@@ -55,6 +55,6 @@ export async function carryOut(cloud: BridgeCloud, services: MessageNeeds, atOnc
     provisionMapping({ ...provisioningServices(until), log: services.log }, message),
   );
   await limit.map((await cloud.take("loads")) as LoadMessage[], (message) =>
-    answerLoad(services, message, { owner: "a test", deadline: until }),
+    handleLoadMessage(services, message, { owner: "a test", deadline: until }),
   );
 }

@@ -8,9 +8,9 @@ import { type Org, type OrgOptions, startOrg } from "../../../lib/local/org/star
 import type { Event } from "../../../lib/model/delivery/event.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { CycleMessage, LoadMessage } from "../../../lib/model/messages.ts";
-import { answerMessage } from "../../../lib/sync/beat/handle-cycle-message.ts";
+import { handleCycleMessage } from "../../../lib/sync/beat/handle-cycle-message.ts";
 import type { MessageNeeds } from "../../../lib/sync/cycle/service-ports.ts";
-import { answerLoad } from "../../../lib/sync/load/handle-load-message.ts";
+import { handleLoadMessage } from "../../../lib/sync/load/handle-load-message.ts";
 import type { Figures } from "../../../lib/sync/report/figures.ts";
 import { createOrgUser, type OrgUser } from "../clients/org-user.ts";
 import { type Interference, interferedWith } from "../doubles/interference.ts";
@@ -121,7 +121,7 @@ export async function createSyncWorld(
   const answer = (mapping: Mapping, kind: CycleMessage["kind"], by: MessageNeeds = services) => {
     const slot = kind === "beat" ? Math.floor(cloud.clock.now() / 1000) : null;
     const message = { workspace_id: workspace.id, mapping_id: mapping.id, kind, slot };
-    return answerMessage(by, message, { owner: "test", deadline: cloud.clock.now() + 180_000 });
+    return handleCycleMessage(by, message, { owner: "test", deadline: cloud.clock.now() + 180_000 });
   };
 
   const world: SyncWorld = {
@@ -168,7 +168,7 @@ export async function createSyncWorld(
     },
     mappings: async () => [...(await mappings().list(workspace.id)).mappings],
     work: (mapping, kind) =>
-      answerLoad(
+      handleLoadMessage(
         services,
         { workspace_id: workspace.id, mapping_id: mapping.id, kind },
         { owner: "test", deadline: cloud.clock.now() + 900_000 },

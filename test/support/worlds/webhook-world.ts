@@ -11,7 +11,7 @@ import type { TestClock } from "../../../lib/local/clock.ts";
 import { EVENT_TYPES, type Event, type EventType } from "../../../lib/model/delivery/event.ts";
 import { newId } from "../../../lib/model/id.ts";
 import { type QueueName, queueVariable } from "../../../lib/model/resources.ts";
-import type { Turns } from "../../../lib/webhooks/ports.ts";
+import type { Semaphore } from "../../../lib/webhooks/ports.ts";
 import { resendOverdue } from "../../../lib/webhooks/resend-overdue.ts";
 import { call, type Request, type Response } from "../clients/call.ts";
 import { type Answering, type Receiver, startReceiver } from "../doubles/receiver.ts";
@@ -43,7 +43,7 @@ export interface WorldWebhook {
 /** Webhooks on an embedded cloud, whose clock is moved by hand. One per process: functions open their adapters once. */
 export interface WebhookWorld {
   readonly cloud: BridgeCloud;
-  readonly turns: Turns;
+  readonly turns: Semaphore;
   /** The workspace of this test. */
   workspace(): TestWorkspace;
   /** Forgets what other tests left, makes a new workspace, and lets times count from here. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { engineReports, mappings, rowDesks, workspaces } from "../../../functions/services/composition.ts";
+import { engineReports, mappings, rowQueriesOf, workspaces } from "../../../functions/services/composition.ts";
 import { afterAnswer } from "../../../lib/model/budget.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { readStates } from "../../../lib/settings/mapping-states.ts";
@@ -57,7 +57,7 @@ describe("calls that run low", () => {
   const statesOf = async () => {
     const workspace = await workspaces().find(world.workspaceId);
     if (!workspace) throw new Error("the workspace is gone");
-    const needs = { mappings: mappings(), engine: engineReports(), desks: rowDesks() };
+    const needs = { mappings: mappings(), engine: engineReports(), desks: rowQueriesOf() };
     return (await readStates(needs, workspace, false)).map(({ state, reason, failure }) => ({
       state,
       reason,

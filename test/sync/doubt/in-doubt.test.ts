@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createOperations } from "../../../lib/adapters/postgres/operations/operations.ts";
-import { rowDesks } from "../../../lib/adapters/postgres/operations/row-operations.ts";
+import { rowQueriesOf } from "../../../lib/adapters/postgres/operations/row-operations.ts";
 import { keepSessions } from "../../../lib/adapters/postgres/session/request-session.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
@@ -150,7 +150,7 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
     await changedThere(id, { LastName: "Curie" });
     await untilTheDoubtEnds();
     const connection = { url: world.databaseUrl, schema: "salesforce" };
-    await using desk = await rowDesks(() => new Date(cloud.clock.now())).open(connection);
+    await using desk = await rowQueriesOf(() => new Date(cloud.clock.now())).open(connection);
     const [kind] = await desk.failures(null);
 
     const all = await desk.findFailed({ id: null, fingerprint: null, table: null }, 10);

@@ -5,7 +5,7 @@ import { database } from "../../../functions/services/composition.ts";
 import { eventRows } from "../../../lib/adapters/dynamodb/delivery/events.ts";
 import { databases } from "../../../lib/adapters/postgres/operations/inspect-database.ts";
 import { postgresMonitoring } from "../../../lib/adapters/postgres/operations/monitoring.ts";
-import { rowDesks } from "../../../lib/adapters/postgres/operations/row-operations.ts";
+import { rowQueriesOf } from "../../../lib/adapters/postgres/operations/row-operations.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { judgeDatabase } from "../../../lib/settings/judge-database.ts";
 import { emptyOutbox } from "../../../lib/sync/report/empty-outbox.ts";
@@ -155,7 +155,7 @@ test("errors, failures, activity and one change are told of 60 rows of 20 MB tha
   const slice = { limit: 200, offset: 0 };
   const now = () => new Date();
   await using monitored = await postgresMonitoring(now).open(connection);
-  await using desk = await rowDesks(now).open(connection);
+  await using desk = await rowQueriesOf(now).open(connection);
   const cut = expect.stringMatching(/x{1900,2000}\.{3} \(truncated, 20,000,0\d\d bytes\)$/);
 
   const errors = await monitored.listErrors({ table: null, ...slice });

@@ -1,6 +1,6 @@
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
-import type { Turns } from "../../../webhooks/ports.ts";
+import type { Semaphore } from "../../../webhooks/ports.ts";
 import type { Database } from "../client/client.ts";
 import { readItem } from "../client/read-item.ts";
 import { isConditionFailed } from "../client/transact.ts";
@@ -11,7 +11,7 @@ const itemShape = z.object({ holders: z.record(z.string(), z.string()) });
 const KEPT_SECONDS = 3600;
 
 /** At most `places` holders at once per webhook, over all workers. A holder that died gives its turn back by its time. */
-export function turns(database: Database, places: number, now: () => Date): Turns {
+export function semaphore(database: Database, places: number, now: () => Date): Semaphore {
   const address = (webhookId: string) => ({
     TableName: database.table("webhooks"),
     Key: { pk: `turns#${webhookId}`, sk: "turns" },

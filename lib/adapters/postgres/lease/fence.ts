@@ -4,12 +4,12 @@ import type { Row, Session } from "../session/session.ts";
 import { literal, type Metadata } from "../session/sql.ts";
 
 /** What the parts of a cycle's store share: the connection, the schema's tables, the mapped table once it is known. */
-export interface Workbench {
+export interface StoreContext {
   readonly session: Session;
   readonly schema: string;
   readonly tables: Metadata;
   /** How many rows have refused to be told what became of their changes, and the SQLSTATE of one. */
-  readonly untold: { rows: number; sqlState: string | null };
+  readonly refusedWriteBacks: { rows: number; sqlState: string | null };
   /** The rows that changes have failed of since the cycle's lease was taken: a spike counts each once. */
   readonly failedRows: Set<number>;
   /** The table that the lease was taken for. */
@@ -54,7 +54,7 @@ interface FencedSettings {
  * transaction of ours locks in one order: a mapping's state, its load, the log, the totals, the customer's rows.
  */
 export async function fenced<T>(
-  { session, tables, mapped }: Workbench,
+  { session, tables, mapped }: StoreContext,
   lease: Lease,
   settings: FencedSettings,
   work: (then: readonly (readonly Row[])[]) => Promise<T>,

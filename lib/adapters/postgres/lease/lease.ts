@@ -19,10 +19,10 @@ import type { Layout, MappedTable } from "../session/layout.ts";
 import type { Row } from "../session/session.ts";
 import { isOfTable, type Metadata } from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
-import { instant, iso, leaseTable, lockState, renewal, type Workbench } from "./fence.ts";
-import { loadMark, pullMarksToSet } from "./watermarks.ts";
+import { instant, iso, leaseTable, lockState, renewal, type StoreContext } from "./fence.ts";
+import { loadCheckpoint, watermarksToSet } from "./watermarks.ts";
 
-type Bench = Omit<Workbench, "mapped">;
+type Bench = Omit<StoreContext, "mapped">;
 
 /** Takes the lease of a mapping if it is free, and tells where the mapping stands; one round trip. */
 export async function begin(
@@ -47,7 +47,7 @@ export async function begin(
       position: instant(row, "position"),
       slow: instant(row, "slow"),
       deleted: instant(row, "deleted"),
-      load: loadMark(row["load"]),
+      load: loadCheckpoint(row["load"]),
     },
     lastPullAt: instant(row, "last_pull_at"),
     waiting: {
@@ -147,9 +147,14 @@ export async function renew({ session, tables }: Bench, lease: Lease, leaseSecon
 }
 
 /** Ends the cycle: marks, calls, spike, a little retention, and the lease is free; one round trip. */
-export async function finish(bench: Workbench, lease: Lease, end: CycleEnd, backlog: BacklogMemory): Promise<Finished> {
+export async function finish(
+  bench: StoreContext,
+  lease: Lease,
+  end: CycleEnd,
+  backlog: BacklogMemory,
+): Promise<Finished> {
   const { session, tables, now } = bench;
-  const marks = pullMarksToSet(end.marks, 9);
+  const marks = watermarksToSet(end.marks, 9);
   const { mappingIds = [], at = null } = end.unchanged ?? {};
   const pulledAt = end.pulledAt ?? (mappingIds.includes(lease.mappingId) ? at : null);
   const waiting = isCountDue(backlog, now()) ? countWaiting(tables) : null;
@@ -157,7 +162,7 @@ export async function finish(bench: Workbench, lease: Lease, end: CycleEnd, back
   const counted = gained.map(() => addCount(tables, "ended", `$${10 + marks.values.length}`, "$7")).join("");
   const [row] = await session.query<{
     still_ours: boolean;
-    totals: Omit<Finished, keyof Waiting | "untold"> & { readonly mayBeRowless: boolean };
+    totals: Omit<Finished, keyof Waiting | "refusedWriteBacks"> & { readonly mayBeRowless: boolean };
     waiting: Waiting;
   }>(finishStatement(tables, lease, marks.set, waiting, counted), [
     lease.mappingId,
@@ -174,12 +179,12 @@ export async function finish(bench: Workbench, lease: Lease, end: CycleEnd, back
   ]);
   if (!row?.still_ours) throw new LeaseLost(lease);
   if (waiting !== null) backlog.counted = { waiting: row.waiting, at: now() };
-  const untold = { ...bench.untold };
-  Object.assign(bench.untold, { rows: 0, sqlState: null }); // the next lease of this store counts its own
+  const untold = { ...bench.refusedWriteBacks };
+  Object.assign(bench.refusedWriteBacks, { rows: 0, sqlState: null }); // the next lease of this store counts its own
   const { mayBeRowless: asks, ...totals } = row.totals;
   const mapped = asks ? bench.mapped(lease) : null;
   if (mapped) await unlessUnprovisioned(session.query(pruneRowless(tables, mapped), [mapped.shape.table, now()]));
-  return { ...totals, ...waitingNow(backlog, now()), untold };
+  return { ...totals, ...waitingNow(backlog, now()), refusedWriteBacks: untold };
 }
 
 /**

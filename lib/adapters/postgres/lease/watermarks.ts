@@ -1,13 +1,13 @@
-import type { Lease, Marks } from "../../../sync/lease/lease-ports.ts";
-import type { LoadMark } from "../../../sync/load/load-ports.ts";
-import type { Workbench } from "./fence.ts";
+import type { Lease, Watermarks } from "../../../sync/lease/lease-ports.ts";
+import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
+import type { StoreContext } from "./fence.ts";
 
 /** The marks of the pulls, which stand in the mapping's row; that of the load stands in the load's own. */
 const PULL_MARKS = ["position", "slow", "deleted"] as const;
 
 /** `SET` clauses for the pulls' marks that are given, their values as parameters after the first `after`. */
-export function pullMarksToSet(
-  marks: Partial<Marks>,
+export function watermarksToSet(
+  marks: Partial<Watermarks>,
   after: number,
 ): { readonly set: readonly string[]; readonly values: readonly (Date | null | undefined)[] } {
   const given = PULL_MARKS.filter((mark) => marks[mark] !== undefined);
@@ -18,26 +18,26 @@ export function pullMarksToSet(
 }
 
 /** Whether committing these marks changes the mapping's row. */
-export const movesPulls = (marks: Partial<Marks>): boolean => PULL_MARKS.some((mark) => marks[mark] !== undefined);
+export const movesPulls = (marks: Partial<Watermarks>): boolean => PULL_MARKS.some((mark) => marks[mark] !== undefined);
 
 /** Writes where pulls and load stand, in the caller's transaction. */
-export async function writeMarks(
-  { session, tables }: Workbench,
+export async function writeWatermarks(
+  { session, tables }: StoreContext,
   { mappingId }: Lease,
-  marks: Partial<Marks>,
+  marks: Partial<Watermarks>,
 ): Promise<void> {
   if (marks.load !== undefined) {
     const load = marks.load === null ? null : JSON.stringify(marks.load);
     await session.query(`UPDATE ${tables.loads} SET load = $2 WHERE mapping_id = $1`, [mappingId, load]);
   }
   if (!movesPulls(marks)) return;
-  const { set, values } = pullMarksToSet(marks, 1);
+  const { set, values } = watermarksToSet(marks, 1);
   await session.query(`UPDATE ${tables.state} SET ${set.join(", ")} WHERE mapping_id = $1`, [mappingId, ...values]);
 }
 
 /** Reads a load's mark as it is kept. */
-export function loadMark(load: unknown): LoadMark | null {
+export function loadCheckpoint(load: unknown): LoadCheckpoint | null {
   if (load === null || typeof load !== "object") return null;
-  const { startedAt, ...mark } = load as Omit<LoadMark, "startedAt"> & { readonly startedAt: string };
+  const { startedAt, ...mark } = load as Omit<LoadCheckpoint, "startedAt"> & { readonly startedAt: string };
   return { ...mark, startedAt: new Date(startedAt) };
 }

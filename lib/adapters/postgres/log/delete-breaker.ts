@@ -1,5 +1,5 @@
 import { allowedDeletes } from "../../../model/change/delete-breaker.ts";
-import type { Workbench } from "../lease/fence.ts";
+import type { StoreContext } from "../lease/fence.ts";
 import type { MappedTable } from "../session/layout.ts";
 import type { Row } from "../session/session.ts";
 import { literal, qualified } from "../session/sql.ts";
@@ -13,7 +13,7 @@ import { isClaimed, UNCLAIMED_STATE } from "./pending-registry.ts";
  * carried delete does not count: it was let through before it was refused.
  */
 export async function holdExcessDeletes(
-  bench: Workbench,
+  bench: StoreContext,
   mapped: MappedTable,
   claimId: string,
   claimed: readonly Row[],
@@ -43,7 +43,7 @@ const PARTS_AT_ONCE = 10;
  * Holds the deletes after one that is: each claim would find the next of them, beside ever more that are held already.
  * Whoever deletes a table deletes all of it.
  */
-async function holdAfter(bench: Workbench, mapped: MappedTable, id: number): Promise<"held" | "more"> {
+async function holdAfter(bench: StoreContext, mapped: MappedTable, id: number): Promise<"held" | "more"> {
   let last = id;
   for (let part = 0; part < PARTS_AT_ONCE; part += 1) {
     const [, held = []] = await bench.session.script(unsorted(holding(bench, mapped, last)).join(";"));
@@ -54,7 +54,7 @@ async function holdAfter(bench: Workbench, mapped: MappedTable, id: number): Pro
   return "more";
 }
 
-function holding({ tables, now }: Workbench, { shape }: MappedTable, after: number): string {
+function holding({ tables, now }: StoreContext, { shape }: MappedTable, after: number): string {
   return `WITH held AS (
       UPDATE ${tables.log} SET held = true, updated_at = ${literal(now().toISOString())} WHERE id = ANY (ARRAY(
         SELECT l.id FROM ${tables.log} l WHERE ${waits("l", literal(shape.table))} AND l.id > ${after}
@@ -69,7 +69,7 @@ function holding({ tables, now }: Workbench, { shape }: MappedTable, after: numb
  * only when the small allowance is not enough.
  */
 export async function allowanceOfDeletes(
-  { session, tables, now }: Workbench,
+  { session, tables, now }: StoreContext,
   { shape }: MappedTable,
   bySalesforce: boolean,
   wanted: number,

@@ -7,7 +7,7 @@ import { hasFailed } from "./predicates.ts";
  * with the last of them; what a lost cycle left of it, the next one takes away once it has recovered (`recover.ts`). So
  * every PENDING change is named, and a named one need not be PENDING.
  */
-export const nameInHand = ({ inHand }: Metadata, { id, table, ids }: Named): string =>
+export const registerPending = ({ inHand }: Metadata, { id, table, ids }: Named): string =>
   `INSERT INTO ${inHand} (id, table_name, ids) SELECT ${id}, ${table}, ${ids} WHERE ${ids} <> '{}'`;
 
 /** Expressions: the claim, the table of its changes, and their ids. */
@@ -45,7 +45,7 @@ export const forgetHandled = ({ inHand, log }: Metadata): string =>
  * Names what is PENDING and is not named: a version that knew nothing of it claimed it, or somebody by hand. Nothing else
  * would ever find such a change.
  */
-export const nameUnnamed = ({ inHand, log }: Metadata): string =>
+export const registerUnregistered = ({ inHand, log }: Metadata): string =>
   `INSERT INTO ${inHand} (id, table_name, ids)
    SELECT gen_random_uuid()::text, table_name, array_agg(id) FROM ${log}
    WHERE processed_at IS NULL AND state = 'PENDING' AND id <> ALL (ARRAY(SELECT unnest(ids) FROM ${inHand}))

@@ -1,4 +1,4 @@
-import type { Workbench } from "../lease/fence.ts";
+import type { StoreContext } from "../lease/fence.ts";
 import type { MappedTable } from "../session/layout.ts";
 
 /** A change that ends FAILED for a reason of ours. */
@@ -13,7 +13,7 @@ export interface RefusedChange {
  * superseded: a newer change of the row does not carry them. That is all that becomes of those that are FAILED already.
  */
 export async function refuseChanges(
-  { session, tables, now }: Workbench,
+  { session, tables, now }: StoreContext,
   { shape }: MappedTable,
   changes: readonly RefusedChange[],
 ): Promise<void> {

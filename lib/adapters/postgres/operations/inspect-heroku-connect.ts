@@ -1,20 +1,20 @@
-import type { TheirSchema, TheirSchemas, TheirTable } from "../../../settings/ports.ts";
+import type { HerokuConnectSchema, HerokuConnectSchemas, HerokuConnectTable } from "../../../settings/ports.ts";
 import { instant, iso } from "../lease/fence.ts";
 import { migrate } from "../schema/migrate.ts";
 import type { Session } from "../session/session.ts";
 import { literal, type Metadata, metadata, qualified } from "../session/sql.ts";
-import { theirTriggers } from "../takeover/heroku-connect-triggers.ts";
+import { herokuConnectTriggers } from "../takeover/heroku-connect-triggers.ts";
 import { stillToDo } from "../takeover/import-log.ts";
 import { withSession } from "./inspect-database.ts";
 
 /** Looks at what Heroku Connect has made of a schema, and adopts it. */
-export const theirSchemas: TheirSchemas = {
+export const herokuConnectSchemas: HerokuConnectSchemas = {
   look: (connection) => withSession(connection, (session) => lookAt(session, connection.schema)),
   adopt: (connection, workspaceId) =>
     withSession(connection, (session) => migrate(session, connection.schema, workspaceId, { adopts: true })),
 };
 
-async function lookAt(session: Session, schema: string): Promise<TheirSchema> {
+async function lookAt(session: Session, schema: string): Promise<HerokuConnectSchema> {
   const tables = metadata(schema);
   const state = await stateOf(session, tables);
   const [who] = await session.query<{ user: string }>(`SELECT current_user::text AS "user"`);
@@ -35,7 +35,10 @@ async function lookAt(session: Session, schema: string): Promise<TheirSchema> {
   };
 }
 
-async function stateOf(session: Session, { meta, log, archive, theirLog }: Metadata): Promise<TheirSchema["state"]> {
+async function stateOf(
+  session: Session,
+  { meta, log, archive, theirLog }: Metadata,
+): Promise<HerokuConnectSchema["state"]> {
   const [found] = await session.query<Record<"ours" | "log" | "archive" | "moved", boolean>>(
     `SELECT to_regclass($1) IS NOT NULL AS ours, to_regclass($2) IS NOT NULL AS log,
        to_regclass($3) IS NOT NULL AS archive, to_regclass($4) IS NOT NULL AS moved`,
@@ -76,9 +79,9 @@ function factsStatement({ log, archive }: Places): string {
             AND p.proname !~ '^(tlog_notify_trigger|_bridge_)') AS standing) AS dependents`;
 }
 
-async function readTables(session: Session, schema: string, places: Places): Promise<readonly TheirTable[]> {
-  const triggers = Map.groupBy(await theirTriggers(session, schema), ({ table }) => table);
-  const tables: TheirTable[] = [];
+async function readTables(session: Session, schema: string, places: Places): Promise<readonly HerokuConnectTable[]> {
+  const triggers = Map.groupBy(await herokuConnectTriggers(session, schema), ({ table }) => table);
+  const tables: HerokuConnectTable[] = [];
   for (const [table, ofTable] of triggers) {
     const [row] = await session.query(tableStatement(schema, table, places), [table]);
     const changes = (row?.["changes"] ?? {}) as Readonly<Record<string, number>>;
@@ -87,7 +90,7 @@ async function readTables(session: Session, schema: string, places: Places): Pro
       rows: Number(row?.["rows"] ?? 0),
       triggers: ofTable.map(({ trigger }) => trigger),
       changes: { new: changes["NEW"] ?? 0, pending: changes["PENDING"] ?? 0, failed: changes["FAILED"] ?? 0 },
-      keptTypes: (row?.["kept_types"] ?? []) as TheirTable["keptTypes"],
+      keptTypes: (row?.["kept_types"] ?? []) as HerokuConnectTable["keptTypes"],
     });
   }
   return tables;

@@ -6,8 +6,8 @@ import {
   heldDelete,
   inboundError,
   mappingProgress,
-  type RowDesk,
-  type RowDesks,
+  type RowQueries,
+  type RowQueriesOf,
 } from "../../../settings/row-ports.ts";
 import { iso } from "../lease/fence.ts";
 import { unlessUnprovisioned } from "../lease/lease.ts";
@@ -21,12 +21,12 @@ import { failureKinds, findFailed } from "./failed-changes.ts";
 import { createOperations } from "./operations.ts";
 
 /** Customers' databases as the settings area asks them about rows; `now` ages the connections that are kept. */
-export function rowDesks(now: () => Date): RowDesks {
+export function rowQueriesOf(now: () => Date): RowQueriesOf {
   const sessions: KeptSessions = keepSessions(now);
   return { open: async (connection) => rowDesk(sessions.take(connection), connection) };
 }
 
-function rowDesk(kept: KeptSession, connection: PostgresConnection): RowDesk {
+function rowDesk(kept: KeptSession, connection: PostgresConnection): RowQueries {
   const tables = metadata(connection.schema);
   const operations = createOperations(kept, connection.schema);
   const ask: Ask = (text, values = []) => unlessUnprovisioned(kept.query(text, values));

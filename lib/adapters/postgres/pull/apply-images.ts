@@ -4,8 +4,8 @@ import type { WaitingChange } from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
 import type { Applied, Page } from "../../../sync/pull/pull-ports.ts";
-import { fenced, type Workbench } from "../lease/fence.ts";
-import { movesPulls, writeMarks } from "../lease/watermarks.ts";
+import { fenced, type StoreContext } from "../lease/fence.ts";
+import { movesPulls, writeWatermarks } from "../lease/watermarks.ts";
 import { refuseChanges } from "../log/refuse-changes.ts";
 import type { MappedTable } from "../session/layout.ts";
 import { LOCK_NOT_AVAILABLE } from "../session/sql-errors.ts";
@@ -40,14 +40,14 @@ const DOUBT_RETRY_SECONDS = 300;
  * rows are locked, then what waits of them is read, then they are merged and written. A single statement would judge
  * on what it saw before it got its locks, and would lose a user's edit.
  */
-export async function applyImages(bench: Workbench, lease: Lease, page: Page, patience: Patience): Promise<Applied> {
+export async function applyImages(bench: StoreContext, lease: Lease, page: Page, patience: Patience): Promise<Applied> {
   const { lockMilliseconds } = patience;
   // A page of a load that is lost in a crash is lost with the marks behind it, and read again.
   const commitsLater = page.lane === "load";
   const settings = { silent: true, lockMilliseconds, commitsLater, changesState: movesPulls(page.marks) };
   return await fenced(bench, lease, settings, async () => {
     const applied = page.images.length === 0 ? null : await applyAll(bench, lease, page, patience);
-    await writeMarks(bench, lease, page.marks);
+    await writeWatermarks(bench, lease, page.marks);
     return applied ?? NOTHING;
   });
 }
@@ -67,7 +67,7 @@ export const NOTHING: Applied = {
 };
 
 async function applyAll(
-  bench: Workbench,
+  bench: StoreContext,
   lease: Lease,
   page: Page,
   { skipsLocked, makesRoom }: Patience,
@@ -150,7 +150,7 @@ function waitingOf(around: Around, row: LockedRow, image: Image, lane: Page["lan
 
 /** New records that may be inserts of ours; mostly nothing is in doubt, and nothing is asked. */
 async function inDoubt(
-  bench: Workbench,
+  bench: StoreContext,
   mapped: MappedTable,
   judged: readonly Judged[],
   { hasSentInserts, inboundErrors }: Around,
@@ -163,7 +163,7 @@ async function inDoubt(
 }
 
 /** What most pages of a first load are: no record has a row, and nothing is known of any. Each judgement would be the same. */
-async function insertAll(bench: Workbench, mapped: MappedTable, images: readonly Image[]): Promise<Applied> {
+async function insertAll(bench: StoreContext, mapped: MappedTable, images: readonly Image[]): Promise<Applied> {
   const living = images.filter(({ isDeleted }) => !isDeleted);
   const copyable = copyableLines(mapped, living);
   if (copyable) await copyLines(bench, mapped, copyable);
@@ -185,9 +185,9 @@ function newestOfEach(images: readonly Image[]): readonly Image[] {
 }
 
 /** When a record that a transaction of the customer stood in the way of is read again. */
-export const busyUntil = ({ now }: Workbench): Date => new Date(now().getTime() + BUSY_RETRY_SECONDS * 1000);
+export const busyUntil = ({ now }: StoreContext): Date => new Date(now().getTime() + BUSY_RETRY_SECONDS * 1000);
 
-const busyRow = (bench: Workbench, sfid: string) => ({
+const busyRow = (bench: StoreContext, sfid: string) => ({
   sfid,
   error: "the row is held by a transaction of yours; the record is read again as soon as it ends",
   sqlState: LOCK_NOT_AVAILABLE,
@@ -195,7 +195,7 @@ const busyRow = (bench: Workbench, sfid: string) => ({
 });
 
 /** Written down because the position moves on: a cycle that dies before it reads the record again must not forget it. */
-const outdatedRow = (bench: Workbench, sfid: string) => ({
+const outdatedRow = (bench: StoreContext, sfid: string) => ({
   sfid,
   error: "it was read before our last save of it; the record is read again",
   sqlState: null,
@@ -203,14 +203,14 @@ const outdatedRow = (bench: Workbench, sfid: string) => ({
 });
 
 /** The position moves on, and the answer may tell of a save that came before what was read. */
-const awaitingRow = (bench: Workbench, sfid: string) => ({
+const awaitingRow = (bench: StoreContext, sfid: string) => ({
   sfid,
   error: "a change of its row is under way; the record is read again until that is answered",
   sqlState: null,
   retryAt: busyUntil(bench),
 });
 
-const untoldRow = (bench: Workbench, sfid: string, askedAgain: Date | null) => ({
+const untoldRow = (bench: StoreContext, sfid: string, askedAgain: Date | null) => ({
   sfid,
   error: "its row was not told yet that this is its record; the record is read again once the row is asked again",
   sqlState: null,
@@ -218,7 +218,7 @@ const untoldRow = (bench: Workbench, sfid: string, askedAgain: Date | null) => (
 });
 
 /** Seen as well by whoever looks for a record that has no row. */
-const suspectRow = (bench: Workbench, sfid: string) => ({
+const suspectRow = (bench: StoreContext, sfid: string) => ({
   sfid,
   error: `${IN_DOUBT}: it may be the record of a row whose insert got no answer; it is held until that change is retried`,
   sqlState: null,
@@ -226,7 +226,7 @@ const suspectRow = (bench: Workbench, sfid: string) => ({
 });
 
 async function carryOut(
-  bench: Workbench,
+  bench: StoreContext,
   lease: Lease,
   mapped: MappedTable,
   judged: readonly Judged[],

@@ -2,7 +2,7 @@ import type { Image } from "../../../model/record/record.ts";
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
 import type { Applied, Page } from "../../../sync/pull/pull-ports.ts";
 import { retry } from "../../retry.ts";
-import type { Workbench } from "../lease/fence.ts";
+import type { StoreContext } from "../lease/fence.ts";
 import {
   isClash,
   isLockRefused,
@@ -25,7 +25,7 @@ const ATTEMPTS = 3;
  * until each culprit stands alone, all of which are kept in `_bridge_inbound_errors` with the marks, last. While the whole
  * table is locked no record is to blame: that rejects, and the page comes again.
  */
-export async function apply(bench: Workbench, lease: Lease, page: Page): Promise<Applied> {
+export async function apply(bench: StoreContext, lease: Lease, page: Page): Promise<Applied> {
   try {
     return await whole(bench, lease, page);
   } catch (error) {
@@ -38,13 +38,13 @@ export async function apply(bench: Workbench, lease: Lease, page: Page): Promise
  * Whether a record, or a row that stands in its way, is why a page was refused. A trigger that is broken itself (42) would
  * refuse each of them: they come again when it is mended.
  */
-async function isRecords(bench: Workbench, lease: Lease, error: unknown): Promise<boolean> {
+async function isRecords(bench: StoreContext, lease: Lease, error: unknown): Promise<boolean> {
   if (isLockRefused(error)) return !(await isTableLocked(bench, lease));
   return isRefusedValue(error) && sqlState(error)?.startsWith("42") !== true;
 }
 
 /** Each further try knows more of what stood in the way of the one before. */
-async function whole(bench: Workbench, lease: Lease, page: Page): Promise<Applied> {
+async function whole(bench: StoreContext, lease: Lease, page: Page): Promise<Applied> {
   const attempt = (skipsLocked: boolean, makesRoom: boolean) =>
     retry(ATTEMPTS, isClash, () =>
       applyImages(bench, lease, page, { lockMilliseconds: LOCK_MILLISECONDS, skipsLocked, makesRoom }),
@@ -65,7 +65,7 @@ const isTaken = (error: unknown): boolean => sqlState(error) === "23505";
  * A piece that is refused holds a culprit, which is looked for by halves; after it a piece is as long as the good records
  * before it were. One culprit among n takes about 2 log n transactions, and a page of nothing else one for each.
  */
-async function inPieces(bench: Workbench, lease: Lease, page: Page, refusal: unknown): Promise<Applied> {
+async function inPieces(bench: StoreContext, lease: Lease, page: Page, refusal: unknown): Promise<Applied> {
   const [only, ...others] = page.images;
   if (only && others.length === 0) return await keep(bench, lease, page, NOTHING, [culpritOf(bench, only, refusal)]);
   const culprits: InboundError[] = [];
@@ -91,7 +91,7 @@ async function inPieces(bench: Workbench, lease: Lease, page: Page, refusal: unk
   return await keep(bench, lease, page, applied, culprits);
 }
 
-const culpritOf = (bench: Workbench, { sfid }: Image, error: unknown): InboundError => ({
+const culpritOf = (bench: StoreContext, { sfid }: Image, error: unknown): InboundError => ({
   sfid,
   error: messageOf(error),
   sqlState: sqlState(error),
@@ -100,7 +100,7 @@ const culpritOf = (bench: Workbench, { sfid }: Image, error: unknown): InboundEr
 });
 
 async function keep(
-  bench: Workbench,
+  bench: StoreContext,
   lease: Lease,
   { marks }: Page,
   applied: Applied,

@@ -1,6 +1,6 @@
 import type { Image } from "../../../model/record/record.ts";
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
-import type { Workbench } from "../lease/fence.ts";
+import type { StoreContext } from "../lease/fence.ts";
 import { instant, iso } from "../lease/fence.ts";
 import { LOCK_NOT_AVAILABLE } from "../session/sql-errors.ts";
 import { apply } from "./apply.ts";
@@ -11,7 +11,7 @@ const DELETES_AT_ONCE = 2_000;
  * Carries out the deletes of rows that an operator has confirmed, by what is known of their rows by now. A row that a
  * transaction of the customer holds stays confirmed, for the next cycle.
  */
-export async function applyConfirmedDeletes(bench: Workbench, lease: Lease): Promise<void> {
+export async function applyConfirmedDeletes(bench: StoreContext, lease: Lease): Promise<void> {
   const { session, tables } = bench;
   for (let after = ""; ; ) {
     const confirmed = await session.query(

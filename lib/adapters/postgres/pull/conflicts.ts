@@ -1,6 +1,6 @@
 import type { Collision } from "../../../model/record/merge.ts";
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
-import type { Workbench } from "../lease/fence.ts";
+import type { StoreContext } from "../lease/fence.ts";
 
 /** A collision and the record that it happened to. */
 export interface Conflict extends Collision {
@@ -10,7 +10,7 @@ export interface Conflict extends Collision {
 
 /** Takes columns out of changes that still wait, because the other side has won them. */
 export async function dropColumns(
-  { session, tables }: Workbench,
+  { session, tables }: StoreContext,
   dropped: readonly { readonly changeId: number; readonly columns: readonly string[] }[],
 ): Promise<void> {
   if (dropped.length === 0) return;
@@ -23,7 +23,7 @@ export async function dropColumns(
 
 /** Records true collisions with both values, for the operator. */
 export async function recordConflicts(
-  { session, tables, now }: Workbench,
+  { session, tables, now }: StoreContext,
   { mappingId }: Lease,
   conflicts: readonly Conflict[],
 ): Promise<void> {

@@ -2,7 +2,7 @@ import type { Column } from "../../../model/mapping/shape.ts";
 import type { CsvLine } from "../../../model/record/csv-line.ts";
 import { isReadAsItCame } from "../../../model/record/incoming.ts";
 import type { Image } from "../../../model/record/record.ts";
-import type { Workbench } from "../lease/fence.ts";
+import type { StoreContext } from "../lease/fence.ts";
 import { isZoneless, type MappedTable } from "../session/layout.ts";
 import { name, qualified } from "../session/sql.ts";
 
@@ -48,7 +48,7 @@ const END_OF_COPY = "\\.";
  * Triggers run for them as for any row, and each text is read by its column's own type.
  */
 export async function copyLines(
-  { session }: Workbench,
+  { session }: StoreContext,
   { shape }: MappedTable,
   { columns, lines }: Copyable,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Workbench } from "../lease/fence.ts";
+import type { StoreContext } from "../lease/fence.ts";
 import { isZoneless, type MappedTable } from "../session/layout.ts";
 import { name, qualified } from "../session/sql.ts";
 import type { RowToWrite } from "./row-to-write.ts";
@@ -11,7 +11,7 @@ const LINES_AT_ONCE = 200;
  * read by its column's own type; `keyed` rows bring their keys along.
  */
 export async function copyRows(
-  { session }: Workbench,
+  { session }: StoreContext,
   { shape, layout }: MappedTable,
   columns: readonly string[],
   rows: readonly RowToWrite[],

@@ -2,7 +2,7 @@ import type { WaitingChange } from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
 import type { Page } from "../../../sync/pull/pull-ports.ts";
-import type { Workbench } from "../lease/fence.ts";
+import type { StoreContext } from "../lease/fence.ts";
 import { allowanceOfDeletes } from "../log/delete-breaker.ts";
 import { refuseChanges } from "../log/refuse-changes.ts";
 import type { MappedTable } from "../session/layout.ts";
@@ -21,7 +21,7 @@ interface Deletion {
  * the breaker allows in an hour are held until an operator confirms.
  */
 export async function deleteRows(
-  bench: Workbench,
+  bench: StoreContext,
   lease: Lease,
   mapped: MappedTable,
   deletions: readonly Deletion[],
@@ -40,7 +40,11 @@ export async function deleteRows(
 
 const reasonOf = (lane: Page["lane"]): string => (lane === "outside" ? "left the filter" : "deleted in Salesforce");
 
-async function confirmedDeletes({ session, tables }: Workbench, { mappingId }: Lease, deletions: readonly Deletion[]) {
+async function confirmedDeletes(
+  { session, tables }: StoreContext,
+  { mappingId }: Lease,
+  deletions: readonly Deletion[],
+) {
   const rows = await session.query<{ sfid: string }>(
     `DELETE FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND confirmed AND sfid = ANY ($2::text[]) RETURNING sfid`,
     [mappingId, deletions.map(({ image }) => image.sfid)],
@@ -49,7 +53,7 @@ async function confirmedDeletes({ session, tables }: Workbench, { mappingId }: L
 }
 
 async function hold(
-  { session, tables, now }: Workbench,
+  { session, tables, now }: StoreContext,
   { mappingId }: Lease,
   held: readonly Deletion[],
   readAt: Date,
@@ -64,7 +68,7 @@ async function hold(
 }
 
 async function carryOut(
-  bench: Workbench,
+  bench: StoreContext,
   { mappingId }: Lease,
   mapped: MappedTable,
   deletions: readonly Deletion[],
@@ -100,7 +104,7 @@ async function carryOut(
 
 /** A record that is alive again needs no deletion any more. */
 export async function dropHolds(
-  { session, tables }: Workbench,
+  { session, tables }: StoreContext,
   { mappingId }: Lease,
   held: readonly string[],
   judged: readonly Judged[],

@@ -1,4 +1,4 @@
-import type { Workbench } from "../lease/fence.ts";
+import type { StoreContext } from "../lease/fence.ts";
 import { type MappedTable, typed } from "../session/layout.ts";
 import { name, qualified } from "../session/sql.ts";
 import type { RowToWrite } from "./row-to-write.ts";
@@ -8,7 +8,7 @@ import type { RowToWrite } from "./row-to-write.ts";
  * row as it is written. Rows whose value another one of the page is to get have none until they get their own.
  */
 export async function giveUpUpsertValues(
-  { session }: Workbench,
+  { session }: StoreContext,
   { shape, layout }: MappedTable,
   rows: readonly RowToWrite[],
 ): Promise<void> {

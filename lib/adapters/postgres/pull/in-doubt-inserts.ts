@@ -3,7 +3,7 @@ import { creationWindow, IN_DOUBT } from "../../../model/change/in-doubt.ts";
 import type { ColumnValues } from "../../../model/mapping/shape.ts";
 import type { Image } from "../../../model/record/record.ts";
 import type { Applied, Page } from "../../../sync/pull/pull-ports.ts";
-import type { Workbench } from "../lease/fence.ts";
+import type { StoreContext } from "../lease/fence.ts";
 import { isCarried, isClaimed } from "../log/pending-registry.ts";
 import { hasFailed } from "../log/predicates.ts";
 import type { MappedTable } from "../session/layout.ts";
@@ -27,7 +27,7 @@ export const endedInDoubt = (alias: string): string =>
  * until he was asked for, whatever could have been created at that time is held.
  */
 export async function imagesInDoubt(
-  bench: Workbench,
+  bench: StoreContext,
   mapped: MappedTable,
   images: readonly Image[],
   { lane, areStrangers }: Pick<Page, "lane" | "areStrangers">,
@@ -69,7 +69,7 @@ function isPlain({ shape }: MappedTable, { values, batchId }: Sent): boolean {
 
 /** Records that show everything that an insert told Salesforce: most likely they are it. */
 async function equalImages(
-  bench: Workbench,
+  bench: StoreContext,
   mapped: MappedTable,
   images: readonly Image[],
   sent: readonly Sent[],
@@ -127,7 +127,7 @@ function byRarestValue(sent: readonly ColumnValues[], columns: readonly string[]
  * record, for what they hold was never merged with it. Their sfids.
  */
 export async function rowsInDoubt(
-  { session, tables }: Workbench,
+  { session, tables }: StoreContext,
   { shape }: MappedTable,
   rows: readonly LockedRow[],
 ): Promise<ReadonlySet<string>> {
@@ -154,7 +154,7 @@ interface SentRow {
  * an sfid; and which of these records are held.
  */
 async function readSent(
-  { session, tables }: Workbench,
+  { session, tables }: StoreContext,
   { shape, layout }: MappedTable,
   sfids: readonly string[],
 ): Promise<{ readonly open: readonly Sent[]; readonly ended: readonly Sent[]; readonly held: ReadonlySet<string> }> {

@@ -1,6 +1,6 @@
-import type { Lease, Marks } from "../../../sync/lease/lease-ports.ts";
-import { fenced, type Workbench } from "../lease/fence.ts";
-import { movesPulls, writeMarks } from "../lease/watermarks.ts";
+import type { Lease, Watermarks } from "../../../sync/lease/lease-ports.ts";
+import { fenced, type StoreContext } from "../lease/fence.ts";
+import { movesPulls, writeWatermarks } from "../lease/watermarks.ts";
 
 /** A record that could not become a row. */
 export interface InboundError {
@@ -20,20 +20,20 @@ const LAST_RETRY = "interval '1 h'";
 
 /** Keeps what could not be applied, in a transaction of its own, with the page's marks. */
 export async function keepInboundErrors(
-  bench: Workbench,
+  bench: StoreContext,
   lease: Lease,
-  marks: Partial<Marks>,
+  marks: Partial<Watermarks>,
   errors: readonly InboundError[],
 ): Promise<void> {
   await fenced(bench, lease, { changesState: movesPulls(marks) }, async () => {
     await writeInboundErrors(bench, lease, errors);
-    await writeMarks(bench, lease, marks);
+    await writeWatermarks(bench, lease, marks);
   });
 }
 
 /** Keeps what could not be applied, in the caller's transaction. */
 export async function writeInboundErrors(
-  { session, tables, now }: Workbench,
+  { session, tables, now }: StoreContext,
   { mappingId }: Lease,
   errors: readonly InboundError[],
 ): Promise<void> {
@@ -62,13 +62,13 @@ function retryAt(row: string, firstAt: string): string {
 }
 
 /** Forgets records that Salesforce does not know any more: no reading brings them, so none would end their trouble. */
-export async function forgetGone(bench: Workbench, lease: Lease, sfids: readonly string[]): Promise<void> {
+export async function forgetGone(bench: StoreContext, lease: Lease, sfids: readonly string[]): Promise<void> {
   await fenced(bench, lease, {}, () => clearInboundErrors(bench, lease, sfids));
 }
 
 /** Forgets the trouble with records that have become rows, or need none. */
 export async function clearInboundErrors(
-  { session, tables }: Workbench,
+  { session, tables }: StoreContext,
   { mappingId }: Lease,
   sfids: readonly string[],
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Verdict } from "../../../model/record/judge-image.ts";
 import { awaitsAnswer, type Collision, comesBack, merge } from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
-import type { Workbench } from "../lease/fence.ts";
+import type { StoreContext } from "../lease/fence.ts";
 import type { RefusedChange } from "../log/refuse-changes.ts";
 import type { MappedTable } from "../session/layout.ts";
 import type { Conflict } from "./conflicts.ts";
@@ -15,7 +15,7 @@ export interface Judged {
 }
 
 /** Rows with waiting changes, merged with what Salesforce shows. */
-export async function mergeRows(bench: Workbench, mapped: MappedTable, judged: readonly Judged[]) {
+export async function mergeRows(bench: StoreContext, mapped: MappedTable, judged: readonly Judged[]) {
   const meetings = judged.flatMap(({ image, verdict }) => (verdict.kind === "merge" ? [{ ...verdict, image }] : []));
   const columns = mapped.shape.columns.map(({ column }) => column);
   const sides = await readSides(bench, mapped, meetings, columns);
@@ -54,7 +54,7 @@ const overruled = (collisions: readonly Collision[]) =>
     .join(", ")}]`;
 
 /** Rows that were deleted here while their record changed in Salesforce, and Salesforce wins. */
-export async function returningRows(bench: Workbench, mapped: MappedTable, judged: readonly Judged[]) {
+export async function returningRows(bench: StoreContext, mapped: MappedTable, judged: readonly Judged[]) {
   const contests = judged.flatMap(({ image, verdict }) =>
     verdict.kind === "contest" ? [{ image, key: null, deletion: verdict.deletion }] : [],
   );

@@ -2,7 +2,7 @@ import type { ColumnValues } from "../../../model/mapping/shape.ts";
 import type { Deletion, WaitingChange } from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
 import type { Page } from "../../../sync/pull/pull-ports.ts";
-import type { Workbench } from "../lease/fence.ts";
+import type { StoreContext } from "../lease/fence.ts";
 import { changeOf, sendable } from "../log/change-rows.ts";
 import { isClaimed } from "../log/pending-registry.ts";
 import { hasFailed } from "../log/predicates.ts";
@@ -49,7 +49,7 @@ export const isUntouched = (around: Around): boolean =>
  * holds are left out and told apart.
  */
 export async function lockRows(
-  { session }: Workbench,
+  { session }: StoreContext,
   mapped: MappedTable,
   images: readonly Image[],
   skipsLocked: boolean,
@@ -79,7 +79,7 @@ const lockedRow = (row: Row): LockedRow => ({
 
 /** Locks rows that have no sfid yet and hold the upsert value of one of these images; by the image's sfid. */
 export async function lockByUpsertField(
-  { session }: Workbench,
+  { session }: StoreContext,
   { shape, layout }: MappedTable,
   images: readonly Image[],
 ): Promise<ReadonlyMap<string, LockedRow>> {
@@ -115,7 +115,7 @@ export async function lockByUpsertField(
  * carry, our later pushes, tombstones, sent inserts.
  */
 export async function readAround(
-  { session, tables }: Workbench,
+  { session, tables }: StoreContext,
   mapped: MappedTable,
   page: Page,
   keys: readonly number[],
@@ -209,7 +209,7 @@ function waitingChange(row: Row): WaitingChange {
 
 /** The rows with these keys, and these images, column by column as the table gives them back. */
 export async function readSides(
-  { session }: Workbench,
+  { session }: StoreContext,
   { shape, layout }: MappedTable,
   pairs: readonly { readonly key: number | null; readonly image: Image }[],
   columns: readonly string[],

@@ -1,4 +1,4 @@
-import type { Workbench } from "../lease/fence.ts";
+import type { StoreContext } from "../lease/fence.ts";
 import { hasFailed } from "../log/predicates.ts";
 import { comparable, type MappedTable, typed } from "../session/layout.ts";
 import { name, qualified } from "../session/sql.ts";
@@ -7,7 +7,7 @@ import type { RowToWrite } from "./row-to-write.ts";
 
 /** Writes what differs and the stamps of the rest, in bulk; answers the keys of the rows that differed. */
 export async function updateRows(
-  { session, tables }: Workbench,
+  { session, tables }: StoreContext,
   mapped: MappedTable,
   rows: readonly RowToWrite[],
 ): Promise<ReadonlySet<number>> {
@@ -57,7 +57,7 @@ function updateStatement(log: string, mapped: MappedTable, columns: readonly str
 }
 
 /** Inserts rows in bulk; a row that comes back gets the key that it had. */
-export async function insertRows(bench: Workbench, mapped: MappedTable, rows: readonly RowToWrite[]): Promise<void> {
+export async function insertRows(bench: StoreContext, mapped: MappedTable, rows: readonly RowToWrite[]): Promise<void> {
   for (const keyed of [false, true]) {
     const alike = rows.filter(({ key }) => (key !== null) === keyed);
     for (const [columns, group] of byColumns(mapped, alike)) {

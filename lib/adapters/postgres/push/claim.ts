@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 import type { ClaimedChange } from "../../../model/change/change.ts";
 import { type Lease, LeaseLost, type Renewal } from "../../../sync/lease/lease-ports.ts";
-import { fenced, leaseTable, renewal, type Workbench } from "../lease/fence.ts";
+import { fenced, leaseTable, renewal, type StoreContext } from "../lease/fence.ts";
 import { changeOf, changesFrom } from "../log/change-rows.ts";
 import { holdExcessDeletes } from "../log/delete-breaker.ts";
 import { BEGINNING, unsorted } from "../log/log-index.ts";
-import { nameInHand, UNCLAIMED_STATE } from "../log/pending-registry.ts";
+import { registerPending, UNCLAIMED_STATE } from "../log/pending-registry.ts";
 import { hasFailed } from "../log/predicates.ts";
 import { endedInDoubt } from "../pull/in-doubt-inserts.ts";
 import type { MappedTable } from "../session/layout.ts";
 import type { Row } from "../session/session.ts";
 import { numberArray } from "../session/sql.ts";
 import { claimStatement, type Found } from "./claim-candidates.ts";
-import { lockOwedRows, writeLocked } from "./write-back.ts";
+import { lockRowsToWriteBack, writeLocked } from "./write-back.ts";
 
 /** How much to claim at most, and behind which id to look for it. */
 interface Wanted {
@@ -39,11 +39,11 @@ export interface Claimed {
  *
  * What can be claimed is found with the opening of the transaction: a claim takes three round trips.
  */
-export async function claim(bench: Workbench, lease: Lease, { limit, after: place }: Wanted): Promise<Claimed> {
+export async function claim(bench: StoreContext, lease: Lease, { limit, after: place }: Wanted): Promise<Claimed> {
   const { tables, session, now } = bench;
   const mapped = bench.mapped(lease);
   const looking = (after: number) => unsorted(claimStatement(tables, mapped, { now: now(), limit, after }));
-  const then = [lockOwedRows(bench, mapped), ...looking(place)];
+  const then = [lockRowsToWriteBack(bench, mapped), ...looking(place)];
 
   return await fenced(bench, lease, { silent: true, then }, async ([owed = [], , first = []]) => {
     await writeLocked(bench, mapped, owed);
@@ -91,7 +91,7 @@ function placeAfter({ found, fit, last }: Found, limit: number): number {
  * holds a change is left out. One statement, so that a row's version is that of a moment when nothing else waited of it.
  */
 async function take(
-  { session, tables, now }: Workbench,
+  { session, tables, now }: StoreContext,
   lease: Lease,
   mapped: MappedTable,
   claimId: string,
@@ -112,7 +112,7 @@ async function take(
      ), ids AS MATERIALIZED (
        SELECT coalesce(array_agg(id), '{}') AS ids FROM whole WHERE record_id <> ALL (ARRAY(SELECT record_id FROM torn))
      ), named AS (
-       ${nameInHand(tables, { id: "$5", table: "$1", ids: "(SELECT ids FROM ids)" })}
+       ${registerPending(tables, { id: "$5", table: "$1", ids: "(SELECT ids FROM ids)" })}
      ), claimed AS (
        UPDATE ${tables.log} l SET state = CASE WHEN l.state = 'NEW' THEN 'PENDING' ELSE l.state END, fence = $2,
          updated_at = $3, due_at = NULL, last_operation = CASE WHEN l.state = 'FAILED' THEN l.last_operation END,
@@ -134,7 +134,7 @@ interface Marked {
 
 /** Marks claimed changes as sent, just before the call; one round trip. */
 export async function markSent(
-  { session, tables, now }: Workbench,
+  { session, tables, now }: StoreContext,
   lease: Lease,
   { batchId, ids, leaseSeconds }: Marked,
 ): Promise<Renewal> {
@@ -157,7 +157,7 @@ export async function markSent(
  * rows of `_bridge_in_hand` that name none but these.
  */
 export async function release(
-  bench: Workbench,
+  bench: StoreContext,
   lease: Lease,
   ids: readonly number[],
   handled: readonly string[],

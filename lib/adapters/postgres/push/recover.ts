@@ -1,7 +1,7 @@
 import { BULK_PREFIX } from "../../../model/change/bulk-batch.ts";
 import type { Doubt, Recovered } from "../../../sync/doubt/doubt-ports.ts";
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
-import { fenced, iso, type Workbench } from "../lease/fence.ts";
+import { fenced, iso, type StoreContext } from "../lease/fence.ts";
 import { changeOf, changesFrom } from "../log/change-rows.ts";
 import { forgetHandled, isClaimed, UNCLAIMED_STATE } from "../log/pending-registry.ts";
 import { applyConfirmedDeletes } from "../pull/confirmed-deletes.ts";
@@ -9,7 +9,7 @@ import { endedInDoubt } from "../pull/in-doubt-inserts.ts";
 import type { MappedTable } from "../session/layout.ts";
 import type { Row } from "../session/session.ts";
 import type { Metadata } from "../session/sql.ts";
-import { writeOwedRows } from "./write-back.ts";
+import { writeBackRows } from "./write-back.ts";
 
 /**
  * What cycles before this one left behind. PENDING changes that were never marked sent are NEW again; the others become,
@@ -17,11 +17,11 @@ import { writeOwedRows } from "./write-back.ts";
  * at work, are only named. Rows that could not be told their result are told, and deletes
  * that an operator has confirmed are carried out.
  */
-export async function recover(bench: Workbench, lease: Lease): Promise<Recovered> {
+export async function recover(bench: StoreContext, lease: Lease): Promise<Recovered> {
   const { session, tables, now } = bench;
   const mapped = bench.mapped(lease);
   const { rows, jobs } = await fenced(bench, lease, { silent: true }, async () => {
-    await writeOwedRows(bench, mapped);
+    await writeBackRows(bench, mapped);
     const rows = await session.query(
       `WITH unsent AS (
          UPDATE ${tables.log} l SET state = ${UNCLAIMED_STATE}, fence = NULL, updated_at = $3
@@ -44,7 +44,7 @@ export async function recover(bench: Workbench, lease: Lease): Promise<Recovered
 
 const ofTable = (tables: Metadata, alias: string): string => isClaimed(tables, alias, "table_name = $1");
 
-async function jobsAtWork({ session, tables }: Workbench, { shape }: MappedTable): Promise<Recovered["jobs"]> {
+async function jobsAtWork({ session, tables }: StoreContext, { shape }: MappedTable): Promise<Recovered["jobs"]> {
   const rows = await session.query(
     `SELECT batch_id, ${iso("min(sent_at)")} AS sent_at, ${iso("max(updated_at)")} AS looked_at FROM ${tables.log} l
      WHERE table_name = $1 AND ${ofTable(tables, "l")} AND starts_with(batch_id, $2)
@@ -59,7 +59,7 @@ async function jobsAtWork({ session, tables }: Workbench, { shape }: MappedTable
 }
 
 /** What is still in doubt of one batch, now this cycle's. */
-export async function doubtsIn(bench: Workbench, lease: Lease, batchId: string): Promise<Doubt[]> {
+export async function doubtsIn(bench: StoreContext, lease: Lease, batchId: string): Promise<Doubt[]> {
   const mapped = bench.mapped(lease);
   const rows = await fenced(bench, lease, {}, () =>
     bench.session.query(
@@ -76,7 +76,7 @@ export async function doubtsIn(bench: Workbench, lease: Lease, batchId: string):
 }
 
 /** The first change of a batch remembers when its job was last looked after. */
-export async function noteLook({ session, tables, mapped, now }: Workbench, lease: Lease, batchId: string) {
+export async function noteLook({ session, tables, mapped, now }: StoreContext, lease: Lease, batchId: string) {
   await session.query(
     `UPDATE ${tables.log} SET updated_at = $3 WHERE id = (SELECT min(id) FROM ${tables.log} l
        WHERE table_name = $1 AND ${ofTable(tables, "l")} AND batch_id = $2)`,

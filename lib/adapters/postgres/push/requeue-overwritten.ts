@@ -1,6 +1,6 @@
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
 import type { LateSave } from "../../../sync/push/push-ports.ts";
-import type { Workbench } from "../lease/fence.ts";
+import type { StoreContext } from "../lease/fence.ts";
 import { refusalOf } from "../session/savepoint.ts";
 import { literal, name, qualified } from "../session/sql.ts";
 
@@ -11,8 +11,8 @@ import { literal, name, qualified } from "../session/sql.ts";
  * owns it. A change that is under way is only counted. Rows that nobody holds say that they wait, which also tells whoever
  * has others of their changes under way. All this between the transactions of whoever has the lease by now.
  */
-export async function sendAgain(
-  { session, tables, mapped, now }: Workbench,
+export async function requeueOverwritten(
+  { session, tables, mapped, now }: StoreContext,
   lease: Lease,
   saves: readonly LateSave[],
 ): Promise<{ readonly again: number; readonly underWay: number }> {

@@ -30,7 +30,7 @@ export function settleStatement(
 }
 
 /** Makes the rows of settled changes be told later. Parameter: ids. */
-export const oweStatement = ({ log }: Metadata): string =>
+export const writeBackStatement = ({ log }: Metadata): string =>
   `UPDATE ${log} SET row_owed = true WHERE id = ANY ($1::bigint[])`;
 
 /** The settled changes whose row is to be told their end, and is known by its version. */

@@ -1,10 +1,10 @@
 import { type Lease, LeaseLost } from "../../../sync/lease/lease-ports.ts";
 import type { PushOutcome } from "../../../sync/push/push-ports.ts";
-import { fenced, type Workbench } from "../lease/fence.ts";
+import { fenced, type StoreContext } from "../lease/fence.ts";
 import { isRefusedValue, isWorthWaiting } from "../session/sql-errors.ts";
-import { oweStatement, settleStatement } from "./settle-statements.ts";
+import { settleStatement, writeBackStatement } from "./settle-statements.ts";
 import { settledChanges } from "./settled-changes.ts";
-import { writeOwedRows } from "./write-back.ts";
+import { writeBackRows } from "./write-back.ts";
 
 interface HowClaimed {
   /** The claims whose last changes these are. */
@@ -27,19 +27,19 @@ type Telling = "all" | "free" | "none";
  * or a constraint of the customer's, all are owed their result, and those that take it are told.
  */
 export async function settle(
-  bench: Workbench,
+  bench: StoreContext,
   lease: Lease,
   outcomes: readonly PushOutcome[],
   claimed: HowClaimed,
 ): Promise<void> {
   if (outcomes.length === 0) return;
-  const untold = bench.untold.rows;
+  const untold = bench.refusedWriteBacks.rows;
   for (let telling: Telling | null = "all"; telling !== null; ) {
     try {
       await settleOnce(bench, lease, outcomes, claimed, telling);
       break;
     } catch (error) {
-      bench.untold.rows = untold; // whatever refused was told nothing for good
+      bench.refusedWriteBacks.rows = untold; // whatever refused was told nothing for good
       telling = instead(telling, error);
       if (telling === null) throw error;
     }
@@ -57,7 +57,7 @@ function instead(telling: Telling, error: unknown): Telling | null {
 const HELD_ROW_MILLISECONDS = 10;
 
 async function settleOnce(
-  bench: Workbench,
+  bench: StoreContext,
   lease: Lease,
   outcomes: readonly PushOutcome[],
   { handled, versionOf }: HowClaimed,
@@ -84,11 +84,11 @@ async function settleOnce(
     const [settled] = await session.query<Settled>(statement, values);
     if (settled?.settled !== count) throw new LeaseLost(lease);
     const { owed, untold } = settled;
-    if (untold !== null) await session.query(oweStatement(tables), [untold]);
+    if (untold !== null) await session.query(writeBackStatement(tables), [untold]);
     if (owed === 0 && untold === null) return;
     // What a constraint has against the rows that were told already, before it is taken for what it has against others.
     await session.script("SET CONSTRAINTS ALL IMMEDIATE");
-    await writeOwedRows(bench, mapped);
+    await writeBackRows(bench, mapped);
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Workbench } from "../lease/fence.ts";
+import type { StoreContext } from "../lease/fence.ts";
 import { refuseChanges } from "../log/refuse-changes.ts";
 import type { MappedTable } from "../session/layout.ts";
 import { type Metadata, name, qualified } from "../session/sql.ts";
@@ -17,7 +17,7 @@ interface Clash {
  * the later one of two that were told one sfid, as upsert values can be which only Salesforce takes for the same.
  */
 export async function resolveClashes(
-  bench: Workbench,
+  bench: StoreContext,
   mapped: MappedTable,
   recordIds: readonly number[],
 ): Promise<void> {

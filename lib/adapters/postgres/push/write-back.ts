@@ -1,5 +1,5 @@
 import { ROW_REFUSES } from "../../../model/change/row-refuses.ts";
-import type { Workbench } from "../lease/fence.ts";
+import type { StoreContext } from "../lease/fence.ts";
 import type { MappedTable } from "../session/layout.ts";
 import { refusalOf } from "../session/savepoint.ts";
 import type { Row } from "../session/session.ts";
@@ -33,12 +33,12 @@ interface OwedRow {
  * result is in the log, with what the row said. Only a row that does not know its sfid yet is asked again, and waits until
  * it does: its next change would make another record.
  */
-export async function writeOwedRows(bench: Workbench, mapped: MappedTable): Promise<void> {
-  await writeLocked(bench, mapped, await bench.session.query(lockOwedRows(bench, mapped)));
+export async function writeBackRows(bench: StoreContext, mapped: MappedTable): Promise<void> {
+  await writeLocked(bench, mapped, await bench.session.query(lockRowsToWriteBack(bench, mapped)));
 }
 
 /** The same for rows that `lockOwedRows` has locked in this transaction. */
-export async function writeLocked(bench: Workbench, mapped: MappedTable, locked: readonly Row[]): Promise<void> {
+export async function writeLocked(bench: StoreContext, mapped: MappedTable, locked: readonly Row[]): Promise<void> {
   const owed = locked as readonly unknown[] as readonly OwedRow[];
   const ready = owed.filter(({ exists, locked }) => locked || !exists);
   const refusals: Refusal[] = [];
@@ -65,18 +65,18 @@ interface Refusal {
   readonly error: unknown;
 }
 
-async function write(bench: Workbench, mapped: MappedTable, owed: readonly OwedRow[]): Promise<void> {
+async function write(bench: StoreContext, mapped: MappedTable, owed: readonly OwedRow[]): Promise<void> {
   const { session, tables } = bench;
   const { table } = mapped.shape;
   const ready = owed.map((row) => row.record_id);
   if (owed.some((row) => row.locked && row.lacks_sfid)) await resolveClashes(bench, mapped, ready);
   const without = owed.filter((row) => row.lacks_sfid || !row.exists).map((row) => row.record_id);
-  if (without.length > 0) await session.query(tellLater(tables), [table, without]);
+  if (without.length > 0) await session.query(writeBackLater(tables), [table, without]);
   await session.query(writeStatement(tables, mapped), [table, ready]);
 }
 
-async function noteRefusals(bench: Workbench, mapped: MappedTable, refusals: readonly Refusal[]): Promise<void> {
-  const { session, tables, now, untold } = bench;
+async function noteRefusals(bench: StoreContext, mapped: MappedTable, refusals: readonly Refusal[]): Promise<void> {
+  const { session, tables, now, refusedWriteBacks: untold } = bench;
   await session.query(
     `UPDATE ${tables.log} l SET row_owed = r.lacks_sfid AND l.sfid IS NOT NULL,
        due_at = CASE WHEN r.lacks_sfid AND l.sfid IS NOT NULL
@@ -99,7 +99,7 @@ async function noteRefusals(bench: Workbench, mapped: MappedTable, refusals: rea
 }
 
 /** A statement without parameters; it locks the rows that can be told. */
-export function lockOwedRows({ tables, now }: Workbench, { shape, layout }: MappedTable): string {
+export function lockRowsToWriteBack({ tables, now }: StoreContext, { shape, layout }: MappedTable): string {
   const table = qualified(shape.schema, shape.table);
   const key = name(layout.key);
   return `
@@ -135,7 +135,7 @@ function writeStatement(tables: Metadata, { shape, layout }: MappedTable): strin
 }
 
 /** A change captured before its row had an sfid learns it, up to that row's end. */
-function tellLater(tables: Metadata): string {
+function writeBackLater(tables: Metadata): string {
   return `
     WITH results AS (${results(tables)})
     UPDATE ${tables.log} l SET sfid = r.sfid

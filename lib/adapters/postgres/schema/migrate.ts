@@ -1,11 +1,11 @@
 import { Failure } from "../../../model/failure.ts";
 import { retry } from "../../retry.ts";
 import { secureFunctions } from "../capture/own-functions.ts";
-import { nameUnnamed } from "../log/pending-registry.ts";
+import { registerUnregistered } from "../log/pending-registry.ts";
 import type { Session } from "../session/session.ts";
 import { literal, metadata, name } from "../session/sql.ts";
 import { isWorthWaiting } from "../session/sql-errors.ts";
-import { moveLogAside } from "../takeover/archive-log.ts";
+import { archiveLog } from "../takeover/archive-log.ts";
 import { dropPruningTrigger, FIRST_VERSION, MIGRATIONS } from "./migrations.ts";
 
 /** DDL gives way to the customer's statements after this long, and tries again this often. */
@@ -44,7 +44,7 @@ export async function migrate(
       );
       if (!found?.ours && found?.log) {
         if (!adopts) throw new Failure("CONFLICT", anothersLog(schema));
-        await moveLogAside(session, schema);
+        await archiveLog(session, schema);
       }
       if (!found?.ours) await session.script(metaTable(meta, workspaceId));
 
@@ -63,7 +63,7 @@ export async function migrate(
 async function moveOn(session: Session, schema: string, version: number, migrations: typeof MIGRATIONS): Promise<void> {
   const tables = metadata(schema);
   // Before anything is altered: naming reads what waits, which may take long, and whoever claims would stand behind a lock.
-  if (version > 0) await session.query(nameUnnamed(tables));
+  if (version > 0) await session.query(registerUnregistered(tables));
   const missing = version === 0 ? migrations : migrations.slice(version - FIRST_VERSION + 1);
   for (const migration of missing) await session.script(migration(name(schema), tables));
   // At each look, not once: an older version beside this one makes its functions as before, and so does a restored dump.

@@ -3,7 +3,7 @@ import { columnType } from "../../../model/mapping/column-type.ts";
 import { type Mapping, pushes } from "../../../model/mapping/mapping.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
-import type { LoadMark } from "../../../sync/load/load-ports.ts";
+import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
 import type { Provisioner } from "../../../sync/schema/schema-ports.ts";
 import { retry } from "../../retry.ts";
 import { captureStatements, dropCaptureFunctions, endCapture } from "../capture/capture.ts";
@@ -14,10 +14,10 @@ import { type Layout, OWN_COLUMNS } from "../session/layout.ts";
 import { openSession, type Session } from "../session/session.ts";
 import { literal, metadata, name, qualified } from "../session/sql.ts";
 import { isWorthWaiting, sqlState } from "../session/sql-errors.ts";
-import { serveTheirColumns, servingFunction, stopServingTheirColumns } from "../takeover/compat-columns.ts";
-import { endTheirCapture } from "../takeover/heroku-connect-triggers.ts";
-import { takeChangesOver } from "../takeover/import-log.ts";
-import { startFromTheirs } from "../takeover/initial-watermark.ts";
+import { dropCompatColumns, keepCompatColumns, servingFunction } from "../takeover/compat-columns.ts";
+import { endHerokuConnectCapture } from "../takeover/heroku-connect-triggers.ts";
+import { importLog } from "../takeover/import-log.ts";
+import { startFromHerokuConnect } from "../takeover/initial-watermark.ts";
 import { adoptedKey } from "./adoption.ts";
 import { captureNext } from "./capture-existing.ts";
 import { buildMissingIndexes, newIndexes } from "./indexes.ts";
@@ -108,21 +108,21 @@ async function inOneTransaction(
   return await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
     session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS, silence: shape.table }, first, async ([current]) => {
       if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return NOTHING; // a later change was faster
-      const theirs = await endTheirCapture(session, shape.schema, shape.table);
+      const theirs = await endHerokuConnectCapture(session, shape.schema, shape.table);
       const addedColumns = await changeTable(session, shape, before, key);
       const known = current ? (current["shape"] as TableShape) : shape;
       const narrow = await widenColumns(session, known, shape, await tableOf(session, shape));
       const layout = layoutOf(await tableOf(session, shape), key);
-      if (theirs.length > 0 && pushes(shape.direction)) await takeChangesOver(session, { shape, layout }, at);
+      if (theirs.length > 0 && pushes(shape.direction)) await importLog(session, { shape, layout }, at);
       await session.script(
         [
           captureStatements({ shape, layout }),
-          serveTheirColumns({ shape, layout }),
+          keepCompatColumns({ shape, layout }),
           secureFunctions(shape.schema, shape.table),
         ].join("\n"),
       );
       await keepState(session, asFarAsFollowed(known, shape, narrow), layout);
-      if (theirs.length > 0) await startFromTheirs(session, { shape, layout }, addedColumns, at);
+      if (theirs.length > 0) await startFromHerokuConnect(session, { shape, layout }, addedColumns, at);
       const isMadeAgain = before === null && current !== undefined;
       if (isMadeAgain || asksForMore(known, shape)) await oweReading(session, shape);
       return { addedColumns, narrow };
@@ -139,7 +139,7 @@ function asksForMore(before: TableShape, after: TableShape): boolean {
 /** Everything is read again, from its beginning: after an ended first load as a backfill, beside the beat. */
 async function oweReading(session: Session, { schema, mappingId }: TableShape): Promise<void> {
   const { state, loads } = metadata(schema);
-  const mark: LoadMark = { kind: "backfill", startedAt: new Date(0), afterId: null, bulk: null, afterRow: null };
+  const mark: LoadCheckpoint = { kind: "backfill", startedAt: new Date(0), afterId: null, bulk: null, afterRow: null };
   await session.query(
     `UPDATE ${loads} l SET load = CASE WHEN s.position IS NULL THEN NULL ELSE $2::jsonb END
      FROM ${state} s WHERE l.mapping_id = $1 AND s.mapping_id = $1`,
@@ -231,7 +231,7 @@ async function retire(session: Session, schema: string, mapping: Mapping): Promi
       if (!row) return;
       const table = String(row["table_name"]);
       if (await readTable(session, schema, table)) {
-        await session.script(`${endCapture(schema, table)}\n${stopServingTheirColumns(schema, table)}`);
+        await session.script(`${endCapture(schema, table)}\n${dropCompatColumns(schema, table)}`);
       }
       await session.script(
         `${dropCaptureFunctions(schema, table)}\nDROP FUNCTION IF EXISTS ${servingFunction(schema, table)};`,

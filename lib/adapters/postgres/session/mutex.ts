@@ -1,8 +1,8 @@
 /** Does one thing at a time, in the order in which it was asked for. */
-export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
+export type PriorityQueue = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Turns for one connection. */
-export function createTurns(): Turns {
+export function createPriorityQueue(): PriorityQueue {
   let last: Promise<void> = Promise.resolve();
   return async (work) => {
     const before = last;

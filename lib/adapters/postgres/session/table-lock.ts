@@ -1,12 +1,12 @@
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
-import type { Workbench } from "../lease/fence.ts";
+import type { StoreContext } from "../lease/fence.ts";
 import { qualified } from "./sql.ts";
 
 /** Modes in which no row of a table can be written (PostgreSQL, 13.3.1), as CREATE INDEX and ALTER TABLE take them. */
 const MODES = ["ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"];
 
 /** Whether somebody else has the mapping's table as a whole, or waits for it, which makes all others wait as well. */
-export async function isTableLocked({ session, mapped }: Workbench, lease: Lease): Promise<boolean> {
+export async function isTableLocked({ session, mapped }: StoreContext, lease: Lease): Promise<boolean> {
   const { schema, table } = mapped(lease).shape;
   const locks = await session.query(
     `SELECT FROM pg_locks l WHERE l.locktype = 'relation' AND l.relation = $1::regclass AND l.mode = ANY ($2::text[])

@@ -2,16 +2,16 @@ import { Failure } from "../../../model/failure.ts";
 import type { Session } from "../session/session.ts";
 import { metadata, qualified } from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
-import { type TheirTrigger, theirTriggers } from "./heroku-connect-triggers.ts";
+import { type HerokuConnectTrigger, herokuConnectTriggers } from "./heroku-connect-triggers.ts";
 
 /**
  * Heroku Connect's log of a schema gets another name, so that ours can have its own, and its triggers go on writing to
  * it: until a table of theirs is adopted, with its waiting changes, they capture. In the caller's transaction.
  */
-export async function moveLogAside(session: Session, schema: string): Promise<void> {
+export async function archiveLog(session: Session, schema: string): Promise<void> {
   await refuseStrangers(session, schema);
   try {
-    await holdWriters(session, schema, await theirTriggers(session, schema));
+    await holdWriters(session, schema, await herokuConnectTriggers(session, schema));
     await session.script(renames(schema));
     await redirectFunctions(session, schema);
     await session.script(afterwards(schema));
@@ -54,7 +54,7 @@ async function refuseStrangers(session: Session, schema: string): Promise<void> 
 }
 
 /** Whoever is in the middle of a write would run on with a trigger that writes to the log by its old name. */
-async function holdWriters(session: Session, schema: string, triggers: readonly TheirTrigger[]): Promise<void> {
+async function holdWriters(session: Session, schema: string, triggers: readonly HerokuConnectTrigger[]): Promise<void> {
   const tables = [...new Set(triggers.map(({ table }) => table))].map((table) => qualified(schema, table));
   if (tables.length > 0) await session.script(`LOCK TABLE ${tables.join(", ")} IN SHARE ROW EXCLUSIVE MODE`);
 }

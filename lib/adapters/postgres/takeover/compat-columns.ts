@@ -10,15 +10,15 @@ const TRIGGERS = ["zzz_bridge_hc_insert", "zzz_bridge_hc_update"] as const;
  * `_ab_lastop` and `_ab_err` tell, in its words; where they are not, nothing is done. `_hc_err` is a JSON object, the
  * error under `msg`.
  */
-export function serveTheirColumns({ shape, layout }: MappedTable): string {
+export function keepCompatColumns({ shape, layout }: MappedTable): string {
   const { schema, table } = shape;
-  const statements = [stopServingTheirColumns(schema, table)];
+  const statements = [dropCompatColumns(schema, table)];
   if ("_hc_lastop" in layout.types && "_hc_err" in layout.types) statements.push(serving(schema, table));
   return statements.join("\n");
 }
 
 /** Takes the triggers away again; harmless where there are none. */
-export function stopServingTheirColumns(schema: string, table: string): string {
+export function dropCompatColumns(schema: string, table: string): string {
   return TRIGGERS.map((trigger) => `DROP TRIGGER IF EXISTS ${name(trigger)} ON ${qualified(schema, table)};`).join(
     "\n",
   );

@@ -2,7 +2,7 @@ import type { Session } from "../session/session.ts";
 import { metadata, name, qualified } from "../session/sql.ts";
 
 /** A trigger by which Heroku Connect captures a table's changes, or marks its rows. */
-export interface TheirTrigger {
+export interface HerokuConnectTrigger {
   readonly table: string;
   readonly trigger: string;
   /** The statement that makes it. */
@@ -10,8 +10,8 @@ export interface TheirTrigger {
 }
 
 /** Heroku Connect's triggers in a schema, of one table or of all. What it says decides, for names get shortened. */
-export async function theirTriggers(session: Session, schema: string, table: string | null = null) {
-  return await session.query<TheirTrigger>(
+export async function herokuConnectTriggers(session: Session, schema: string, table: string | null = null) {
+  return await session.query<HerokuConnectTrigger>(
     `SELECT c.relname AS "table", t.tgname AS trigger, pg_get_triggerdef(t.oid) AS definition
      FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace
      JOIN pg_proc p ON p.oid = t.tgfoid
@@ -26,23 +26,27 @@ export async function theirTriggers(session: Session, schema: string, table: str
  * Ends Heroku Connect's capture of a table, in the caller's transaction; the definitions are kept. Gives what was ended:
  * nothing, once somebody else has ended it.
  */
-export async function endTheirCapture(
+export async function endHerokuConnectCapture(
   session: Session,
   schema: string,
   table: string,
-): Promise<readonly TheirTrigger[]> {
-  if ((await theirTriggers(session, schema, table)).length === 0) return [];
+): Promise<readonly HerokuConnectTrigger[]> {
+  if ((await herokuConnectTriggers(session, schema, table)).length === 0) return [];
   const on = qualified(schema, table);
   await session.script(`LOCK TABLE ${on} IN ACCESS EXCLUSIVE MODE`);
   // Whoever held the table before may have been another who adopts it.
-  const triggers = await theirTriggers(session, schema, table);
+  const triggers = await herokuConnectTriggers(session, schema, table);
   if (triggers.length === 0) return [];
   await session.script(triggers.map(({ trigger }) => `DROP TRIGGER ${name(trigger)} ON ${on}`).join(";"));
   await keepDefinitions(session, schema, triggers);
   return triggers;
 }
 
-async function keepDefinitions(session: Session, schema: string, triggers: readonly TheirTrigger[]): Promise<void> {
+async function keepDefinitions(
+  session: Session,
+  schema: string,
+  triggers: readonly HerokuConnectTrigger[],
+): Promise<void> {
   const { theirTriggers: kept } = metadata(schema);
   const [found] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [kept]);
   if (!found?.made) return;

@@ -12,7 +12,7 @@ import { isHstore, type ReadHstore, readerOfHstore } from "./hstore.ts";
  * NEW ones are sent; PENDING ones were being sent when it stopped, so they are in doubt; of FAILED ones, those that are
  * still the last word on their row can be retried. In the old log they are REQUEUED from then on.
  */
-export async function takeChangesOver(session: Session, mapped: MappedTable, at: Date): Promise<void> {
+export async function importLog(session: Session, mapped: MappedTable, at: Date): Promise<void> {
   const { theirLog } = metadata(mapped.shape.schema);
   const [found] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [theirLog]);
   if (!found?.made) return;

@@ -1,5 +1,5 @@
 import { pulls } from "../../../model/mapping/mapping.ts";
-import type { LoadMark } from "../../../sync/load/load-ports.ts";
+import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
 import type { MappedTable } from "../session/layout.ts";
 import type { Session } from "../session/session.ts";
 import { metadata, qualified } from "../session/sql.ts";
@@ -16,7 +16,7 @@ const DELETIONS_DAYS = 14;
  * backfill. A table without a stamp has its first load like any other, and so has one with a filter, which Heroku
  * Connect has none of.
  */
-export async function startFromTheirs(
+export async function startFromHerokuConnect(
   session: Session,
   { shape }: MappedTable,
   addedColumns: readonly string[],
@@ -41,6 +41,6 @@ export async function startFromTheirs(
 }
 
 const UNSTARTED = { startedAt: new Date(0), afterId: null, bulk: null, afterRow: null };
-const BACKFILL: LoadMark = { ...UNSTARTED, kind: "backfill" };
+const BACKFILL: LoadCheckpoint = { ...UNSTARTED, kind: "backfill" };
 /** A sweep whose first half, which reads everything, is taken as done. */
-const LOOK_UP: LoadMark = { ...UNSTARTED, kind: "sweep", afterRow: 0 };
+const LOOK_UP: LoadCheckpoint = { ...UNSTARTED, kind: "sweep", afterRow: 0 };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { holdLease } from "../../../../lib/sync/lease/lease-guard.ts";
+import { guardLease } from "../../../../lib/sync/lease/lease-guard.ts";
 import { type BeginRequest, LeaseLost } from "../../../../lib/sync/lease/lease-ports.ts";
 import { ModelClock } from "../../../support/doubles/model-clock.ts";
 import { column } from "../../../support/worlds/shapes.ts";
@@ -134,7 +134,7 @@ describe("a cycle that is frozen between its mark and the look at the clock", ()
     const { store, lease } = await customer.cycle();
     const [change] = await store.claim(lease, 1);
     const clock = new ModelClock();
-    const hold = holdLease(store, lease, clock, clock.now() + 900_000);
+    const hold = guardLease(store, lease, clock, clock.now() + 900_000);
     const saving = hold.maySave(async (leaseSeconds) => {
       const answer = await store.markSent(lease, "batch", [Number(change?.id)], leaseSeconds);
       clock.pass(seconds);

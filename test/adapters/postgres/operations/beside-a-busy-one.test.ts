@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { postgresMonitoring } from "../../../../lib/adapters/postgres/operations/monitoring.ts";
-import { rowDesks } from "../../../../lib/adapters/postgres/operations/row-operations.ts";
+import { rowQueriesOf } from "../../../../lib/adapters/postgres/operations/row-operations.ts";
 import { STATES } from "../../../../lib/model/change/change.ts";
 import { type Customer, createCustomer, rowsReadOfTheLog } from "../customer.ts";
 
@@ -52,7 +52,7 @@ describe.each(OTHERS)("beside another mapping with many %s", (_, others) => {
   test("pages of the idle one read none of them", async () => {
     const connection = { url: customer.url, schema: "salesforce" };
     const database = await postgresMonitoring(() => customer.now).open(connection);
-    const desk = await rowDesks(() => customer.now).open(connection);
+    const desk = await rowQueriesOf(() => customer.now).open(connection);
     for (const state of [null, ...STATES]) {
       const page = await database.listActivity({ state, table: "contact", limit: 50, offset: 0 });
       expect(page.total).toBe(0);

@@ -46,7 +46,7 @@ test.each([
     await refuse("NEW.lastname = 'L3'", timing);
 
     const sent = await pushAll({ store, lease }, () => null, orgTime(5));
-    const { untold } = await store.finish(lease, END);
+    const { refusedWriteBacks: untold } = await store.finish(lease, END);
 
     expect(sent).toHaveLength(5);
     expect((await rows()).map(([name, , told]) => [name, told])).toEqual([
@@ -64,7 +64,7 @@ test.each([
     const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "a test", slot: null } as const;
     const other = await store.begin({ ...asked, leaseSeconds: 30 });
     if (!other.held) throw new Error(other.why);
-    expect((await store.finish(other.lease, END)).untold.rows).toBe(0);
+    expect((await store.finish(other.lease, END)).refusedWriteBacks.rows).toBe(0);
 
     await customer.sql("UPDATE salesforce.contact SET email = 'newer@example.com' WHERE lastname = 'L3'");
     const next = await customer.cycle();
@@ -215,7 +215,7 @@ test("rows that refuse among many are looked for a few at a time, and those of a
   expect(left.at(-1)).toBe(0);
   expect((await log()).filter(({ sf_message }) => sf_message !== null)).toHaveLength(62);
   expect((await rows()).filter(([, , told]) => told === "PENDING")).toHaveLength(62);
-  const { untold } = await store.finish(lease, END);
+  const { refusedWriteBacks: untold } = await store.finish(lease, END);
   expect(untold).toEqual({ rows: 62, sqlState: "P0001" });
 
   await close();
@@ -243,7 +243,7 @@ test("what a constraint has against a row that was told at once is not taken for
   await store.settle(lease, [first, ...others].map(accepted));
 
   expect((await rows()).map(([, , told]) => told)).toEqual(["PENDING", ...Array(5).fill("UPDATED")]);
-  expect((await store.finish(lease, END)).untold.rows).toBe(1);
+  expect((await store.finish(lease, END)).refusedWriteBacks.rows).toBe(1);
 });
 
 test("rows that are owed their result for long keep nothing else from being forgotten", async () => {
@@ -300,7 +300,7 @@ test("what a late save has undone is sent again, whatever its row can be made to
   await close();
   const save = { changeIds: [Number(late?.id)], recordId: Number(late?.recordId), sfid: sfidOf(1) };
 
-  const sent = await cycle.store.sendAgain(cycle.lease, [{ ...save, answeredAt: orgTime(9) }]);
+  const sent = await cycle.store.requeueOverwritten(cycle.lease, [{ ...save, answeredAt: orgTime(9) }]);
 
   expect(sent).toEqual({ again: 1, underWay: 0 });
   expect((await log()).map(({ state }) => state)).toEqual(["SUCCESS", "NEW"]);

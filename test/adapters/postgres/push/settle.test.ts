@@ -210,7 +210,10 @@ test("a row of which an older change was made to go again meanwhile stays PENDIN
   const [first] = await customer.sql("SELECT id::int, record_id::int FROM salesforce._trigger_log ORDER BY id");
   const late = { changeIds: [Number(first?.["id"])], recordId: Number(first?.["record_id"]), sfid: sfidOf(1) };
 
-  expect(await store.sendAgain(lease, [{ ...late, answeredAt: orgTime(9) }])).toEqual({ again: 1, underWay: 1 });
+  expect(await store.requeueOverwritten(lease, [{ ...late, answeredAt: orgTime(9) }])).toEqual({
+    again: 1,
+    underWay: 1,
+  });
   const before = await rows();
   await store.settle(lease, sent.map(acceptedAt(orgTime(10))));
 

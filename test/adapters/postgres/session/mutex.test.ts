@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTurns } from "../../../../lib/adapters/postgres/session/mutex.ts";
+import { createPriorityQueue } from "../../../../lib/adapters/postgres/session/mutex.ts";
 
 /** Work that notes its beginning and its end, some turns of the event loop later. */
 function noting() {
@@ -15,7 +15,7 @@ function noting() {
 
 test("one thing is done at a time, in the order in which it was asked for", async () => {
   const { log, work } = noting();
-  const turns = createTurns();
+  const turns = createPriorityQueue();
 
   const answers = await Promise.all(["a", "b", "c"].map((name) => turns(work(name))));
 
@@ -25,7 +25,7 @@ test("one thing is done at a time, in the order in which it was asked for", asyn
 
 test("a failure is its own, and the next one has its turn", async () => {
   const { work } = noting();
-  const turns = createTurns();
+  const turns = createPriorityQueue();
   const fails = () => {
     throw new Error("at once");
   };

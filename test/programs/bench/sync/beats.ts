@@ -3,7 +3,7 @@ import { mappings } from "../../../../functions/services/composition.ts";
 import { cycleServices } from "../../../../functions/services/cycle-services.ts";
 import { createTestClock } from "../../../../lib/local/clock.ts";
 import type { Mapping } from "../../../../lib/model/mapping/mapping.ts";
-import { answerMessage } from "../../../../lib/sync/beat/handle-cycle-message.ts";
+import { handleCycleMessage } from "../../../../lib/sync/beat/handle-cycle-message.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
 import { carryOut, importMappings } from "../../../support/worlds/carry-out.ts";
 import { createTestWorkspace } from "../../../support/worlds/workspace.ts";
@@ -99,7 +99,7 @@ function createBeats(cloud: BridgeCloud, org: BenchOrg, workspaceId: string) {
     for (const { id } of all) {
       const before = trips();
       const message = { workspace_id: workspaceId, mapping_id: id, kind: "beat", slot } as const;
-      await answerMessage(services, message, { owner: "bench", deadline: cloud.clock.now() + 180_000 });
+      await handleCycleMessage(services, message, { owner: "bench", deadline: cloud.clock.now() + 180_000 });
       worst = Math.max(worst, trips() - before);
     }
     return worst;

@@ -9,7 +9,7 @@ import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { everything } from "../../../../lib/model/mapping/soql.ts";
 import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
 import { guardConnections } from "../../../../lib/network/guarded-dns.ts";
-import { doLongWork } from "../../../../lib/sync/load/run-load.ts";
+import { runLoad } from "../../../../lib/sync/load/run-load.ts";
 import { ALONE, ask, askJson, CLOCK } from "./alone.ts";
 import { benchMapping, salesforceOf } from "./bench-mapping.ts";
 
@@ -49,7 +49,7 @@ export async function loadByEngine({ url, org, object }: LoadOrder): Promise<Loa
     },
   };
   const store = await createCycleStores(() => new Date())({ url, schema: "salesforce" });
-  const { outcome, tally } = await doLongWork(
+  const { outcome, tally } = await runLoad(
     { store, salesforce, shared: ALONE, clock: CLOCK, random: Math.random },
     {
       mapping: benchMapping(object),
