@@ -6,6 +6,13 @@ const READ_BYTES = 64 * 1024;
 const END_OF_HEAD = "\r\n\r\n";
 const END_OF_CHUNKS = "0\r\n\r\n";
 
+/** How long an answer took, and what was asked for it (`call-probe.ts`). */
+export interface Answered {
+  readonly milliseconds: number;
+  readonly dynamodb: number;
+  readonly sql: number;
+}
+
 /**
  * One client on a connection of its own, which sends its next request when the last one is answered. It knows just
  * enough of HTTP to see an answer's end and keeps nothing of its body, so that measuring takes little of the machine
@@ -33,8 +40,8 @@ export class Caller {
     this.#socket.on("error", (error) => this.#answered?.reject(error));
   }
 
-  /** Milliseconds until the answer was there in full; rejects unless it is 200. */
-  async get(path: string): Promise<number> {
+  /** Resolves when the answer is there in full; rejects unless it is 200. */
+  async get(path: string): Promise<Answered> {
     const began = performance.now();
     this.#head = "";
     this.#left = null;
@@ -45,7 +52,8 @@ export class Caller {
     const took = performance.now() - began;
     const status = this.#head.slice(9, 12);
     if (status !== "200") throw new Error(`${path} answered ${status}`);
-    return took;
+    const [, dynamodb, sql] = /\r\nx-bench-calls: (\d+) (\d+)/i.exec(this.#head) ?? [];
+    return { milliseconds: took, dynamodb: Number(dynamodb), sql: Number(sql) };
   }
 
   close(): void {

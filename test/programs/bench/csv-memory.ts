@@ -3,10 +3,10 @@ import { resolve } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 
-/** Told to a process that is to be measured: load the probe, and write here. */
+/** Told to a process that is to be measured: load the probes, and write here. */
 export function probed(file: string): Record<string, string> {
-  const probe = pathToFileURL(resolve(import.meta.dirname, "heap-probe.ts")).href;
-  return { NODE_OPTIONS: `--import=${probe}`, LIVE_BYTES_FILE: file };
+  const load = (probe: string) => `--import=${pathToFileURL(resolve(import.meta.dirname, probe)).href}`;
+  return { NODE_OPTIONS: ["heap-probe.ts", "call-probe.ts"].map(load).join(" "), LIVE_BYTES_FILE: file };
 }
 
 /** Bytes that a probed process uses once its garbage is gone. */
