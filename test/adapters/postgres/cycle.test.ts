@@ -31,7 +31,7 @@ test("a row that an application inserts is claimed, sent, and told its sfid", as
     queueDepth: 0,
     oldestWaitingSeconds: 0,
     outboxWaits: false,
-    untold: { rows: 0, sqlState: null },
+    refusedWriteBacks: { rows: 0, sqlState: null },
   });
 });
 

@@ -46,7 +46,7 @@ test.each([
     await refuse("NEW.lastname = 'L3'", timing);
 
     const sent = await pushAll({ store, lease }, () => null, orgTime(5));
-    const { refusedWriteBacks: untold } = await store.finish(lease, END);
+    const { refusedWriteBacks } = await store.finish(lease, END);
 
     expect(sent).toHaveLength(5);
     expect((await rows()).map(([name, , told]) => [name, told])).toEqual([
@@ -59,7 +59,7 @@ test.each([
     const settled = { state: "SUCCESS", row_owed: false, sf_message: null, due_at: null };
     const words = "ROW_REFUSES: it was not told its result (SQLSTATE P0001): closed: L3";
     expect(await log()).toEqual([settled, settled, { ...settled, sf_message: words }, settled, settled]);
-    expect(untold).toEqual({ rows: 1, sqlState: "P0001" });
+    expect(refusedWriteBacks).toEqual({ rows: 1, sqlState: "P0001" });
 
     const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "a test", slot: null } as const;
     const other = await store.begin({ ...asked, leaseSeconds: 30 });
@@ -96,7 +96,7 @@ test("a new row that refuses its sfid waits until it takes it, and makes no seco
   const again = await customer.cycle();
   expect(again.begun.waiting.unfinished).toBe(true);
   await again.store.recover(again.lease);
-  expect(await again.store.finish(again.lease, END)).toMatchObject({ untold: { rows: 1 } });
+  expect(await again.store.finish(again.lease, END)).toMatchObject({ refusedWriteBacks: { rows: 1 } });
   expect((await log())[1]).toMatchObject({ row_owed: true, due_at: new Date(due.getTime() + 10_000) });
 
   await customer.sql("DROP TRIGGER refuse ON salesforce.contact");
@@ -215,8 +215,8 @@ test("rows that refuse among many are looked for a few at a time, and those of a
   expect(left.at(-1)).toBe(0);
   expect((await log()).filter(({ sf_message }) => sf_message !== null)).toHaveLength(62);
   expect((await rows()).filter(([, , told]) => told === "PENDING")).toHaveLength(62);
-  const { refusedWriteBacks: untold } = await store.finish(lease, END);
-  expect(untold).toEqual({ rows: 62, sqlState: "P0001" });
+  const { refusedWriteBacks } = await store.finish(lease, END);
+  expect(refusedWriteBacks).toEqual({ rows: 62, sqlState: "P0001" });
 
   await close();
   await customer.sql("ALTER TABLE salesforce.contact DISABLE TRIGGER close");

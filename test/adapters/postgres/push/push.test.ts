@@ -228,7 +228,7 @@ test("totals tell exactly how many settled changes there are, also after old one
     apiCalls: {},
     queueDepth: 0,
     outboxWaits: true,
-    untold: { rows: 0, sqlState: null },
+    refusedWriteBacks: { rows: 0, sqlState: null },
     oldestWaitingSeconds: 0,
   });
   expect(await totals()).toEqual([{ success: 15, failed: 0 }]);
