@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
 import type { OrgLogin } from "../../../settings/ports.ts";
-import { asJson, exchange } from "../exchange.ts";
-import { understand } from "../understand.ts";
-import { askedOf, grantOf, requestGrant } from "./request-token.ts";
+import { asText, exchange } from "../exchange.ts";
+import { grantOf, requestGrant, understandLogin } from "./request-token.ts";
 
 const DEADLINE_MILLISECONDS = 10_000;
 
@@ -25,20 +24,20 @@ export const orgLogin: OrgLogin = {
 
   identify: async ({ instanceUrl, accessToken }) => {
     const answer = await get(instanceUrl, "/services/oauth2/userinfo", { authorization: `Bearer ${accessToken}` });
-    const { organization_id, user_id, preferred_username } = understand(userinfo, answer, askedOf(instanceUrl));
+    const { organization_id, user_id, preferred_username } = understandLogin(userinfo, answer, instanceUrl);
     return { organizationId: organization_id, userId: user_id, username: preferred_username };
   },
 
   versions: async (instanceUrl) => {
     const answer = await get(instanceUrl, "/services/data", {});
-    return understand(versionList, answer, askedOf(instanceUrl)).map(({ version }) => version);
+    return understandLogin(versionList, answer, instanceUrl).map(({ version }) => version);
   },
 };
 
 const userinfo = z.object({ organization_id: z.string(), user_id: z.string(), preferred_username: z.string() });
 const versionList = z.array(z.object({ version: z.string() }));
 
-async function get(url: string, path: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
-  return (await exchange({ url, headers }, { method: "GET", path, deadline: DEADLINE_MILLISECONDS, reads: asJson }))
+async function get(url: string, path: string, headers: Readonly<Record<string, string>>): Promise<string> {
+  return (await exchange({ url, headers }, { method: "GET", path, deadline: DEADLINE_MILLISECONDS, reads: asText }))
     .answer;
 }

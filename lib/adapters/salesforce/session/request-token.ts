@@ -3,8 +3,7 @@ import * as z from "zod/mini";
 import { SalesforceRefusal } from "../../../model/change/refusal.ts";
 import type { SalesforceConnection, SalesforceCredentials } from "../../../model/workspace/workspace.ts";
 import type { Session } from "../../../settings/ports.ts";
-import { asJson, exchange, READ_MILLISECONDS } from "../exchange.ts";
-import { understand } from "../understand.ts";
+import { asText, exchange, READ_MILLISECONDS } from "../exchange.ts";
 
 /** What the token endpoint gave; a refresh token when the org rotates them: then the old one has ended. */
 interface Granted extends Session {
@@ -29,8 +28,8 @@ export async function requestToken({ loginUrl, credentials }: SalesforceConnecti
 /** A session for a grant, in the form of the org's token endpoint; its refusals as they came. */
 export async function requestGrant(url: string, grant: Readonly<Record<string, string>>): Promise<Granted> {
   const asked = { method: "POST", path: "/services/oauth2/token", body: new URLSearchParams(grant) } as const;
-  const { answer } = await exchange({ url }, { ...asked, deadline: READ_MILLISECONDS, reads: asJson });
-  const { access_token, instance_url, refresh_token, id } = understand(granted, answer, askedOf(url));
+  const { answer } = await exchange({ url }, { ...asked, deadline: READ_MILLISECONDS, reads: asText });
+  const { access_token, instance_url, refresh_token, id } = understandLogin(granted, answer, url);
   const [organizationId, userId] = (id ?? "").split("/").slice(-2);
   return {
     accessToken: access_token,
@@ -41,8 +40,22 @@ export async function requestGrant(url: string, grant: Readonly<Record<string, s
   };
 }
 
-/** What `understand` says was answered otherwise; somebody may have typed another host than an org's. */
-export const askedOf = (url: string): string => `a login at ${new URL(url).host}`;
+/** The JSON of a login host's answer, in its shape. Of another shape it is no org's: somebody typed another host. */
+export function understandLogin<Shape extends z.ZodMiniType>(shape: Shape, text: string, url: string): z.output<Shape> {
+  const read = shape.safeParse(jsonOf(text));
+  if (read.success) return read.data;
+  const message = `${new URL(url).host} does not answer like a Salesforce org`;
+  throw new SalesforceRefusal({ kind: "transient", code: "NOT_SALESFORCE", message, mayHaveRun: false });
+}
+
+/** Undefined: it is no JSON. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 const granted = z.object({
   access_token: z.string(),
