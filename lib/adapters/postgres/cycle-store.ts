@@ -4,7 +4,6 @@ import type { PostgresConnection } from "../../model/workspace/workspace.ts";
 import type { CycleStore } from "../../sync/cycle/cycle-ports.ts";
 import type { Lease, OutboxEvent } from "../../sync/lease/lease-ports.ts";
 import type { OwnedRecord, Pulse, RecordStamp } from "../../sync/pull/pull-ports.ts";
-import { instant, iso, type StoreContext } from "./lease/fence.ts";
 import { addCalls, begin, finish, renew, unlessUnprovisioned } from "./lease/lease.ts";
 import type { BacklogMemory } from "./log/backlog.ts";
 import { BEGINNING } from "./log/log-index.ts";
@@ -16,11 +15,22 @@ import { doubtsIn, noteLook, recover } from "./push/recover.ts";
 import { requeueOverwritten } from "./push/requeue-overwritten.ts";
 import { settle } from "./push/settle.ts";
 import { createIdleSessions } from "./session/idle-sessions.ts";
-import { isZoneless, type Layout, type MappedTable } from "./session/layout.ts";
 import { createPriorityQueue } from "./session/mutex.ts";
 import { renewable } from "./session/reconnecting-session.ts";
-import { openSession, type Session } from "./session/session.ts";
-import { cut, metadata, name, qualified } from "./session/sql.ts";
+import { openSession } from "./session/session.ts";
+import {
+  cut,
+  instant,
+  iso,
+  isZoneless,
+  type Layout,
+  type MappedTable,
+  metadata,
+  name,
+  qualified,
+  type Session,
+  type StoreContext,
+} from "./session/sql.ts";
 
 /** How long a connection waits for the next cycle: longer than a beat, shorter than networks forget a silent one. */
 const KEPT_MILLISECONDS = 15_000;

@@ -1,8 +1,7 @@
 import type { CaptureOff } from "../../../model/change/capture-off.ts";
 import { pushes } from "../../../model/mapping/mapping.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
-import type { Session } from "../session/session.ts";
-import { literal, metadata, name } from "../session/sql.ts";
+import { literal, metadata, name, type Session } from "../session/sql.ts";
 import { CAPTURE_TRIGGERS } from "./capture.ts";
 
 const ASKED = `'{${CAPTURE_TRIGGERS.join(",")}}'::name[]`;

@@ -1,21 +1,5 @@
 import { type Lease, LeaseLost } from "../../../sync/lease/lease-ports.ts";
-import type { MappedTable } from "../session/layout.ts";
-import type { Row, Session } from "../session/session.ts";
-import { literal, type Metadata } from "../session/sql.ts";
-
-/** What the parts of a cycle's store share: the connection, the schema's tables, the mapped table once it is known. */
-export interface StoreContext {
-  readonly session: Session;
-  readonly schema: string;
-  readonly tables: Metadata;
-  /** How many rows have refused to be told what became of their changes, and the SQLSTATE of one. */
-  readonly refusedWriteBacks: { rows: number; sqlState: string | null };
-  /** The rows that changes have failed of since the cycle's lease was taken: a spike counts each once. */
-  readonly failedRows: Set<number>;
-  /** The table that the lease was taken for. */
-  mapped(lease: Pick<Lease, "mappingId">): MappedTable;
-  now(): Date;
-}
+import { literal, type Metadata, type Row, type StoreContext } from "../session/sql.ts";
 
 /** The table whose row is a lease: cycles and long work hold theirs apart, so that neither waits for the other. */
 export const leaseTable = (tables: Metadata, work: Lease["work"]): string =>
@@ -92,11 +76,3 @@ const thenLimit = (lock: string, milliseconds: number | undefined) =>
 /** Locks the row of a mapping, which is an expression. */
 export const lockState = ({ state }: Metadata, mapping: string): string =>
   `SELECT FROM ${state} WHERE mapping_id = ${mapping} FOR NO KEY UPDATE`;
-
-/** An instant as ISO 8601 text whatever the session's date style; `instant` reads it back. */
-export const iso = (expression: string): string => `to_json(${expression}) #>> '{}'`;
-
-export const instant = (row: Row, column: string): Date | null => {
-  const text = row[column];
-  return typeof text === "string" ? new Date(text) : null;
-};

@@ -15,11 +15,18 @@ import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow 
 import { addCount } from "../log/cycle-counts.ts";
 import { waits } from "../log/log-index.ts";
 import { mayBeRowless, pruneOrphans, pruneRowless, pruneSettled } from "../log/retention.ts";
-import type { Layout, MappedTable } from "../session/layout.ts";
-import type { Row } from "../session/session.ts";
-import { isOfTable, type Metadata } from "../session/sql.ts";
+import {
+  instant,
+  isOfTable,
+  iso,
+  type Layout,
+  type MappedTable,
+  type Metadata,
+  type Row,
+  type StoreContext,
+} from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
-import { instant, iso, leaseTable, lockState, renewal, type StoreContext } from "./fence.ts";
+import { leaseTable, lockState, renewal } from "./fence.ts";
 import { loadCheckpoint, watermarksToSet } from "./watermarks.ts";
 
 type Bench = Omit<StoreContext, "mapped">;

@@ -1,6 +1,6 @@
 import type { Lease, Watermarks } from "../../../sync/lease/lease-ports.ts";
 import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
-import type { StoreContext } from "./fence.ts";
+import type { StoreContext } from "../session/sql.ts";
 
 /** The marks of the pulls, which stand in the mapping's row; that of the load stands in the load's own. */
 const PULL_MARKS = ["position", "slow", "deleted"] as const;

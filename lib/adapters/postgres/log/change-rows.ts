@@ -1,9 +1,7 @@
 import type { Action, ClaimedChange } from "../../../model/change/change.ts";
 import { textLimit } from "../../../model/change/text-limit.ts";
 import type { ColumnValues } from "../../../model/mapping/shape.ts";
-import type { MappedTable } from "../session/layout.ts";
-import type { Row } from "../session/session.ts";
-import { literal, name, qualified } from "../session/sql.ts";
+import { literal, type MappedTable, name, qualified, type Row } from "../session/sql.ts";
 
 /**
  * A SELECT of the changes of a part of a WITH clause, with sfid and version of their row as it is now, in log order. What a

@@ -1,7 +1,6 @@
 import { CYCLES_KEPT_MINUTES, cyclesFrom, type Span } from "../../../model/span.ts";
 import type { CycleStep, Throughput } from "../../../settings/row-ports.ts";
-import type { Ask } from "../session/session.ts";
-import type { Metadata } from "../session/sql.ts";
+import type { Ask, Metadata } from "../session/sql.ts";
 
 const COUNTS = ["well", "failed", "stopped", "pulled", "accepted", "refused"] as const;
 

@@ -1,8 +1,5 @@
 import { allowedDeletes } from "../../../model/change/delete-breaker.ts";
-import type { StoreContext } from "../lease/fence.ts";
-import type { MappedTable } from "../session/layout.ts";
-import type { Row } from "../session/session.ts";
-import { literal, qualified } from "../session/sql.ts";
+import { literal, type MappedTable, qualified, type Row, type StoreContext } from "../session/sql.ts";
 import { logOrder, unsorted, waits } from "./log-index.ts";
 import { isClaimed, UNCLAIMED_STATE } from "./pending-registry.ts";
 

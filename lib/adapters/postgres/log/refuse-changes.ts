@@ -1,5 +1,4 @@
-import type { StoreContext } from "../lease/fence.ts";
-import type { MappedTable } from "../session/layout.ts";
+import type { MappedTable, StoreContext } from "../session/sql.ts";
 
 /** A change that ends FAILED for a reason of ours. */
 export interface RefusedChange {

@@ -1,5 +1,4 @@
-import type { MappedTable } from "../session/layout.ts";
-import { isOfTable, type Metadata, name, qualified } from "../session/sql.ts";
+import { isOfTable, type MappedTable, type Metadata, name, qualified } from "../session/sql.ts";
 import { isCarried } from "./pending-registry.ts";
 import { hasFailed, hasSucceeded } from "./predicates.ts";
 

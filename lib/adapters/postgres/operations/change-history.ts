@@ -1,10 +1,8 @@
 import { toCamelCase } from "../../../model/snake-case.ts";
 import type { Span } from "../../../model/span.ts";
 import { type CapturedChange, capturedChange, type Throughput } from "../../../settings/row-ports.ts";
-import { iso } from "../lease/fence.ts";
 import { readCycles } from "../log/cycle-counts.ts";
-import type { Ask } from "../session/session.ts";
-import { cut, type Metadata } from "../session/sql.ts";
+import { type Ask, cut, iso, type Metadata } from "../session/sql.ts";
 
 /** Changes that are looked at for a throughput, the latest ones. */
 const LOOKED_AT = 100_000;

@@ -1,8 +1,7 @@
 import { IN_DOUBT } from "../../../model/change/in-doubt.ts";
 import type { FailedChanges, FoundFailed } from "../../../settings/row-ports.ts";
 import { hasFailed } from "../log/predicates.ts";
-import type { Ask } from "../session/session.ts";
-import { cut, literal, type Metadata } from "../session/sql.ts";
+import { type Ask, cut, literal, type Metadata } from "../session/sql.ts";
 
 /** Failed changes that are looked at for their kinds, the latest ones. */
 const LOOKED_AT = 100_000;

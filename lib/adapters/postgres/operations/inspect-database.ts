@@ -3,8 +3,8 @@ import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { type Damage, type DatabaseFacts, type Databases, NoConnection } from "../../../settings/ports.ts";
 import { captureOff } from "../capture/capture-check.ts";
 import { unlessUnprovisioned } from "../lease/lease.ts";
-import { openSession, type Session } from "../session/session.ts";
-import { metadata } from "../session/sql.ts";
+import { openSession } from "../session/session.ts";
+import { metadata, type Session } from "../session/sql.ts";
 
 /** Looks into databases that are to be connected. */
 export const databases: Databases = {

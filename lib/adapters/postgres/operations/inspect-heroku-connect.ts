@@ -1,8 +1,6 @@
 import type { HerokuConnectSchema, HerokuConnectSchemas, HerokuConnectTable } from "../../../settings/ports.ts";
-import { instant, iso } from "../lease/fence.ts";
 import { migrate } from "../schema/migrate.ts";
-import type { Session } from "../session/session.ts";
-import { literal, type Metadata, metadata, qualified } from "../session/sql.ts";
+import { instant, iso, literal, type Metadata, metadata, qualified, type Session } from "../session/sql.ts";
 import { herokuConnectTriggers } from "../takeover/heroku-connect-triggers.ts";
 import { stillToDo } from "../takeover/import-log.ts";
 import { withSession } from "./inspect-database.ts";

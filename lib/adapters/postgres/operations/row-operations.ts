@@ -9,13 +9,11 @@ import {
   type RowQueries,
   type RowQueriesOf,
 } from "../../../settings/row-ports.ts";
-import { iso } from "../lease/fence.ts";
 import { unlessUnprovisioned } from "../lease/lease.ts";
 import { hasSucceeded } from "../log/predicates.ts";
 import { captureAllOf, captureExisting } from "../schema/capture-existing.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "../session/request-session.ts";
-import type { Ask, Row } from "../session/session.ts";
-import { cut, isOfTable, type Metadata, metadata, qualified } from "../session/sql.ts";
+import { type Ask, cut, isOfTable, iso, type Metadata, metadata, qualified, type Row } from "../session/sql.ts";
 import { readChange, readThroughput } from "./change-history.ts";
 import { failureKinds, findFailed } from "./failed-changes.ts";
 import { createOperations } from "./operations.ts";

@@ -2,7 +2,7 @@ import type { Image } from "../../../model/record/record.ts";
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
 import type { Applied, Page } from "../../../sync/pull/pull-ports.ts";
 import { retry } from "../../retry.ts";
-import type { StoreContext } from "../lease/fence.ts";
+import type { StoreContext } from "../session/sql.ts";
 import {
   isClash,
   isLockRefused,

@@ -1,7 +1,6 @@
 import type { Image } from "../../../model/record/record.ts";
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
-import type { StoreContext } from "../lease/fence.ts";
-import { instant, iso } from "../lease/fence.ts";
+import { instant, iso, type StoreContext } from "../session/sql.ts";
 import { LOCK_NOT_AVAILABLE } from "../session/sql-errors.ts";
 import { apply } from "./apply.ts";
 

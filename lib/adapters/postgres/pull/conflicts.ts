@@ -1,6 +1,6 @@
 import type { Collision } from "../../../model/record/merge.ts";
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
-import type { StoreContext } from "../lease/fence.ts";
+import type { StoreContext } from "../session/sql.ts";
 
 /** A collision and the record that it happened to. */
 export interface Conflict extends Collision {

@@ -2,9 +2,7 @@ import type { Column } from "../../../model/mapping/shape.ts";
 import type { CsvLine } from "../../../model/record/csv-line.ts";
 import { isReadAsItCame } from "../../../model/record/incoming.ts";
 import type { Image } from "../../../model/record/record.ts";
-import type { StoreContext } from "../lease/fence.ts";
-import { isZoneless, type MappedTable } from "../session/layout.ts";
-import { name, qualified } from "../session/sql.ts";
+import { isZoneless, type MappedTable, name, qualified, type StoreContext } from "../session/sql.ts";
 
 /** Lines that go to the server as one message. */
 const LINES_AT_ONCE = 200;

@@ -1,6 +1,4 @@
-import type { StoreContext } from "../lease/fence.ts";
-import { isZoneless, type MappedTable } from "../session/layout.ts";
-import { name, qualified } from "../session/sql.ts";
+import { isZoneless, type MappedTable, name, qualified, type StoreContext } from "../session/sql.ts";
 import type { RowToWrite } from "./row-to-write.ts";
 
 /** Lines that go to the server as one message. */

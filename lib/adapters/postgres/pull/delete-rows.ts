@@ -2,11 +2,9 @@ import type { WaitingChange } from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
 import type { Page } from "../../../sync/pull/pull-ports.ts";
-import type { StoreContext } from "../lease/fence.ts";
 import { allowanceOfDeletes } from "../log/delete-breaker.ts";
 import { refuseChanges } from "../log/refuse-changes.ts";
-import type { MappedTable } from "../session/layout.ts";
-import { name, qualified } from "../session/sql.ts";
+import { type MappedTable, name, qualified, type StoreContext } from "../session/sql.ts";
 import type { Judged } from "./merge-rows.ts";
 
 /** A row whose record was deleted in Salesforce. */

@@ -1,6 +1,4 @@
-import type { StoreContext } from "../lease/fence.ts";
-import { type MappedTable, typed } from "../session/layout.ts";
-import { name, qualified } from "../session/sql.ts";
+import { type MappedTable, name, qualified, type StoreContext, typed } from "../session/sql.ts";
 import type { RowToWrite } from "./row-to-write.ts";
 
 /**

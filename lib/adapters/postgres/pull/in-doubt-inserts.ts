@@ -3,11 +3,9 @@ import { creationWindow, IN_DOUBT } from "../../../model/change/in-doubt.ts";
 import type { ColumnValues } from "../../../model/mapping/shape.ts";
 import type { Image } from "../../../model/record/record.ts";
 import type { Applied, Page } from "../../../sync/pull/pull-ports.ts";
-import type { StoreContext } from "../lease/fence.ts";
 import { isCarried, isClaimed } from "../log/pending-registry.ts";
 import { hasFailed } from "../log/predicates.ts";
-import type { MappedTable } from "../session/layout.ts";
-import { idArray, literal, name, qualified } from "../session/sql.ts";
+import { idArray, literal, type MappedTable, name, qualified, type StoreContext } from "../session/sql.ts";
 import { type LockedRow, readSides } from "./page-context.ts";
 
 /** Records without a row that get none as long as inserts of ours are under way or in doubt: else these would have two. */

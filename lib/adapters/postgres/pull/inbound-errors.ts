@@ -1,6 +1,7 @@
 import type { Lease, Watermarks } from "../../../sync/lease/lease-ports.ts";
-import { fenced, type StoreContext } from "../lease/fence.ts";
+import { fenced } from "../lease/fence.ts";
 import { movesPulls, writeWatermarks } from "../lease/watermarks.ts";
+import type { StoreContext } from "../session/sql.ts";
 
 /** A record that could not become a row. */
 export interface InboundError {

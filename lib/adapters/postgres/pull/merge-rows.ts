@@ -1,9 +1,8 @@
 import type { Verdict } from "../../../model/record/judge-image.ts";
 import { awaitsAnswer, type Collision, comesBack, merge } from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
-import type { StoreContext } from "../lease/fence.ts";
 import type { RefusedChange } from "../log/refuse-changes.ts";
-import type { MappedTable } from "../session/layout.ts";
+import type { MappedTable, StoreContext } from "../session/sql.ts";
 import type { Conflict } from "./conflicts.ts";
 import { lockByUpsertField, readSides } from "./page-context.ts";
 import { type RowToWrite, rowOf } from "./row-to-write.ts";

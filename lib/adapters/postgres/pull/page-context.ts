@@ -2,13 +2,21 @@ import type { ColumnValues } from "../../../model/mapping/shape.ts";
 import type { Deletion, WaitingChange } from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
 import type { Page } from "../../../sync/pull/pull-ports.ts";
-import type { StoreContext } from "../lease/fence.ts";
 import { changeOf, sendable } from "../log/change-rows.ts";
 import { isClaimed } from "../log/pending-registry.ts";
 import { hasFailed } from "../log/predicates.ts";
-import { heldText, type MappedTable, textOf, typed } from "../session/layout.ts";
-import type { Row } from "../session/session.ts";
-import { idArray, type Metadata, name, qualified } from "../session/sql.ts";
+import {
+  heldText,
+  idArray,
+  type MappedTable,
+  type Metadata,
+  name,
+  qualified,
+  type Row,
+  type StoreContext,
+  textOf,
+  typed,
+} from "../session/sql.ts";
 
 /** A row that belongs to a record of the page, locked for us. */
 export interface LockedRow {

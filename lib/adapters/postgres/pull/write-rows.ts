@@ -1,7 +1,5 @@
-import type { StoreContext } from "../lease/fence.ts";
 import { hasFailed } from "../log/predicates.ts";
-import { comparable, type MappedTable, typed } from "../session/layout.ts";
-import { name, qualified } from "../session/sql.ts";
+import { comparable, type MappedTable, name, qualified, type StoreContext, typed } from "../session/sql.ts";
 import { copyRows } from "./copy-rows.ts";
 import type { RowToWrite } from "./row-to-write.ts";
 

@@ -1,8 +1,7 @@
 import { unpacked } from "../log/change-rows.ts";
 import { logOrder, waits } from "../log/log-index.ts";
 import { isClaimed } from "../log/pending-registry.ts";
-import type { MappedTable } from "../session/layout.ts";
-import { literal, type Metadata } from "../session/sql.ts";
+import { literal, type MappedTable, type Metadata } from "../session/sql.ts";
 
 /** What is looked for. */
 export interface Asked {

@@ -1,16 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { ClaimedChange } from "../../../model/change/change.ts";
 import { type Lease, LeaseLost, type Renewal } from "../../../sync/lease/lease-ports.ts";
-import { fenced, leaseTable, renewal, type StoreContext } from "../lease/fence.ts";
+import { fenced, leaseTable, renewal } from "../lease/fence.ts";
 import { changeOf, changesFrom } from "../log/change-rows.ts";
 import { holdExcessDeletes } from "../log/delete-breaker.ts";
 import { BEGINNING, unsorted } from "../log/log-index.ts";
 import { registerPending, UNCLAIMED_STATE } from "../log/pending-registry.ts";
 import { hasFailed } from "../log/predicates.ts";
 import { endedInDoubt } from "../pull/in-doubt-inserts.ts";
-import type { MappedTable } from "../session/layout.ts";
-import type { Row } from "../session/session.ts";
-import { numberArray } from "../session/sql.ts";
+import { type MappedTable, numberArray, type Row, type StoreContext } from "../session/sql.ts";
 import { claimStatement, type Found } from "./claim-candidates.ts";
 import { lockRowsToWriteBack, writeLocked } from "./write-back.ts";
 

@@ -1,14 +1,12 @@
 import { BULK_PREFIX } from "../../../model/change/bulk-batch.ts";
 import type { Doubt, Recovered } from "../../../sync/doubt/doubt-ports.ts";
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
-import { fenced, iso, type StoreContext } from "../lease/fence.ts";
+import { fenced } from "../lease/fence.ts";
 import { changeOf, changesFrom } from "../log/change-rows.ts";
 import { forgetHandled, isClaimed, UNCLAIMED_STATE } from "../log/pending-registry.ts";
 import { applyConfirmedDeletes } from "../pull/confirmed-deletes.ts";
 import { endedInDoubt } from "../pull/in-doubt-inserts.ts";
-import type { MappedTable } from "../session/layout.ts";
-import type { Row } from "../session/session.ts";
-import type { Metadata } from "../session/sql.ts";
+import { iso, type MappedTable, type Metadata, type Row, type StoreContext } from "../session/sql.ts";
 import { writeBackRows } from "./write-back.ts";
 
 /**

@@ -1,8 +1,7 @@
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
 import type { LateSave } from "../../../sync/push/push-ports.ts";
-import type { StoreContext } from "../lease/fence.ts";
 import { refusalOf } from "../session/savepoint.ts";
-import { literal, name, qualified } from "../session/sql.ts";
+import { literal, name, qualified, type StoreContext } from "../session/sql.ts";
 
 /**
  * Makes changes NEW again that were sent for the same rows, or records, after these saves had been claimed: the saves came

@@ -1,6 +1,5 @@
 import { IN_DOUBT } from "../../../model/change/in-doubt.ts";
-import type { MappedTable } from "../session/layout.ts";
-import { literal, type Metadata, name, qualified } from "../session/sql.ts";
+import { literal, type MappedTable, type Metadata, name, qualified } from "../session/sql.ts";
 
 /**
  * Writes down how changes ended that are this fence's, with everything that follows from it, and tells the rows that are

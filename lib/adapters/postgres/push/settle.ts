@@ -1,6 +1,7 @@
 import { type Lease, LeaseLost } from "../../../sync/lease/lease-ports.ts";
 import type { PushOutcome } from "../../../sync/push/push-ports.ts";
-import { fenced, type StoreContext } from "../lease/fence.ts";
+import { fenced } from "../lease/fence.ts";
+import type { StoreContext } from "../session/sql.ts";
 import { isRefusedValue, isWorthWaiting } from "../session/sql-errors.ts";
 import { settleStatement, writeBackStatement } from "./settle-statements.ts";
 import { settledChanges } from "./settled-changes.ts";

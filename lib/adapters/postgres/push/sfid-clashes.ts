@@ -1,7 +1,5 @@
-import type { StoreContext } from "../lease/fence.ts";
 import { refuseChanges } from "../log/refuse-changes.ts";
-import type { MappedTable } from "../session/layout.ts";
-import { type Metadata, name, qualified } from "../session/sql.ts";
+import { type MappedTable, type Metadata, name, qualified, type StoreContext } from "../session/sql.ts";
 
 interface Clash {
   readonly id: number;

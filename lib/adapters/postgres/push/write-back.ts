@@ -1,9 +1,14 @@
 import { ROW_REFUSES } from "../../../model/change/row-refuses.ts";
-import type { StoreContext } from "../lease/fence.ts";
-import type { MappedTable } from "../session/layout.ts";
 import { refusalOf } from "../session/savepoint.ts";
-import type { Row } from "../session/session.ts";
-import { literal, type Metadata, name, qualified } from "../session/sql.ts";
+import {
+  literal,
+  type MappedTable,
+  type Metadata,
+  name,
+  qualified,
+  type Row,
+  type StoreContext,
+} from "../session/sql.ts";
 import { messageOf, sqlState } from "../session/sql-errors.ts";
 import { resolveClashes } from "./sfid-clashes.ts";
 

@@ -3,10 +3,8 @@ import { retry } from "../../retry.ts";
 import { wholeRow } from "../capture/capture.ts";
 import { unlessUnprovisioned } from "../lease/lease.ts";
 import { hasFailed } from "../log/predicates.ts";
-import type { Layout } from "../session/layout.ts";
 import type { KeptSession } from "../session/request-session.ts";
-import type { Session } from "../session/session.ts";
-import { literal, type Metadata, metadata, name, qualified } from "../session/sql.ts";
+import { type Layout, literal, type Metadata, metadata, name, qualified, type Session } from "../session/sql.ts";
 import { isWorthWaiting } from "../session/sql-errors.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS } from "./migrate.ts";
 

@@ -1,8 +1,8 @@
 import type { ClearedSchema, CustomerSchema } from "../../../access/remove-workspace.ts";
 import { Failure } from "../../../model/failure.ts";
 import { retry } from "../../retry.ts";
-import { openSession, type Session } from "../session/session.ts";
-import { metadata, name, qualified } from "../session/sql.ts";
+import { openSession } from "../session/session.ts";
+import { metadata, name, qualified, type Session } from "../session/sql.ts";
 import { isWorthWaiting, sqlState } from "../session/sql-errors.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS } from "./migrate.ts";
 

@@ -2,8 +2,7 @@ import { Failure } from "../../../model/failure.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
 import type { CatalogTable } from "../session/catalog.ts";
 import { indexNames } from "../session/identifiers.ts";
-import type { Session } from "../session/session.ts";
-import { name, qualified } from "../session/sql.ts";
+import { name, qualified, type Session } from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
 
 interface Index {

@@ -10,9 +10,8 @@ import { captureStatements, dropCaptureFunctions, endCapture } from "../capture/
 import { secureFunctions } from "../capture/own-functions.ts";
 import { type CatalogTable, readTable } from "../session/catalog.ts";
 import { checkName } from "../session/identifiers.ts";
-import { type Layout, OWN_COLUMNS } from "../session/layout.ts";
-import { openSession, type Session } from "../session/session.ts";
-import { literal, metadata, name, qualified } from "../session/sql.ts";
+import { openSession } from "../session/session.ts";
+import { type Layout, literal, metadata, name, OWN_COLUMNS, qualified, type Session } from "../session/sql.ts";
 import { isWorthWaiting, sqlState } from "../session/sql-errors.ts";
 import { dropCompatColumns, keepCompatColumns, servingFunction } from "../takeover/compat-columns.ts";
 import { endHerokuConnectCapture } from "../takeover/heroku-connect-triggers.ts";

@@ -1,4 +1,4 @@
-import type { Session } from "./session.ts";
+import type { Session } from "./sql.ts";
 
 /** A table as the catalog describes it. */
 export interface CatalogTable {

@@ -1,4 +1,4 @@
-import type { Session } from "./session.ts";
+import type { Session } from "./sql.ts";
 import { sqlState } from "./sql-errors.ts";
 
 /** Sessions that wait for their next use, by database URL. */

@@ -1,5 +1,5 @@
 import { closeQuietly, isBroken } from "./idle-sessions.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "./sql.ts";
 
 /** A session that another one may take the place of. */
 export interface Renewable extends Session {

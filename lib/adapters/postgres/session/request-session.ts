@@ -2,7 +2,8 @@ import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { DatabaseUnavailable } from "../../../monitoring/ports.ts";
 import { retry } from "../../retry.ts";
 import { closeQuietly, createIdleSessions, isBroken } from "./idle-sessions.ts";
-import { DeadlinePassed, openSession, type Row, type Session, type TransactionSettings } from "./session.ts";
+import { DeadlinePassed, openSession } from "./session.ts";
+import type { Row, Session, TransactionSettings } from "./sql.ts";
 import { isClash, sqlState } from "./sql-errors.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Session } from "./session.ts";
+import type { Session } from "./sql.ts";
 import { isRefusedValue } from "./sql-errors.ts";
 
 /**

@@ -5,51 +5,13 @@ import { from as copyFrom } from "pg-copy-streams";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { connectionOptions } from "./connection-options.ts";
 import { GuardedSocket } from "./guarded-socket.ts";
-import { literal } from "./sql.ts";
+import { literal, type Row, type Session, type TransactionSettings } from "./sql.ts";
 
 /** How long a statement may take, locks included, and how long a silent server is believed to be alive. */
 const STATEMENT_MILLISECONDS = 15_000;
 const CONNECT_MILLISECONDS = 10_000;
 /** The server is given a little longer, so that its own refusal, which names the statement's trouble, comes first. */
 const GRACE_MILLISECONDS = 1_000;
-
-export type Row = Record<string, unknown>;
-
-/** Asks one statement; a schema without our tables answers no rows. */
-export type Ask = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
-
-/** One connection; statements run one after the other. Every wait ends within the deadline of 15 s. */
-export interface Session {
-  /** One statement by itself, one round trip. */
-  query<R extends object = Row>(text: string, values?: readonly unknown[]): Promise<readonly R[]>;
-  /** Several statements without parameters, one round trip; the rows of each. */
-  script(text: string): Promise<readonly (readonly Row[])[]>;
-  /** Rows by `COPY … FROM STDIN`, in pieces of its text format. */
-  copy(text: string, pieces: Iterable<string>): Promise<void>;
-  /**
-   * A READ COMMITTED transaction whose settings end with it. `first`, one statement or several, is sent in the opening
-   * round trip; the rows of the last one go to `work`, and those of all. Rolled back when `work` throws.
-   */
-  transaction<T>(
-    settings: TransactionSettings,
-    first: string,
-    work: (rows: readonly Row[], all: readonly (readonly Row[])[]) => Promise<T>,
-  ): Promise<T>;
-  /** False once the connection is of no use any more. */
-  readonly isAlive: boolean;
-  /** Whether the connection keeps the process from ending, as it does from the start. */
-  holdProcess(holds: boolean): void;
-  close(): Promise<void>;
-}
-
-export interface TransactionSettings {
-  /** What waits longer for a lock ends with SQLSTATE 55P03. */
-  readonly lockMilliseconds?: number;
-  /** The mapped table whose capture is to be silent for our own statements. */
-  readonly silence?: string;
-  /** The commit is not waited for to be on disk: should the server crash, this and what came after it never was. */
-  readonly commitsLater?: boolean;
-}
 
 interface Deadlines {
   readonly statementMilliseconds?: number;

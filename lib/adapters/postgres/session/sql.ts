@@ -1,4 +1,49 @@
 import { escapeIdentifier, escapeLiteral } from "pg";
+import type { TableShape } from "../../../model/mapping/shape.ts";
+import type { Lease } from "../../../sync/lease/lease-ports.ts";
+
+/*
+ * What the statements of all parts need: the session that runs them, names and values as they stand in their text, the
+ * tables of a schema, and the mapped table with its columns.
+ */
+
+export type Row = Record<string, unknown>;
+
+/** Asks one statement; a schema without our tables answers no rows. */
+export type Ask = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+
+/** One connection; statements run one after the other. Every wait ends within the deadline of 15 s. */
+export interface Session {
+  /** One statement by itself, one round trip. */
+  query<R extends object = Row>(text: string, values?: readonly unknown[]): Promise<readonly R[]>;
+  /** Several statements without parameters, one round trip; the rows of each. */
+  script(text: string): Promise<readonly (readonly Row[])[]>;
+  /** Rows by `COPY … FROM STDIN`, in pieces of its text format. */
+  copy(text: string, pieces: Iterable<string>): Promise<void>;
+  /**
+   * A READ COMMITTED transaction whose settings end with it. `first`, one statement or several, is sent in the opening
+   * round trip; the rows of the last one go to `work`, and those of all. Rolled back when `work` throws.
+   */
+  transaction<T>(
+    settings: TransactionSettings,
+    first: string,
+    work: (rows: readonly Row[], all: readonly (readonly Row[])[]) => Promise<T>,
+  ): Promise<T>;
+  /** False once the connection is of no use any more. */
+  readonly isAlive: boolean;
+  /** Whether the connection keeps the process from ending, as it does from the start. */
+  holdProcess(holds: boolean): void;
+  close(): Promise<void>;
+}
+
+export interface TransactionSettings {
+  /** What waits longer for a lock ends with SQLSTATE 55P03. */
+  readonly lockMilliseconds?: number;
+  /** The mapped table whose capture is to be silent for our own statements. */
+  readonly silence?: string;
+  /** The commit is not waited for to be on disk: should the server crash, this and what came after it never was. */
+  readonly commitsLater?: boolean;
+}
 
 /** A name as it must stand in a statement, always quoted. */
 export const name = (text: string): string => escapeIdentifier(text);
@@ -35,6 +80,14 @@ export const cut = (text: string): string =>
   `CASE WHEN octet_length(${text}) > 8192
     THEN left(${text}, 2000) || '... (truncated, ' || to_char(octet_length(${text}), 'FM999,999,999,999') || ' bytes)' ELSE ${text} END`;
 
+/** An instant as ISO 8601 text whatever the session's date style; `instant` reads it back. */
+export const iso = (expression: string): string => `to_json(${expression}) #>> '{}'`;
+
+export const instant = (row: Row, column: string): Date | null => {
+  const text = row[column];
+  return typeof text === "string" ? new Date(text) : null;
+};
+
 /** The metadata tables of one workspace's schema, quoted and qualified; `their…`: what Heroku Connect left. */
 export const metadata = (schema: string) => ({
   log: qualified(schema, "_trigger_log"),
@@ -59,3 +112,91 @@ export const metadata = (schema: string) => ({
 });
 
 export type Metadata = ReturnType<typeof metadata>;
+
+/** What the catalog says about a mapped table: kept in `_bridge_state`, so that a cycle asks no catalog. */
+export interface Layout {
+  /** The table's integer key; `id` in tables of our making. */
+  readonly key: string;
+  /** Type of each column without its length, as a cast may name it: an explicit cast with a length would cut silently. */
+  readonly types: Readonly<Record<string, string>>;
+  /** The same with length, precision and scale, for telling how the column would hold a value. */
+  readonly exactTypes: Readonly<Record<string, string>>;
+  /** Columns that PostgreSQL computes: read and captured, never written. */
+  readonly generated: readonly string[];
+  /** Whether rows may come by COPY. */
+  readonly takesCopies: boolean;
+}
+
+/** A mapped table as a cycle sees it. */
+export interface MappedTable {
+  readonly shape: TableShape;
+  readonly layout: Layout;
+}
+
+/** Columns of every mapped table beside its mapped fields, with the types they have in tables of our making. */
+export const OWN_COLUMNS = {
+  sfid: "varchar(18)",
+  systemmodstamp: "timestamptz",
+  isdeleted: "boolean",
+  _ab_lastop: "varchar(10)",
+  _ab_err: "text",
+} as const;
+
+/** Text as a value of the column's own type. */
+export const typed = (layout: Layout, column: string, text: string): string =>
+  cast(text, layout.types[column] ?? "text");
+
+function cast(text: string, type: string): string {
+  // Read as an instant first, or the zone that the text names would be dropped.
+  if (type.startsWith("timestamp") && type.endsWith(WITHOUT_ZONE)) return `((${text})::timestamptz)::${type}`;
+  return `(${text})::${type}`;
+}
+
+const WITHOUT_ZONE = " without time zone";
+
+/** A column's value as exact text, instants always with their zone. */
+export const textOf = (layout: Layout, column: string, alias: string): string =>
+  exactText(layout, column, `${alias}.${name(column)}`);
+
+/** Text as the column would give it back, `5` as `5.00`: what two values must look like to be compared as texts. */
+export const heldText = (layout: Layout, column: string, text: string): string =>
+  exactText(layout, column, cast(text, layout.exactTypes[column] ?? "text"));
+
+function exactText(layout: Layout, column: string, value: string): string {
+  // Columns that Heroku Connect made hold UTC without saying so.
+  if (isZoneless(layout, column)) return `(${value} AT TIME ZONE 'UTC')::text`;
+  return `${value}::text`;
+}
+
+/** Whether a column holds instants without saying that they are UTC, as Heroku Connect's do. */
+export const isZoneless = (layout: Layout, column: string): boolean =>
+  layout.types[column] === `timestamp${WITHOUT_ZONE}`;
+
+const WITHOUT_EQUALITY = ["json", "xml", "point", "polygon", "circle", "box", "path", "line", "lseg"];
+
+/** An expression in which two values can be compared, whatever the column's type. */
+export function comparable(layout: Layout, column: string, value: string): string {
+  return WITHOUT_EQUALITY.includes(layout.types[column] ?? "text") ? `(${value})::text` : value;
+}
+
+/** Whether any of these columns differs between two rows, as an SQL condition. */
+export function differs(layout: Layout, columns: readonly string[], left: string, right: string): string {
+  if (columns.length === 0) return "false";
+  const side = (alias: string) =>
+    columns.map((column) => comparable(layout, column, `${alias}.${name(column)}`)).join(", ");
+  return `(ROW(${side(left)}) IS DISTINCT FROM ROW(${side(right)}))`;
+}
+
+/** What the parts of a cycle's store share: the connection, the schema's tables, the mapped table once it is known. */
+export interface StoreContext {
+  readonly session: Session;
+  readonly schema: string;
+  readonly tables: Metadata;
+  /** How many rows have refused to be told what became of their changes, and the SQLSTATE of one. */
+  readonly refusedWriteBacks: { rows: number; sqlState: string | null };
+  /** The rows that changes have failed of since the cycle's lease was taken: a spike counts each once. */
+  readonly failedRows: Set<number>;
+  /** The table that the lease was taken for. */
+  mapped(lease: Pick<Lease, "mappingId">): MappedTable;
+  now(): Date;
+}

@@ -1,6 +1,5 @@
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
-import type { StoreContext } from "../lease/fence.ts";
-import { qualified } from "./sql.ts";
+import { qualified, type StoreContext } from "./sql.ts";
 
 /** Modes in which no row of a table can be written (PostgreSQL, 13.3.1), as CREATE INDEX and ALTER TABLE take them. */
 const MODES = ["ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"];

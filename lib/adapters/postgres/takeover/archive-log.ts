@@ -1,6 +1,5 @@
 import { Failure } from "../../../model/failure.ts";
-import type { Session } from "../session/session.ts";
-import { metadata, qualified } from "../session/sql.ts";
+import { metadata, qualified, type Session } from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
 import { type HerokuConnectTrigger, herokuConnectTriggers } from "./heroku-connect-triggers.ts";
 

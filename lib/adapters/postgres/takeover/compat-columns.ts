@@ -1,6 +1,5 @@
 import { functionName } from "../session/identifiers.ts";
-import type { MappedTable } from "../session/layout.ts";
-import { name, qualified } from "../session/sql.ts";
+import { type MappedTable, name, qualified } from "../session/sql.ts";
 
 /** Fires after every other trigger of a row, for triggers fire in the order of their names. */
 const TRIGGERS = ["zzz_bridge_hc_insert", "zzz_bridge_hc_update"] as const;

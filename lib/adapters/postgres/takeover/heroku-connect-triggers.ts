@@ -1,5 +1,4 @@
-import type { Session } from "../session/session.ts";
-import { metadata, name, qualified } from "../session/sql.ts";
+import { metadata, name, qualified, type Session } from "../session/sql.ts";
 
 /** A trigger by which Heroku Connect captures a table's changes, or marks its rows. */
 export interface HerokuConnectTrigger {

@@ -1,5 +1,4 @@
-import type { Session } from "../session/session.ts";
-import { qualified } from "../session/sql.ts";
+import { qualified, type Session } from "../session/sql.ts";
 
 /** One pair, its key and its value each without their quotes; NULL has no value. */
 const PAIR = String.raw`"([^"\\]*(?:\\.[^"\\]*)*)"=>(?:NULL|"([^"\\]*(?:\\.[^"\\]*)*)")`;

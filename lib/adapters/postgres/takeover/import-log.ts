@@ -1,9 +1,6 @@
 import { BATCH_OF_ANOTHER } from "../../../model/change/change.ts";
 import { Failure } from "../../../model/failure.ts";
-import type { MappedTable } from "../session/layout.ts";
-import { heldText } from "../session/layout.ts";
-import type { Session } from "../session/session.ts";
-import { literal, metadata, name, qualified } from "../session/sql.ts";
+import { heldText, literal, type MappedTable, metadata, name, qualified, type Session } from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
 import { isHstore, type ReadHstore, readerOfHstore } from "./hstore.ts";
 

@@ -1,8 +1,6 @@
 import { pulls } from "../../../model/mapping/mapping.ts";
 import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
-import type { MappedTable } from "../session/layout.ts";
-import type { Session } from "../session/session.ts";
-import { metadata, qualified } from "../session/sql.ts";
+import { type MappedTable, metadata, qualified, type Session } from "../session/sql.ts";
 
 /** Heroku Connect asks up to the present, so it may have missed what was committed this long after its stamp. */
 const OVERLAP_SECONDS = 15 * 60;
