@@ -6,7 +6,7 @@ import type { Lease, OutboxEvent } from "../../sync/lease/lease-ports.ts";
 import type { OwnedRecord, Pulse, RecordStamp } from "../../sync/pull/pull-ports.ts";
 import { addCalls, begin, finish, renew, unlessUnprovisioned } from "./lease/lease.ts";
 import type { BacklogMemory } from "./log/backlog.ts";
-import { BEGINNING } from "./log/log-index.ts";
+import { BEGINNING } from "./log/change-states.ts";
 import { apply } from "./pull/apply.ts";
 import { forgetGone } from "./pull/inbound-errors.ts";
 import { claim, markSent, release } from "./push/claim.ts";

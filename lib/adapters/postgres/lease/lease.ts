@@ -12,12 +12,11 @@ import {
 } from "../../../sync/lease/lease-ports.ts";
 import { captureSigns, isCaptured, readCaptureOff } from "../capture/capture-check.ts";
 import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "../log/backlog.ts";
+import { isOfTable, waits } from "../log/change-states.ts";
 import { addCount } from "../log/cycle-counts.ts";
-import { waits } from "../log/log-index.ts";
 import { mayBeRowless, pruneOrphans, pruneRowless, pruneSettled } from "../log/retention.ts";
 import {
   instant,
-  isOfTable,
   iso,
   type Layout,
   type MappedTable,

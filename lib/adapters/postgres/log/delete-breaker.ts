@@ -1,7 +1,6 @@
 import { allowedDeletes } from "../../../model/change/delete-breaker.ts";
 import { literal, type MappedTable, qualified, type Row, type StoreContext } from "../session/sql.ts";
-import { logOrder, unsorted, waits } from "./log-index.ts";
-import { isClaimed, UNCLAIMED_STATE } from "./pending-registry.ts";
+import { isClaimed, logOrder, UNCLAIMED_STATE, unsorted, waits } from "./change-states.ts";
 
 /**
  * Holds the deletes among claimed changes that are more than an hour may bring to Salesforce, until an operator

@@ -1,8 +1,6 @@
 import type { State } from "../../../model/change/change.ts";
 import { cut, type Metadata } from "../session/sql.ts";
-import { BEGINNING as BEFORE_ALL } from "./log-index.ts";
-import { isPending } from "./pending-registry.ts";
-import { hasSucceeded } from "./predicates.ts";
+import { BEGINNING as BEFORE_ALL, hasSucceeded, isPending } from "./change-states.ts";
 
 /** Which rows of the trigger log; null does not filter. The table is the parameter $3 of a page and $1 of a total. */
 export interface LogFilter {

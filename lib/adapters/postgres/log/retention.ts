@@ -1,6 +1,5 @@
-import { isOfTable, type MappedTable, type Metadata, name, qualified } from "../session/sql.ts";
-import { isCarried } from "./pending-registry.ts";
-import { hasFailed, hasSucceeded } from "./predicates.ts";
+import { type MappedTable, type Metadata, name, qualified } from "../session/sql.ts";
+import { hasFailed, hasSucceeded, isCarried, isOfTable } from "./change-states.ts";
 
 /** Settled rows, tombstones and conflicts stay this long (design section 6, retention). */
 const LOG_DAYS = 31;

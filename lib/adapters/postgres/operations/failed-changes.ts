@@ -1,6 +1,6 @@
 import { IN_DOUBT } from "../../../model/change/in-doubt.ts";
 import type { FailedChanges, FoundFailed } from "../../../settings/row-ports.ts";
-import { hasFailed } from "../log/predicates.ts";
+import { hasFailed } from "../log/change-states.ts";
 import { type Ask, cut, literal, type Metadata } from "../session/sql.ts";
 
 /** Failed changes that are looked at for their kinds, the latest ones. */

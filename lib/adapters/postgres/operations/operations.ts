@@ -1,10 +1,9 @@
 import { IN_DOUBT } from "../../../model/change/in-doubt.ts";
+import { BEGINNING, hasFailed, isOfTable } from "../log/change-states.ts";
 import { HELD_AT_ONCE } from "../log/delete-breaker.ts";
-import { BEGINNING } from "../log/log-index.ts";
-import { hasFailed } from "../log/predicates.ts";
 import type { KeptSession } from "../session/request-session.ts";
 import { refusalOf } from "../session/savepoint.ts";
-import { isOfTable, type Layout, literal, type Metadata, metadata, name, qualified } from "../session/sql.ts";
+import { type Layout, literal, type Metadata, metadata, name, qualified } from "../session/sql.ts";
 
 /** What an operator does to a mapping by hand. Each answers how many rows it concerned. */
 export interface Operations {

@@ -3,8 +3,7 @@ import type { Deletion, WaitingChange } from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
 import type { Page } from "../../../sync/pull/pull-ports.ts";
 import { changeOf, sendable } from "../log/change-rows.ts";
-import { isClaimed } from "../log/pending-registry.ts";
-import { hasFailed } from "../log/predicates.ts";
+import { hasFailed, isClaimed } from "../log/change-states.ts";
 import {
   heldText,
   idArray,

@@ -1,4 +1,4 @@
-import { hasFailed } from "../log/predicates.ts";
+import { hasFailed } from "../log/change-states.ts";
 import { comparable, type MappedTable, name, qualified, type StoreContext, typed } from "../session/sql.ts";
 import { copyRows } from "./copy-rows.ts";
 import type { RowToWrite } from "./row-to-write.ts";

@@ -1,6 +1,5 @@
 import { unpacked } from "../log/change-rows.ts";
-import { logOrder, waits } from "../log/log-index.ts";
-import { isClaimed } from "../log/pending-registry.ts";
+import { isClaimed, logOrder, waits } from "../log/change-states.ts";
 import { literal, type MappedTable, type Metadata } from "../session/sql.ts";
 
 /** What is looked for. */

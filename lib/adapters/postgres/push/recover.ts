@@ -3,7 +3,7 @@ import type { Doubt, Recovered } from "../../../sync/doubt/doubt-ports.ts";
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
 import { fenced } from "../lease/fence.ts";
 import { changeOf, changesFrom } from "../log/change-rows.ts";
-import { forgetHandled, isClaimed, UNCLAIMED_STATE } from "../log/pending-registry.ts";
+import { forgetHandled, isClaimed, UNCLAIMED_STATE } from "../log/change-states.ts";
 import { applyConfirmedDeletes } from "../pull/confirmed-deletes.ts";
 import { endedInDoubt } from "../pull/in-doubt-inserts.ts";
 import { iso, type MappedTable, type Metadata, type Row, type StoreContext } from "../session/sql.ts";

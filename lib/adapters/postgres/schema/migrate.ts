@@ -1,7 +1,7 @@
 import { Failure } from "../../../model/failure.ts";
 import { retry } from "../../retry.ts";
 import { secureFunctions } from "../capture/own-functions.ts";
-import { registerUnregistered } from "../log/pending-registry.ts";
+import { registerUnregistered } from "../log/change-states.ts";
 import { literal, metadata, name, type Session } from "../session/sql.ts";
 import { isWorthWaiting } from "../session/sql-errors.ts";
 import { archiveLog } from "../takeover/archive-log.ts";

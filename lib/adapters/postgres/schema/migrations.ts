@@ -1,4 +1,4 @@
-import { createWaitingInOrder } from "../log/log-index.ts";
+import { createWaitingInOrder } from "../log/change-states.ts";
 import { literal, type Metadata } from "../session/sql.ts";
 
 /** The schema version that the first migration makes: that of the first release. Each further migration adds one. */

@@ -64,15 +64,6 @@ export const numberArray = (numbers: readonly number[]): string => `{${numbers.j
 export const qualified = (schema: string, table: string): string => `${name(schema)}.${name(table)}`;
 
 /**
- * Entries of the log of a table that another part of the statement names, which the planner cannot weigh: with `=` it takes
- * each table to have as many of them as the others, and walks through all to find the first. Of a range it expects little,
- * and takes an index that begins with the table. Whoever wants the first ones orders them by the table, too, or the order
- * of an index of all tables serves that.
- */
-export const isOfTable = (alias: string, table: string): string =>
-  `${alias}.table_name >= ${table} AND ${alias}.table_name <= ${table}`;
-
-/**
  * A text as it is told: one of more than 8 KB, which versions before have kept, as its beginning. PostgreSQL knows the
  * length of a text, and reads its beginning, without reading the whole.
  */

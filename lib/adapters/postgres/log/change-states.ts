@@ -1,5 +1,59 @@
 import type { Metadata } from "../session/sql.ts";
-import { hasFailed } from "./predicates.ts";
+
+/*
+ * How statements find changes by their state. Partial indexes of the log (`migrations.ts`) know those that wait, failed
+ * and succeeded. None of them names `state`, which tells NEW from PENDING and changes with every claim: what an index
+ * names, each of its changes has to be written into. A registry names those that are PENDING.
+ */
+
+/** A condition by which indexes know a failed change. */
+export const hasFailed = (alias: string): string => `${alias}.state = 'FAILED' AND ${alias}.last_operation = 'FAILED'`;
+
+/** The same of one that has succeeded; without `state`, which no index holds. */
+export const hasSucceeded = (alias: string): string =>
+  `${alias}.processed_at IS NOT NULL AND ${alias}.last_operation IS DISTINCT FROM 'FAILED'`;
+
+/**
+ * Entries of the log of a table that another part of the statement names, which the planner cannot weigh: with `=` it takes
+ * each table to have as many of them as the others, and walks through all to find the first. Of a range it expects little,
+ * and takes an index that begins with the table. Whoever wants the first ones orders them by the table, too, or the order
+ * of an index of all tables serves that.
+ */
+export const isOfTable = (alias: string, table: string): string =>
+  `${alias}.table_name >= ${table} AND ${alias}.table_name <= ${table}`;
+
+/** Before every id of the log, also one that somebody has given by hand. */
+export const BEGINNING = Number.MIN_SAFE_INTEGER;
+
+/**
+ * The table of an entry as the index of what waits in order says it: in words that no other statement uses, so that none
+ * is tempted to look for the rows of a few keys in it.
+ */
+const tableInOrder = (alias = ""): string => `(${alias}table_name || '')`;
+
+/**
+ * A condition of what waits of a table, and is not held. `table` is an expression; as a range, since the planner cannot
+ * weigh one that another part of the statement names (`isOfTable`).
+ */
+export const waits = (alias: string, table: string): string =>
+  `${tableInOrder(`${alias}.`)} >= ${table} AND ${tableInOrder(`${alias}.`)} <= ${table}
+        AND ${alias}.processed_at IS NULL AND NOT ${alias}.held`;
+
+/** Its order in the log: by the table as well, or the key would serve it, behind all that is settled. */
+export const logOrder = (alias: string): string => `${tableInOrder(`${alias}.`)}, ${alias}.id`;
+
+/**
+ * Statements, in a transaction, of which the second reads by an order without sorting. Where most of a log is new the planner
+ * knows least of it, takes the many for few, and would read and sort them all. What comes after is planned as ever.
+ */
+export const unsorted = (select: string): readonly [string, string, string] => [
+  "SET LOCAL enable_bitmapscan = off",
+  select,
+  "SET LOCAL enable_bitmapscan TO DEFAULT",
+];
+
+export const createWaitingInOrder = ({ log }: Metadata): string =>
+  `CREATE INDEX _bridge_log_waiting_in_order ON ${log} (${tableInOrder()}, id) WHERE processed_at IS NULL AND NOT held`;
 
 /**
  * Which changes are PENDING. No index of the log tells, so that claiming and marking changes writes none
