@@ -4,7 +4,7 @@ import type { PostgresConnection } from "../../model/workspace/workspace.ts";
 import type { CycleStore } from "../../sync/cycle/cycle-ports.ts";
 import type { Lease, OutboxEvent } from "../../sync/lease/lease-ports.ts";
 import type { OwnedRecord, Pulse, RecordStamp } from "../../sync/pull/pull-ports.ts";
-import { addCalls, begin, finish, renew, unlessUnprovisioned } from "./lease/lease.ts";
+import { addCalls, begin, finish, renew } from "./lease/lease.ts";
 import type { BacklogMemory } from "./log/backlog.ts";
 import { BEGINNING } from "./log/change-states.ts";
 import { apply } from "./pull/apply.ts";
@@ -31,6 +31,7 @@ import {
   type Session,
   type StoreContext,
 } from "./session/sql.ts";
+import { unlessUnprovisioned } from "./session/sql-errors.ts";
 
 /** How long a connection waits for the next cycle: longer than a beat, shorter than networks forget a silent one. */
 const KEPT_MILLISECONDS = 15_000;

@@ -1,7 +1,6 @@
 import { pushes } from "../../../model/mapping/mapping.ts";
-import { functionName } from "../session/identifiers.ts";
 import { differs, type Layout, literal, type MappedTable, metadata, name, qualified, textOf } from "../session/sql.ts";
-import { UNLESS_OWN_TABLE } from "./own-functions.ts";
+import { functionName, UNLESS_OWN_TABLE } from "./own-functions.ts";
 
 /** The triggers that capture puts on a table; there were never others. */
 export const CAPTURE_TRIGGERS = [

@@ -1,5 +1,16 @@
-import { FUNCTION_KINDS, functionName } from "../session/identifiers.ts";
-import { literal, name } from "../session/sql.ts";
+import { createHash } from "node:crypto";
+import { LONGEST_NAME_BYTES, literal, name } from "../session/sql.ts";
+
+/** What the functions of a mapped table are for. */
+const FUNCTION_KINDS = ["insert", "update", "delete", "truncate", "rekey", "mark", "serve"] as const;
+
+/** `_bridge_insert_contact`, shortened with a digest where it would be too long. */
+export function functionName(kind: string, table: string): string {
+  const whole = `_bridge_${kind}_${table}`;
+  if (Buffer.byteLength(whole) <= LONGEST_NAME_BYTES) return whole;
+  const digest = createHash("sha256").update(table).digest("hex").slice(0, 12);
+  return `_bridge_${kind}_${digest}`;
+}
 
 /**
  * First statement of each SECURITY DEFINER trigger function that writes the log: a table whose owner's rights the function's

@@ -24,7 +24,7 @@ import {
   type Row,
   type StoreContext,
 } from "../session/sql.ts";
-import { sqlState } from "../session/sql-errors.ts";
+import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { leaseTable, lockState, renewal } from "./fence.ts";
 import { loadCheckpoint, watermarksToSet } from "./watermarks.ts";
 
@@ -70,16 +70,6 @@ export async function begin(
 function whyNot(row: Row): "config changed" | "slot taken" | "running" {
   if (row["same_version"] !== true) return "config changed";
   return row["slot_taken"] === true ? "slot taken" : "running";
-}
-
-/** A schema or a table that is not there yet means that nothing was provisioned. */
-export async function unlessUnprovisioned<T>(rows: Promise<readonly T[]>): Promise<readonly T[]> {
-  try {
-    return await rows;
-  } catch (error) {
-    if (["42P01", "3F000"].includes(sqlState(error) ?? "")) return [];
-    throw error;
-  }
 }
 
 const REREADS_AT_ONCE = 200;

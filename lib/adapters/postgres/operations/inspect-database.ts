@@ -2,9 +2,9 @@ import type { CaptureOff } from "../../../model/change/capture-off.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { type Damage, type DatabaseFacts, type Databases, NoConnection } from "../../../settings/ports.ts";
 import { captureOff } from "../capture/capture-check.ts";
-import { unlessUnprovisioned } from "../lease/lease.ts";
 import { openSession } from "../session/session.ts";
 import { metadata, type Session } from "../session/sql.ts";
+import { unlessUnprovisioned } from "../session/sql-errors.ts";
 
 /** Looks into databases that are to be connected. */
 export const databases: Databases = {

@@ -2,7 +2,6 @@ import { JsonArray } from "../../../model/json-array.ts";
 import type { WrittenPage } from "../../../model/page.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import type { MonitoredDatabase, Monitoring } from "../../../monitoring/ports.ts";
-import { unlessUnprovisioned } from "../lease/lease.ts";
 import {
   ACTIVITY_COLUMNS,
   ERROR_COLUMNS,
@@ -14,6 +13,7 @@ import {
 } from "../log/log-query.ts";
 import { type KeptSession, keepSessions } from "../session/request-session.ts";
 import { type Ask, instant, iso, type Metadata, metadata, type Row } from "../session/sql.ts";
+import { unlessUnprovisioned } from "../session/sql-errors.ts";
 
 /** Customers' databases as the monitoring endpoints ask them; `now` ages the connections that are kept. */
 export function postgresMonitoring(now: () => Date): Monitoring {

@@ -9,11 +9,11 @@ import {
   type RowQueries,
   type RowQueriesOf,
 } from "../../../settings/row-ports.ts";
-import { unlessUnprovisioned } from "../lease/lease.ts";
 import { hasSucceeded, isOfTable } from "../log/change-states.ts";
 import { captureAllOf, captureExisting } from "../schema/capture-existing.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "../session/request-session.ts";
 import { type Ask, cut, iso, type Metadata, metadata, qualified, type Row } from "../session/sql.ts";
+import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { readChange, readThroughput } from "./change-history.ts";
 import { failureKinds, findFailed } from "./failed-changes.ts";
 import { createOperations } from "./operations.ts";

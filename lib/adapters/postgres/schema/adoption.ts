@@ -2,7 +2,7 @@ import { fedBySubscription, SUBSCRIPTION_REMEDY } from "../../../model/change/ca
 import { Failure } from "../../../model/failure.ts";
 import { pushes } from "../../../model/mapping/mapping.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
-import type { CatalogTable } from "../session/catalog.ts";
+import type { CatalogTable } from "./catalog.ts";
 
 const INTEGERS = ["smallint", "integer", "bigint"];
 

@@ -1,11 +1,10 @@
 import type { TableShape } from "../../../model/mapping/shape.ts";
 import { retry } from "../../retry.ts";
 import { wholeRow } from "../capture/capture.ts";
-import { unlessUnprovisioned } from "../lease/lease.ts";
 import { hasFailed } from "../log/change-states.ts";
 import type { KeptSession } from "../session/request-session.ts";
 import { type Layout, literal, type Metadata, metadata, name, qualified, type Session } from "../session/sql.ts";
-import { isWorthWaiting } from "../session/sql-errors.ts";
+import { isWorthWaiting, unlessUnprovisioned } from "../session/sql-errors.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS } from "./migrate.ts";
 
 /** Captures rows that no record stands for, as if they were inserted now; those that wait or failed already are left. */

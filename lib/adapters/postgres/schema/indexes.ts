@@ -1,9 +1,9 @@
 import { Failure } from "../../../model/failure.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
-import type { CatalogTable } from "../session/catalog.ts";
-import { indexNames } from "../session/identifiers.ts";
 import { name, qualified, type Session } from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
+import type { CatalogTable } from "./catalog.ts";
+import { indexNames } from "./identifiers.ts";
 
 interface Index {
   readonly column: string;

@@ -1,9 +1,9 @@
 import { columnType } from "../../../model/mapping/column-type.ts";
 import type { Column, TableShape } from "../../../model/mapping/shape.ts";
 import { endCapture } from "../capture/capture.ts";
-import type { CatalogTable } from "../session/catalog.ts";
 import { name, qualified, type Session } from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
+import type { CatalogTable } from "./catalog.ts";
 
 /** A column that stays as narrow as it was, and what stands in the way. */
 export interface Narrow {

@@ -39,3 +39,13 @@ export const messageOf = (error: unknown): string => cutText(error instanceof Er
 
 /** Whether waiting a moment is all that is needed. */
 export const isWorthWaiting = (error: unknown): boolean => isLockRefused(error) || isClash(error);
+
+/** A schema or a table that is not there yet means that nothing was provisioned. */
+export async function unlessUnprovisioned<T>(rows: Promise<readonly T[]>): Promise<readonly T[]> {
+  try {
+    return await rows;
+  } catch (error) {
+    if (["42P01", "3F000"].includes(sqlState(error) ?? "")) return [];
+    throw error;
+  }
+}

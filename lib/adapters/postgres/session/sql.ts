@@ -48,6 +48,9 @@ export interface TransactionSettings {
 /** A name as it must stand in a statement, always quoted. */
 export const name = (text: string): string => escapeIdentifier(text);
 
+/** PostgreSQL cuts longer names silently (NAMEDATALEN). */
+export const LONGEST_NAME_BYTES = 63;
+
 /** A text as it must stand in a statement that takes no parameters. */
 export const literal = (text: string): string => escapeLiteral(text);
 

@@ -1,4 +1,4 @@
-import { functionName } from "../session/identifiers.ts";
+import { functionName } from "../capture/own-functions.ts";
 import { type MappedTable, name, qualified } from "../session/sql.ts";
 
 /** Fires after every other trigger of a row, for triggers fire in the order of their names. */

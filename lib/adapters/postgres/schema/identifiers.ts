@@ -1,16 +1,14 @@
 import { createHash } from "node:crypto";
 import { Failure } from "../../../model/failure.ts";
-
-/** PostgreSQL cuts longer names silently (NAMEDATALEN). */
-const LONGEST_BYTES = 63;
+import { LONGEST_NAME_BYTES } from "../session/sql.ts";
 
 /** Refuses names that PostgreSQL would cut or that belong to Bridge's own tables. `what`: as in `the table`. */
 export function checkName(what: string, text: string): void {
   const bytes = Buffer.byteLength(text);
-  if (bytes === 0 || bytes > LONGEST_BYTES || text.includes("\0") || text.includes("$bridge$")) {
+  if (bytes === 0 || bytes > LONGEST_NAME_BYTES || text.includes("\0") || text.includes("$bridge$")) {
     throw new Failure(
       "VALIDATION_ERROR",
-      `${what} ${text} must have a name of 1 to ${LONGEST_BYTES} bytes; it has ${bytes}`,
+      `${what} ${text} must have a name of 1 to ${LONGEST_NAME_BYTES} bytes; it has ${bytes}`,
     );
   }
   if (/^_bridge|^(_hc)?_trigger_log/i.test(text)) {
@@ -21,17 +19,6 @@ export function checkName(what: string, text: string): void {
   }
 }
 
-/** What the functions of a mapped table are for. */
-export const FUNCTION_KINDS = ["insert", "update", "delete", "truncate", "rekey", "mark", "serve"] as const;
-
-/** `_bridge_insert_contact`, shortened with a digest where it would be too long. */
-export function functionName(kind: string, table: string): string {
-  const whole = `_bridge_${kind}_${table}`;
-  if (Buffer.byteLength(whole) <= LONGEST_BYTES) return whole;
-  const digest = createHash("sha256").update(table).digest("hex").slice(0, 12);
-  return `_bridge_${kind}_${digest}`;
-}
-
 /**
  * Names that an index may have, the best first, each of at most 63 bytes: `contact_sfid_key`, which may be the name of
  * something else already, as of what stands on `b_c` of `a` and on `c` of `a_b`; and one that is this column's alone.
@@ -39,5 +26,5 @@ export function functionName(kind: string, table: string): string {
 export function indexNames(table: string, column: string, kind: "key" | "idx"): readonly string[] {
   const whole = `${table}_${column}_${kind}`;
   const digest = createHash("sha256").update(`${table}.${column}`).digest("hex").slice(0, 12);
-  return [...(Buffer.byteLength(whole) <= LONGEST_BYTES ? [whole] : []), `_bridge_${digest}_${kind}`];
+  return [...(Buffer.byteLength(whole) <= LONGEST_NAME_BYTES ? [whole] : []), `_bridge_${digest}_${kind}`];
 }

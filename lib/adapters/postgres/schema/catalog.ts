@@ -1,4 +1,4 @@
-import type { Session } from "./sql.ts";
+import type { Session } from "../session/sql.ts";
 
 /** A table as the catalog describes it. */
 export interface CatalogTable {
