@@ -1,4 +1,4 @@
-import type { Figures } from "../../lib/sync/report/figures.ts";
+import type { Figures } from "../../lib/sync/cycle/cycle-ports.ts";
 import { now } from "../services/composition.ts";
 
 /** Below these a figure need not be told: nothing rings, and an idle mapping costs no line. */

@@ -2,7 +2,7 @@ import DataLoader from "dataloader";
 import { readRemembered } from "../../lib/adapters/dynamodb/engine/engine.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { CycleMessage } from "../../lib/model/messages.ts";
-import type { EngineMemory, MessageNeeds, Remembered } from "../../lib/sync/cycle/service-ports.ts";
+import type { EngineMemory, MessageNeeds, Remembered } from "../../lib/sync/cycle/cycle-ports.ts";
 import { database, rememberedMappings } from "../services/composition.ts";
 import { clock, connectionsOf, cycleServices } from "../services/cycle-services.ts";
 

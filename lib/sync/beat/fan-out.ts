@@ -6,7 +6,7 @@ import {
   type Queue,
   type TickMessage,
 } from "../../model/messages.ts";
-import type { Clock } from "../cycle/clock.ts";
+import type { Clock } from "../cycle/cycle-ports.ts";
 
 /** Each tick becomes the beats of the minute that it stands for; ticks of one workspace and minute share theirs. */
 export async function fanOut(

@@ -2,8 +2,7 @@ import type { Mappings, OpenImport } from "../../config/ports.ts";
 import { hash } from "../../model/beat.ts";
 import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
 import type { LoadMessage, ProvisioningMessage, Queues } from "../../model/messages.ts";
-import type { Clock } from "../cycle/clock.ts";
-import type { Log } from "../cycle/service-ports.ts";
+import type { Clock, Log } from "../cycle/cycle-ports.ts";
 import type { Schedules } from "./schedules.ts";
 
 /** A change that is not carried out after this long has lost its message. */

@@ -1,9 +1,25 @@
+import type { Mappings } from "../../config/ports.ts";
+import type { Counters } from "../../metrics/ports.ts";
+import type { Budget, Usage } from "../../model/budget.ts";
+import type { Event } from "../../model/delivery/event.ts";
+import type { EngineState } from "../../model/engine.ts";
 import type { DescribedObject } from "../../model/mapping/describe.ts";
+import type { Mapping } from "../../model/mapping/mapping.ts";
+import type { Queues } from "../../model/messages.ts";
+import type { Events } from "../../webhooks/ports.ts";
 import type { DoubtStore } from "../doubt/doubt-ports.ts";
 import type { LeaseStore } from "../lease/lease-ports.ts";
 import type { BulkQueries } from "../load/load-ports.ts";
 import type { PullStore, Queries } from "../pull/pull-ports.ts";
 import type { BulkSaves, PushStore, Saves } from "../push/push-ports.ts";
+
+/** Time as the sync room sees it, so that tests can move it by hand. */
+export interface Clock {
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Runs something at an epoch millisecond; the answer takes it back. */
+  at(epochMilliseconds: number, run: () => unknown): () => void;
+}
 
 /**
  * One mapping's side of the customer's database, on one connection, for the time of one cycle. Every wait ends within
@@ -20,4 +36,84 @@ export interface Salesforce extends Queries, BulkQueries, Saves, BulkSaves {
   calls(): Readonly<Record<string, number>>;
   /** The org's own count of the last 24 hours, as the last answer told it; null before the first. */
   usage(): { readonly used: number; readonly limit: number } | null;
+}
+
+/* The service's own side of a cycle: what is configured, what is remembered, whom to tell. */
+
+/** Mappings as cycles read them. */
+export interface CycleMappings extends Pick<Mappings, "find"> {
+  /** The active mappings of a workspace. */
+  listActive(workspaceId: string): Promise<readonly Mapping[]>;
+}
+
+export interface Connections {
+  /** The workspace's database, for one cycle. */
+  openStore(workspaceId: string): Promise<CycleStore>;
+  /** The workspace's org, for one cycle; `signal` breaks off reads. */
+  connectOrg(workspaceId: string, signal: AbortSignal): Promise<ConnectedOrg>;
+}
+
+export interface ConnectedOrg {
+  readonly salesforce: Salesforce;
+  /** Ids of the Salesforce users as whom we write (the first) and wrote earlier. */
+  readonly writers: () => Promise<readonly string[]>;
+}
+
+/** A mapping's engine state, and the mark by which `save` knows that nobody wrote in between. */
+export interface KeptEngine {
+  readonly state: EngineState;
+  readonly mark: number;
+}
+
+/** What the engine knows about a mapping and its org before a cycle begins. */
+export interface Remembered {
+  readonly engine: KeptEngine;
+  readonly budget: Budget;
+}
+
+/** What the engine remembers between cycles outside of the customer's database, which may be down. */
+export interface EngineMemory {
+  read(workspaceId: string, mappingId: string): Promise<Remembered>;
+  /** Writes the state where the one that was read still stands, and its edge's events with it; false when it does not. */
+  save(
+    workspaceId: string,
+    mappingId: string,
+    before: KeptEngine,
+    after: EngineState,
+    events: readonly Event[],
+  ): Promise<boolean>;
+  /** Keeps the org's latest count; an older one than the kept changes nothing. Says whether the step is another one now. */
+  saveBudget(workspaceId: string, budget: Budget & { readonly usage: Usage }): Promise<boolean>;
+  /** True for the first who claims the workspace's probe of this slot (epoch seconds) or a later one. */
+  claimProbe(workspaceId: string, slot: number): Promise<boolean>;
+}
+
+/** One line of the log; never values of rows, never a token. */
+export type Log = (line: Readonly<Record<string, unknown>>) => void;
+
+/** What a cycle saw that the operator's alarms watch. Of no mapping by name: a metric for each would cost dearly. */
+export interface Figures {
+  /** Changes that Salesforce has accepted and refused. */
+  readonly accepted: number;
+  readonly refused: number;
+  /** Age of the oldest change of the workspace that waits for its turn; 0 when none does, null when nobody could look. */
+  readonly oldestWaitingSeconds: number | null;
+  /** Share of the org's daily calls that are used, 0 to 1; null when no answer told it. */
+  readonly budgetShare: number | null;
+  /** The cycle did not begin, or an engine-level error ended it. */
+  readonly failed: boolean;
+}
+
+export interface MessageNeeds {
+  readonly mappings: CycleMappings;
+  readonly connections: Connections;
+  readonly engine: EngineMemory;
+  readonly counters: Pick<Counters, "set" | "setQueueDepth">;
+  readonly announcements: Events;
+  readonly queues: Pick<Queues, "cycles" | "loads">;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  /** Is told what each cycle saw. */
+  readonly figures: (figures: Figures) => void;
 }

@@ -3,8 +3,7 @@ import type { TableShape } from "../../model/mapping/shape.ts";
 import type { LeaseGuard } from "../lease/lease-guard.ts";
 import type { CycleCount, Lease, Watermarks } from "../lease/lease-ports.ts";
 import type { Applied } from "../pull/pull-ports.ts";
-import type { Clock } from "./clock.ts";
-import type { CycleStore, Salesforce } from "./cycle-ports.ts";
+import type { Clock, CycleStore, Salesforce } from "./cycle-ports.ts";
 
 /** One cycle, or one piece of long work, under its lease: what its steps share. */
 export interface Cycle {
@@ -105,3 +104,7 @@ export function countOf(tally: Tally, ended: CycleCount["ended"]): CycleCount {
 
 /** Marks that a step moved; they are committed with its rows, and again with the cycle's end. */
 export type Moved = Partial<Watermarks>;
+
+/** Waits so many milliseconds of this time. */
+export const pause = (clock: Clock, milliseconds: number): Promise<void> =>
+  new Promise((resolve) => void clock.at(clock.now() + milliseconds, () => resolve()));

@@ -1,5 +1,5 @@
 import type { Shared } from "./cycle.ts";
-import type { MessageNeeds } from "./service-ports.ts";
+import type { MessageNeeds } from "./cycle-ports.ts";
 
 /** What the mappings of one workspace share, by the service's own stores and queues. */
 export function sharedBy({ engine, mappings, queues }: MessageNeeds, workspaceId: string): Shared {

@@ -1,5 +1,4 @@
-import type { Clock } from "../cycle/clock.ts";
-import type { CycleStore } from "../cycle/cycle-ports.ts";
+import type { Clock, CycleStore } from "../cycle/cycle-ports.ts";
 import { type Lease, LeaseLost, type Renewal } from "./lease-ports.ts";
 
 /**

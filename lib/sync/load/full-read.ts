@@ -4,12 +4,11 @@ import { allAfter, countOf, everything, pageSizeOf } from "../../model/mapping/s
 import { imageOfLine, sfidOf } from "../../model/record/incoming.ts";
 import { OVERLAP_SECONDS } from "../../model/record/position.ts";
 import type { Image } from "../../model/record/record.ts";
-import { pause } from "../cycle/clock.ts";
-import type { Cycle, Moved } from "../cycle/cycle.ts";
+import { type Cycle, type Moved, pause } from "../cycle/cycle.ts";
 import type { Page } from "../pull/pull-ports.ts";
-import { readAhead } from "../pull/read-ahead.ts";
 import { applyImages, applyPage, readPage } from "../pull/read-page.ts";
 import type { BulkPart, LoadCheckpoint } from "./load-ports.ts";
+import { readAhead } from "./read-ahead.ts";
 
 /** Up to so many pages, 10,000 records mostly, REST takes fewer calls and less time than a job of the Bulk API. */
 const BULK_ABOVE_PAGES = 5;

@@ -1,7 +1,7 @@
 import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
 import type { LoadMessage } from "../../model/messages.ts";
 import type { Invocation } from "../beat/handle-cycle-message.ts";
-import type { MessageNeeds } from "../cycle/service-ports.ts";
+import type { MessageNeeds } from "../cycle/cycle-ports.ts";
 import { sharedBy } from "../cycle/shared.ts";
 import { concludeLoad } from "../report/conclude-cycle.ts";
 import { failureOf } from "../report/cycle-failure.ts";

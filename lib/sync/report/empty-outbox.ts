@@ -1,6 +1,5 @@
 import { EventRefused, type Events } from "../../webhooks/ports.ts";
-import type { CycleStore } from "../cycle/cycle-ports.ts";
-import type { Log } from "../cycle/service-ports.ts";
+import type { CycleStore, Log } from "../cycle/cycle-ports.ts";
 import type { OutboxEvent } from "../lease/lease-ports.ts";
 
 /** Events that leave the outbox at a time. */

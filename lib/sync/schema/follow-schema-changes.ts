@@ -1,9 +1,8 @@
 import { changedColumns } from "../../model/change/changed-columns.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { Column, TableShape } from "../../model/mapping/shape.ts";
-import type { Clock } from "../cycle/clock.ts";
-import type { Connections, Log } from "../cycle/service-ports.ts";
-import { bookCalls } from "../load/book-calls.ts";
+import type { Clock, Connections, Log } from "../cycle/cycle-ports.ts";
+import { bookCalls } from "./book-calls.ts";
 import { describeShape } from "./describe-shape.ts";
 
 export interface FollowNeeds {

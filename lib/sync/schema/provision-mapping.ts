@@ -5,11 +5,10 @@ import { type Mapping, type Provisioning, pulls } from "../../model/mapping/mapp
 import type { CycleMessage, Outgoing, ProvisioningMessage, Queues } from "../../model/messages.ts";
 import type { Events } from "../../webhooks/ports.ts";
 import type { Schedules } from "../beat/schedules.ts";
-import type { Clock } from "../cycle/clock.ts";
-import type { Connections, Log } from "../cycle/service-ports.ts";
-import { bookCalls } from "../load/book-calls.ts";
+import type { Clock, Connections, Log } from "../cycle/cycle-ports.ts";
 import { failureOf } from "../report/cycle-failure.ts";
 import { emptyOutbox } from "../report/empty-outbox.ts";
+import { bookCalls } from "./book-calls.ts";
 import { describeShape } from "./describe-shape.ts";
 import { type FollowNeeds, followSchemaChanges } from "./follow-schema-changes.ts";
 import type { Provisioner } from "./schema-ports.ts";

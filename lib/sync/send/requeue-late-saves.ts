@@ -1,5 +1,4 @@
-import { pause } from "../cycle/clock.ts";
-import type { Cycle } from "../cycle/cycle.ts";
+import { type Cycle, pause } from "../cycle/cycle.ts";
 import { LEASE_SECONDS } from "../lease/lease-guard.ts";
 import type { PushOutcome } from "../push/push-ports.ts";
 import { failureOf } from "../report/cycle-failure.ts";

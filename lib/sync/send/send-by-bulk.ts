@@ -1,8 +1,7 @@
 import { bulkBatchId } from "../../model/change/bulk-batch.ts";
 import { soapBatches } from "../../model/change/fold.ts";
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
-import { pause } from "../cycle/clock.ts";
-import type { Cycle } from "../cycle/cycle.ts";
+import { type Cycle, pause } from "../cycle/cycle.ts";
 import { collectResults, type Job, writesByKey } from "./collect-results.ts";
 import { type PushProgress, ready } from "./push-progress.ts";
 import { idsOf, mark, type Saved } from "./save-batch.ts";

@@ -1,4 +1,4 @@
-import type { Connections } from "../../../lib/sync/cycle/service-ports.ts";
+import type { Connections } from "../../../lib/sync/cycle/cycle-ports.ts";
 import type { Waits } from "./waits.ts";
 
 /** Is told of each call of a cycle to its database or its org before it is made; what it throws is thrown instead. */

@@ -4,7 +4,7 @@ import { now, workspaces } from "../../../functions/services/composition.ts";
 import { provisioningServices } from "../../../functions/services/provisioning-services.ts";
 import { importConfig as importDocument } from "../../../lib/config/import-config.ts";
 import type { LoadMessage, ProvisioningMessage } from "../../../lib/model/messages.ts";
-import type { MessageNeeds } from "../../../lib/sync/cycle/service-ports.ts";
+import type { MessageNeeds } from "../../../lib/sync/cycle/cycle-ports.ts";
 import { handleLoadMessage } from "../../../lib/sync/load/handle-load-message.ts";
 import { provisionMapping } from "../../../lib/sync/schema/provision-mapping.ts";
 import type { BridgeCloud } from "./bridge-cloud.ts";

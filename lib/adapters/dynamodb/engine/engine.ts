@@ -3,7 +3,7 @@ import type { EngineReport, EngineReports } from "../../../health/ports.ts";
 import { type Budget, FRESH_BUDGET, type Usage } from "../../../model/budget.ts";
 import type { Event } from "../../../model/delivery/event.ts";
 import { type CycleFailure, type EngineState, FAILURE_REASONS, HEALTHY } from "../../../model/engine.ts";
-import type { EngineMemory, KeptEngine, Remembered } from "../../../sync/cycle/service-ports.ts";
+import type { EngineMemory, KeptEngine, Remembered } from "../../../sync/cycle/cycle-ports.ts";
 import { readItems } from "../client/batch.ts";
 import type { Database } from "../client/client.ts";
 import { queryAll } from "../client/read-item.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as after } from "node:timers";
-import type { Clock } from "../../../../lib/sync/cycle/clock.ts";
 import type { Shared } from "../../../../lib/sync/cycle/cycle.ts";
+import type { Clock } from "../../../../lib/sync/cycle/cycle-ports.ts";
 
 /** A mapping that shares nothing with any other. */
 export const ALONE: Shared = {

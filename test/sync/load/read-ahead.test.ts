@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readAhead } from "../../../lib/sync/pull/read-ahead.ts";
+import { readAhead } from "../../../lib/sync/load/read-ahead.ts";
 
 /** Parts that tell when they are asked for, and when nobody wants more of them. */
 function source(events: string[], parts: number, failsAt = Number.POSITIVE_INFINITY) {

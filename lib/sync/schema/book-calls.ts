@@ -1,6 +1,5 @@
 import type { TableShape } from "../../model/mapping/shape.ts";
-import type { Clock } from "../cycle/clock.ts";
-import type { Connections } from "../cycle/service-ports.ts";
+import type { Clock, Connections } from "../cycle/cycle-ports.ts";
 import { LEASE_SECONDS } from "../lease/lease-guard.ts";
 
 interface Needs {
