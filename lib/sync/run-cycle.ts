@@ -5,6 +5,7 @@ import { type Probed, probe } from "./beat/probe.ts";
 import { type Cycle, countOf, newTally, type Shared, type Tally } from "./cycle/cycle.ts";
 import type { Clock, CycleStore, Salesforce } from "./cycle/cycle-ports.ts";
 import { resolveInDoubt } from "./doubt/resolve-in-doubt.ts";
+import { settleEditedInserts } from "./doubt/settle-edited-inserts.ts";
 import { ENDED_WELL, type End, endBy, guardLease, LEASE_SECONDS, type StopReason } from "./lease/lease-guard.ts";
 import { type Begun, type Finished, LeaseLost, type Totals, type Watermarks } from "./lease/lease-ports.ts";
 import { areLateLanesDue, pull } from "./pull/pull.ts";
@@ -70,7 +71,12 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
     const inDoubt = begun.waiting.unfinished ? await resolveInDoubt(cycle, maySave(order, needs.clock)) : [];
     if (isReading(cycle, order)) await readHeldBack(cycle, begun.rereads);
     if (await hasToPull(cycle, order, begun, done)) Object.assign(done, await pull(cycle, begun.marks));
-    if (isPushing(order, begun, needs.clock)) await push(cycle, { inDoubt, probes: order.saves === "probe" });
+    if (isPushing(order, begun, needs.clock)) {
+      await push(cycle, {
+        settleEdited: (sending, claimed) => settleEditedInserts(cycle, sending, claimed, inDoubt),
+        probes: order.saves === "probe",
+      });
+    }
   } catch (error) {
     end = endBy(error);
   }

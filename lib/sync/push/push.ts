@@ -2,14 +2,11 @@ import type { ClaimedChange } from "../../model/change/change.ts";
 import { type Folded, fold } from "../../model/change/fold.ts";
 import { BATCH_SIZE, JOB_RECORDS } from "../../model/change/ways.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { InDoubtWrite } from "../doubt/in-doubt-writes.ts";
-import { settleLookedUp } from "../doubt/resolve-in-doubt.ts";
-import { giveBack, isTaken, type PushProgress, settle, startPushProgress } from "../send/push-progress.ts";
-import { sendBatch } from "../send/send-batch.ts";
-import { sendByBulk } from "../send/send-by-bulk.ts";
-import { claimTrouble } from "./held-deletes.ts";
-import { matchEditedInserts } from "./match-edited-inserts.ts";
+import { claimTrouble } from "../report/held-deletes.ts";
 import type { PushOutcome } from "./push-ports.ts";
+import { giveBack, isTaken, type PushProgress, settle, startPushProgress } from "./push-progress.ts";
+import { sendBatch } from "./send-batch.ts";
+import { sendByBulk } from "./send-by-bulk.ts";
 
 /** Changes claimed at a time: enough for a job of the Bulk API, or too few for one while enough of them are at work. */
 const CLAIM_LIMIT = JOB_RECORDS;
@@ -18,8 +15,11 @@ const JOBS_AT_WORK = 3;
 
 /** What one push is asked to do. */
 interface Order {
-  /** Inserts of earlier cycles whose end nobody knows yet. */
-  readonly inDoubt: readonly InDoubtWrite[];
+  /** Settles the claimed changes of rows whose insert is in doubt; answers the others. */
+  readonly settleEdited: (
+    sending: PushProgress,
+    claimed: readonly ClaimedChange[],
+  ) => Promise<readonly ClaimedChange[]>;
   /** The org has refused saves for reasons of its own, and may do so still: each kind of save begins with one call. */
   readonly probes: boolean;
 }
@@ -61,13 +61,11 @@ async function claim(cycle: Cycle, { unsent }: PushProgress): Promise<readonly C
 async function send(
   cycle: Cycle,
   sending: PushProgress,
-  { inDoubt, probes }: Order,
+  { settleEdited, probes }: Order,
   claimed: readonly ClaimedChange[],
 ): Promise<boolean> {
   if (claimed.length === 0) return false;
-  const { again, others } = apart(claimed);
-  if (again.length > 0) await settleLookedUp(cycle, sending, await matchEditedInserts(cycle, again, inDoubt));
-  const folded = fold(cycle.shape, others);
+  const folded = fold(cycle.shape, await settleEdited(sending, claimed));
   await settle(cycle, sending, withoutSending(folded));
   for (const { way, operation, writes } of folded.batches) {
     // What the org refuses a call's worth of, it is not sent a whole job of.
@@ -79,15 +77,6 @@ async function send(
   }
   // Early changes need what another one creates; when nothing was sent, they would be claimed in vain again.
   return folded.batches.length > 0 || folded.early.length === 0;
-}
-
-/** Rows whose insert ended in doubt and that were changed since are looked up again, the others go. */
-function apart(claimed: readonly ClaimedChange[]) {
-  const inDoubt = new Set(claimed.flatMap(({ recordId, sent }) => (sent ? [recordId] : [])));
-  const { again = [], others = [] } = Object.groupBy(claimed, ({ recordId }) =>
-    inDoubt.has(recordId) ? "again" : "others",
-  );
-  return { again, others };
 }
 
 function withoutSending({ settled, refused }: Folded): PushOutcome[] {

@@ -1,9 +1,9 @@
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import { type CycleFailure, REASON_OF, reasonFor } from "../../model/engine.ts";
 import { Failure } from "../../model/failure.ts";
-import { codeOf } from "../cycle/error-code.ts";
 import { CaptureIsOff } from "../pull/refuse-uncaptured.ts";
-import { TooManyHeld } from "../push/held-deletes.ts";
+import { codeOf } from "./error-code.ts";
+import { TooManyHeld } from "./held-deletes.ts";
 import { type PostgresError, postgresTrouble } from "./postgres-trouble.ts";
 
 /** What an error that ended a cycle means for the engine, told without values of rows. */

@@ -4,12 +4,12 @@ import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
 import type { CycleStore, MessageNeeds, Salesforce } from "../cycle/cycle-ports.ts";
 import type { Totals } from "../lease/lease-ports.ts";
-import { tooMany } from "../push/held-deletes.ts";
 import type { CycleReport } from "../run-cycle.ts";
 import { concludeCycle, logCycle, type Reported } from "./conclude-cycle.ts";
 import { failureOf } from "./cycle-failure.ts";
 import { emptyOutbox } from "./empty-outbox.ts";
 import { figuresOf, UNBEGUN } from "./figures.ts";
+import { tooMany } from "./held-deletes.ts";
 
 /** Long work that nobody may be at is asked for again this often. */
 const LOAD_EVERY_SECONDS = 300;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Cycle } from "../../../lib/sync/cycle/cycle.ts";
 import type { PushOutcome } from "../../../lib/sync/push/push-ports.ts";
-import { hasPassedOn } from "../../../lib/sync/send/requeue-late-saves.ts";
+import { hasPassedOn } from "../../../lib/sync/push/requeue-late-saves.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 

@@ -1,14 +1,31 @@
 import type { ClaimedChange } from "../../model/change/change.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import { type InDoubtWrite, refold } from "../doubt/in-doubt-writes.ts";
-import { matchLostInserts } from "../doubt/match-lost-inserts.ts";
-import type { PushOutcome } from "./push-ports.ts";
+import type { PushOutcome } from "../push/push-ports.ts";
+import type { PushProgress } from "../push/push-progress.ts";
+import { type InDoubtWrite, refold } from "./in-doubt-writes.ts";
+import { matchLostInserts } from "./match-lost-inserts.ts";
+import { settleLookedUp } from "./resolve-in-doubt.ts";
 
 /**
  * Rows whose insert ended in doubt, and that were changed again: the insert is looked up once more instead of sent. Where
  * the doubt stays, the newer changes end as it does, for there is no record that they could go to; else they wait for it.
+ * Answers the claimed changes of all other rows.
  */
-export async function matchEditedInserts(
+export async function settleEditedInserts(
+  cycle: Cycle,
+  sending: PushProgress,
+  claimed: readonly ClaimedChange[],
+  unripe: readonly InDoubtWrite[],
+): Promise<readonly ClaimedChange[]> {
+  const inDoubt = new Set(claimed.flatMap(({ recordId, sent }) => (sent ? [recordId] : [])));
+  const { again = [], others = [] } = Object.groupBy(claimed, ({ recordId }) =>
+    inDoubt.has(recordId) ? "again" : "others",
+  );
+  if (again.length > 0) await settleLookedUp(cycle, sending, await matchEditedInserts(cycle, again, unripe));
+  return others;
+}
+
+async function matchEditedInserts(
   cycle: Cycle,
   claimed: readonly ClaimedChange[],
   unripe: readonly InDoubtWrite[],

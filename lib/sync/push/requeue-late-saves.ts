@@ -1,7 +1,7 @@
 import { type Cycle, pause } from "../cycle/cycle.ts";
 import { LEASE_SECONDS } from "../lease/lease-guard.ts";
-import type { PushOutcome } from "../push/push-ports.ts";
 import { failureOf } from "../report/cycle-failure.ts";
+import type { PushOutcome } from "./push-ports.ts";
 
 /** A newer save that is under way is waited for this long; one that is in doubt is put right when its doubt is settled. */
 const LOOKS = 10;

@@ -3,7 +3,7 @@ import { type RequestRefusal, SalesforceRefusal } from "../../model/change/refus
 import type { Operation } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import { LeaseLost } from "../lease/lease-ports.ts";
-import type { PushOutcome } from "../push/push-ports.ts";
+import type { PushOutcome } from "./push-ports.ts";
 import { hasPassedOn, requeueLateSaves } from "./requeue-late-saves.ts";
 
 /** What became so far of the changes that were claimed. */

@@ -1,4 +1,4 @@
-import { codeOf } from "../cycle/error-code.ts";
+import { codeOf } from "./error-code.ts";
 
 /** What an operator is told of deletes that the breaker holds. */
 export const tooMany = (deletes: number): string =>

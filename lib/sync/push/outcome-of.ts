@@ -7,7 +7,7 @@ import { winnerBy } from "../../model/record/merge.ts";
 import type { RecordResult } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import { recordsOf } from "../pull/read-page.ts";
-import type { PushOutcome } from "../push/push-ports.ts";
+import type { PushOutcome } from "./push-ports.ts";
 import { leave, type PushProgress } from "./push-progress.ts";
 
 /**
