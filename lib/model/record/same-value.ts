@@ -22,13 +22,18 @@ const NORMAL: Readonly<Record<ValueKind, Normal>> = {
   time: (text) => text.slice(0, 8),
 };
 
+/** A number as PostgreSQL, Salesforce and JavaScript write it: `350000000.00`, `3.5E8`. */
+const DECIMAL = /^(-?)(\d+)(?:\.(\d*))?(?:e([+-]?\d{1,3}))?$/i;
+
 /** Decimal digits without loss, half away from zero at the field's scale. */
 function rounded(text: string, { scale }: Column): string {
-  const parts = /^(-?)(\d+)(?:\.(\d*))?$/.exec(text);
+  const parts = DECIMAL.exec(text);
   if (!parts) return String(Number(text));
-  const [, sign, whole = "0", fraction = ""] = parts;
-  const kept = BigInt(whole + fraction.slice(0, scale).padEnd(scale, "0"));
-  const up = (fraction[scale] ?? "0") >= "5" ? 1n : 0n;
-  const digits = (kept + up).toString();
-  return digits === "0" ? "0" : `${sign}${digits}`;
+  const [, sign, whole = "", fraction = "", exponent = "0"] = parts;
+  const digits = whole + fraction;
+  const end = whole.length + Number(exponent) + scale; // where the digits end that the field keeps
+  const kept = BigInt(digits.slice(0, Math.max(end, 0)).padEnd(end, "0"));
+  const up = (digits[end] ?? "0") >= "5" ? 1n : 0n;
+  const all = (kept + up).toString();
+  return all === "0" ? "0" : `${sign}${all}`;
 }
