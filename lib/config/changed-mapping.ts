@@ -1,3 +1,4 @@
+import { AUTO } from "../model/change/delete-breaker.ts";
 import { failureOfProvisioning, type Mapping, pushes, type SyncDirection } from "../model/mapping/mapping.ts";
 import type { Entry } from "./document.ts";
 import { nextVersion } from "./version.ts";
@@ -10,6 +11,7 @@ const DEFAULTS = {
   notifyEnabled: false,
   conflictPolicy: "salesforce_wins",
   capture: "origin",
+  deleteLimit: AUTO,
   filter: null,
 } as const;
 
@@ -36,6 +38,7 @@ export function newMapping(
     notifyEnabled: entry.notifyEnabled ?? DEFAULTS.notifyEnabled,
     conflictPolicy: entry.conflictPolicy ?? DEFAULTS.conflictPolicy,
     capture: entry.capture ?? DEFAULTS.capture,
+    deleteLimit: entry.deleteLimit ?? DEFAULTS.deleteLimit,
     filter: entry.filter ?? DEFAULTS.filter,
     foreign: entry.foreign,
     configVersion: 1,
@@ -62,6 +65,7 @@ export function changedMapping(mapping: Mapping, entry: Entry, names: Names, at:
     notifyEnabled: entry.notifyEnabled ?? mapping.notifyEnabled,
     conflictPolicy: entry.conflictPolicy ?? mapping.conflictPolicy,
     capture: entry.capture ?? mapping.capture,
+    deleteLimit: entry.deleteLimit ?? mapping.deleteLimit,
     filter: entry.filter === undefined ? mapping.filter : entry.filter,
     foreign: { ...mapping.foreign, ...entry.foreign },
   };
@@ -80,6 +84,7 @@ function settingsOf(mapping: Mapping): Readonly<Record<string, unknown>> {
     sf_notify_enabled: mapping.notifyEnabled,
     conflict_policy: mapping.conflictPolicy,
     capture: mapping.capture,
+    delete_limit: mapping.deleteLimit,
     filter: mapping.filter,
   };
 }

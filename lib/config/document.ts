@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import type { DeleteLimit } from "../model/change/delete-breaker.ts";
 import type { FailureDetail } from "../model/failure.ts";
 import { detailPath } from "../model/mapping/detail-path.ts";
 import type { CaptureMode, ConflictPolicy, SyncDirection } from "../model/mapping/mapping.ts";
@@ -26,6 +27,7 @@ export interface Entry {
   readonly active: boolean | null;
   readonly conflictPolicy: ConflictPolicy | null;
   readonly capture: CaptureMode | null;
+  readonly deleteLimit: DeleteLimit | null;
   /** Undefined: not said; null: every record. */
   readonly filter: string | null | undefined;
   /** Keys of `config` that have no meaning here. */
@@ -76,6 +78,7 @@ const bridge = z.looseObject(
     active: z.optional(switchable()),
     conflict_policy: mappingRules.conflict_policy,
     capture: mappingRules.capture,
+    delete_limit: mappingRules.delete_limit,
     filter: mappingRules.filter,
   },
   { error: "must be an object" },
@@ -129,6 +132,7 @@ function entryOf({ object_name, config: given }: Mapped, at: number): Entry {
     active: given.bridge?.active ?? null,
     conflictPolicy: given.bridge?.conflict_policy ?? null,
     capture: given.bridge?.capture ?? null,
+    deleteLimit: given.bridge?.delete_limit ?? null,
     filter: given.bridge?.filter,
     foreign: foreignOf(given),
   };

@@ -33,6 +33,7 @@ function exportMapping(mapping: Mapping): ExportedMapping {
       active: mapping.active,
       capture: mapping.capture,
       conflict_policy: mapping.conflictPolicy,
+      delete_limit: mapping.deleteLimit,
       filter: mapping.filter,
       pg_table: mapping.pgTable,
       sync_direction: mapping.syncDirection,

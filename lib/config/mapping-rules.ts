@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { isDeleteLimit } from "../model/change/delete-breaker.ts";
 import { CAPTURE_MODES, CONFLICT_POLICIES, SYNC_DIRECTIONS } from "../model/mapping/mapping.ts";
 import { apiNameProblem, fieldNameProblem, tableNameProblem } from "./identifiers.ts";
 
@@ -22,6 +23,11 @@ export const apiName = () => named(apiNameProblem);
 export const fieldName = () => named(fieldNameProblem);
 export const tableName = () => named(tableNameProblem);
 
+/** The text alone tells a share from a number. */
+const deleteLimit = () => z.string({ error: LIMITS }).check(z.refine(isDeleteLimit, { error: LIMITS }));
+
+const LIMITS = 'must be a text: a number of deletes an hour ("500"), a share of the table ("25%"), "off" or "auto"';
+
 /** What a mapping's settings may be, wherever they are said; each may be left out. */
 export const mappingRules = {
   sync_direction: z.optional(word(SYNC_DIRECTIONS)),
@@ -33,6 +39,7 @@ export const mappingRules = {
   upsert_field: z.optional(z.nullable(apiName())),
   conflict_policy: z.optional(word(CONFLICT_POLICIES)),
   capture: z.optional(word(CAPTURE_MODES)),
+  delete_limit: z.optional(deleteLimit()),
   /** What a filter says is judged where the object is known. Cycles send it in the URL of a query. */
   filter: z.optional(
     z.nullable(

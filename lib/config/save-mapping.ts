@@ -1,4 +1,5 @@
 import type { SealedWorkspace } from "../access/ports.ts";
+import type { DeleteLimit } from "../model/change/delete-breaker.ts";
 import { Failure, type FailureDetail } from "../model/failure.ts";
 import type { CaptureMode, ConflictPolicy, Mapping, SyncDirection } from "../model/mapping/mapping.ts";
 import { type ChangeNeeds, changeMapping } from "./change-mapping.ts";
@@ -21,6 +22,7 @@ export interface Settings {
   readonly upsertField?: string | null | undefined;
   readonly conflictPolicy?: ConflictPolicy | undefined;
   readonly capture?: CaptureMode | undefined;
+  readonly deleteLimit?: DeleteLimit | undefined;
   readonly filter?: string | null | undefined;
 }
 
@@ -118,6 +120,7 @@ function entryOf(objectName: string, wanted: Settings): Entry {
     active: null,
     conflictPolicy: wanted.conflictPolicy ?? null,
     capture: wanted.capture ?? null,
+    deleteLimit: wanted.deleteLimit ?? null,
     filter: wanted.filter,
     foreign: {},
   };

@@ -33,6 +33,7 @@ export function settingsOf(given: z.infer<typeof mappingChangesBody>): Settings 
     upsertField: given.upsert_field,
     conflictPolicy: given.conflict_policy,
     capture: given.capture,
+    deleteLimit: given.delete_limit,
     filter: given.filter,
   };
 }

@@ -41,6 +41,8 @@ export const mappingView = z.object({
   conflict_policy: z.enum(CONFLICT_POLICIES),
   /** `always`: writes of sessions that ask for no triggers, such as a restore's, are sent to Salesforce, too. */
   capture: z.enum(CAPTURE_MODES),
+  /** Deletes an hour on either side that are not held: a number, a share of the table (`25%`), `off` or `auto`. */
+  delete_limit: z.string(),
   filter: z.nullable(z.string()),
   version: z.string(),
   created_at: timestamp(),

@@ -101,6 +101,7 @@ describe("an import (spec 4.1.7)", () => {
         active: true,
         capture: "origin",
         conflict_policy: "salesforce_wins",
+        delete_limit: "auto",
         filter: null,
         pg_table: "contact",
         sync_direction: "bidirectional",

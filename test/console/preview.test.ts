@@ -19,6 +19,7 @@ const CONTACT: Mapping = {
   notifyEnabled: false,
   conflictPolicy: "salesforce_wins",
   capture: "origin",
+  deleteLimit: "auto",
   filter: null,
   foreign: {},
   configVersion: 1,

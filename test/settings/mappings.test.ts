@@ -107,6 +107,25 @@ test("which sessions are captured is a setting that is exported, imported and re
   expect((await workspace.export()).json?.data).toEqual(exported);
 });
 
+test("how many deletes an hour may bring is a setting that is exported, imported and refused when misspelt", async () => {
+  const [workspace, other] = [await openWorkspace(), await openWorkspace()];
+  const { id } = dataOf<Mapping>(await workspace.create(CONTACT));
+
+  const changed = await workspace.update(id, { delete_limit: "25%" });
+  const exported = (await workspace.export()).json?.data as object;
+  await other.import(exported);
+  const refused = await Promise.all(
+    ["101%", "-1", "", "many", 500].map((delete_limit) => workspace.update(id, { delete_limit })),
+  );
+
+  expect(changed.json?.data).toMatchObject({ delete_limit: "25%", state: "provisioning", version: '"2"' });
+  expect(exported).toMatchObject({ mappings: [{ config: { bridge: { delete_limit: "25%" } } }] });
+  expect((await other.export()).json?.data).toEqual(exported);
+  for (const { json } of refused)
+    expect(json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path: "body.delete_limit" }] });
+  expect((await workspace.export()).json?.data).toEqual(exported);
+});
+
 test.each([
   ["an object that the org does not have", { sf_object: "Nothing__c" }, "body.sf_object"],
   ["a field that the object does not have", { fields: ["LastName", "Wrong__c"] }, "body.fields.Wrong__c"],

@@ -86,6 +86,7 @@ export function cycleStoreOn(
     now,
     refusedWriteBacks: { rows: 0, sqlState: null },
     failedRows: new Set(),
+    busiestHours: new Map(),
     mapped: ({ mappingId }) => {
       const mapped = known.get(mappingId);
       if (!mapped) throw new Error(`the lease of mapping ${mappingId} was not taken by this store`);

@@ -118,6 +118,7 @@ function settingsIn(typed: Typed): Readonly<Record<string, unknown>> {
     sf_polling_seconds: wholeNumber(typed, "interval"),
     conflict_policy: text(typed, "policy"),
     capture: text(typed, "capture"),
+    delete_limit: text(typed, "deleteLimit"),
   };
   const said = Object.entries(given).filter(([, value]) => value !== null);
   return {

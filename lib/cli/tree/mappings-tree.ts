@@ -92,6 +92,10 @@ function settings(command: Command): Command {
       "origin; or always: what a restore or bulk load writes under session_replication_role = replica is sent, too",
     )
     .option(
+      "--delete-limit <limit>",
+      "deletes an hour that are not held: a number, a share of the table (25%), off, or auto",
+    )
+    .option(
       "--filter <condition>",
       'only records that meet a SOQL condition, as "Type = \'Customer\'"; "" for every record',
     );

@@ -15,6 +15,7 @@ export type ActivateMappingData = {
   readonly sf_polling_seconds: number;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
+  readonly delete_limit: string;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -120,6 +121,7 @@ export type CreateMappingBody = {
   readonly upsert_field?: string | null;
   readonly conflict_policy?: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture?: "origin" | "always";
+  readonly delete_limit?: string;
   readonly filter?: string | null;
 };
 
@@ -134,6 +136,7 @@ export type CreateMappingData = {
   readonly sf_polling_seconds: number;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
+  readonly delete_limit: string;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -195,6 +198,7 @@ export type DeactivateMappingData = {
   readonly sf_polling_seconds: number;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
+  readonly delete_limit: string;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -216,6 +220,7 @@ export type DeleteMappingData = {
   readonly sf_polling_seconds: number;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
+  readonly delete_limit: string;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -366,6 +371,7 @@ export type ListMappingStatesData = readonly {
   readonly sf_polling_seconds: number;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
+  readonly delete_limit: string;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -558,6 +564,7 @@ export type ReadMappingData = {
   readonly sf_polling_seconds: number;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
+  readonly delete_limit: string;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -737,6 +744,7 @@ export type RestoreMappingData = {
   readonly sf_polling_seconds: number;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
+  readonly delete_limit: string;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -878,6 +886,7 @@ export type UpdateMappingBody = {
   readonly upsert_field?: string | null;
   readonly conflict_policy?: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture?: "origin" | "always";
+  readonly delete_limit?: string;
   readonly filter?: string | null;
 };
 
@@ -892,6 +901,7 @@ export type UpdateMappingData = {
   readonly sf_polling_seconds: number;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
+  readonly delete_limit: string;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;

@@ -58,6 +58,7 @@ export function shapeOf(
     direction: mapping.syncDirection,
     conflictPolicy: mapping.conflictPolicy,
     capture: mapping.capture,
+    deleteLimit: mapping.deleteLimit,
     columns: mapped.map((name) => columnOf(object, fields.get(name.toLowerCase()), name, parents)).sort(byColumn),
     upsertField,
     filter: mapping.filter === null ? null : renderFilter(parseFilter(mapping.filter), fields),

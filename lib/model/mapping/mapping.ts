@@ -1,3 +1,5 @@
+import type { DeleteLimit } from "../change/delete-breaker.ts";
+
 /** Which way rows travel (spec 2.2; the values beyond `bidirectional` are the design's). */
 export const SYNC_DIRECTIONS = ["bidirectional", "sf_to_pg", "pg_to_sf"] as const;
 export type SyncDirection = (typeof SYNC_DIRECTIONS)[number];
@@ -32,6 +34,7 @@ export interface Mapping {
   readonly notifyEnabled: boolean;
   readonly conflictPolicy: ConflictPolicy;
   readonly capture: CaptureMode;
+  readonly deleteLimit: DeleteLimit;
   /** A SOQL condition in the filter grammar; null: every record. */
   readonly filter: string | null;
   /** Keys of an imported `config` that have no meaning here, kept for the next export. */

@@ -1,3 +1,4 @@
+import type { DeleteLimit } from "../change/delete-breaker.ts";
 import type { FieldType } from "./field-type.ts";
 import type { CaptureMode, ConflictPolicy, SyncDirection } from "./mapping.ts";
 import type { ParentKey } from "./parent-key.ts";
@@ -34,6 +35,8 @@ export interface TableShape {
   readonly conflictPolicy: ConflictPolicy;
   /** Left out by older versions: `origin`. */
   readonly capture?: CaptureMode;
+  /** Left out by older versions: `auto`. */
+  readonly deleteLimit?: DeleteLimit;
   /** Mapped fields beyond Id, SystemModstamp and IsDeleted, by column name. */
   readonly columns: readonly Column[];
   /** API name of the upsert field, which is then one of `columns`. */

@@ -25,6 +25,7 @@ const mappingText = {
   notify_enabled: true,
   conflict_policy: "latest_wins",
   capture: "always",
+  delete_limit: "25%",
   filter: "Last_Name__c != null",
   foreign: { sf_key: { other_key: 1 }, revision: 7 },
   created_at: "2026-03-01T11:00:00.000Z",
@@ -57,6 +58,7 @@ test("a stored mapping is read in every member, and written as it was stored", (
     notifyEnabled: true,
     conflictPolicy: "latest_wins",
     capture: "always",
+    deleteLimit: "25%",
     filter: "Last_Name__c != null",
     foreign: { sf_key: { other_key: 1 }, revision: 7 },
     configVersion: 7,
@@ -68,13 +70,13 @@ test("a stored mapping is read in every member, and written as it was stored", (
   expect(writeMapping(mapping)).toEqual(mappingItem);
 });
 
-test("a mapping of the first version, which knew no capture mode, is read", () => {
-  const { capture: _, ...text } = mappingText;
+test("a mapping of an earlier version, which knew no capture mode and no limit of deletes, is read", () => {
+  const { capture: _, delete_limit: __, ...text } = mappingText;
   const provisioning = { state: "pending" };
 
   const mapping = readMapping({ ...mappingItem, provisioning, deleted_at: null, mapping: JSON.stringify(text) });
 
-  expect(mapping).toMatchObject({ capture: "origin", provisioning, deletedAt: null });
+  expect(mapping).toMatchObject({ capture: "origin", deleteLimit: "auto", provisioning, deletedAt: null });
 });
 
 const webhook = {

@@ -30,6 +30,7 @@ const mapping = (more: Partial<Mapping> = {}): Mapping => ({
   notifyEnabled: false,
   conflictPolicy: "salesforce_wins",
   capture: "origin",
+  deleteLimit: "auto",
   filter: null,
   foreign: {},
   configVersion: 3,

@@ -253,6 +253,7 @@ function mappingOf(id: string, sfObject: string): Mapping {
     notifyEnabled: true,
     conflictPolicy: "latest_wins",
     capture: "origin",
+    deleteLimit: "500",
     filter: "Email != null",
     foreign: { sf_max_daily_api_calls: 30_000 },
     configVersion: 1,

@@ -56,6 +56,7 @@ export function mappingOf(shape: TableShape, workspaceId = "w_1"): Mapping {
     notifyEnabled: false,
     conflictPolicy: shape.conflictPolicy,
     capture: shape.capture ?? "origin",
+    deleteLimit: shape.deleteLimit ?? "auto",
     filter: null,
     foreign: {},
     configVersion: shape.configVersion,

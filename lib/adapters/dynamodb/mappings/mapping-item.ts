@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { AUTO } from "../../../model/change/delete-breaker.ts";
 import { CAPTURE_MODES, CONFLICT_POLICIES, type Mapping, SYNC_DIRECTIONS } from "../../../model/mapping/mapping.ts";
 import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
 import { storedTime } from "../client/stored-time.ts";
@@ -30,6 +31,7 @@ const content = z.object({
   notify_enabled: z.boolean(),
   conflict_policy: z.enum(CONFLICT_POLICIES),
   capture: z._default(z.enum(CAPTURE_MODES), "origin"),
+  delete_limit: z._default(z.string(), AUTO),
   filter: z.nullable(z.string()),
   foreign: z.record(z.string(), z.unknown()),
   created_at: storedTime,

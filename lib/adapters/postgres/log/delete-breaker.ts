@@ -1,10 +1,10 @@
-import { allowedDeletes } from "../../../model/change/delete-breaker.ts";
+import { AUTO, allowedDeletes } from "../../../model/change/delete-breaker.ts";
 import { literal, type MappedTable, qualified, type Row, type StoreContext } from "../session/sql.ts";
 import { isClaimed, logOrder, UNCLAIMED_STATE, unsorted, waits } from "./change-states.ts";
 
 /**
  * Holds the deletes among claimed changes that are more than an hour may bring to Salesforce, until an operator
- * confirms, and with them what comes after those, also what something else holds back still. When there are any,
+ * decides, and with them what comes after those, also what something else holds back still. When there are any,
  * everything that was claimed is what it was before. "more": there may be further ones, and enough were held at once. A
  * carried delete does not count: it was let through before it was refused.
  */
@@ -61,29 +61,79 @@ function holding({ tables, now }: StoreContext, { shape }: MappedTable, after: n
 }
 
 /**
- * How many of the wanted deletes may pass now, on the side of rows (by Salesforce) or of records. The table is counted
- * only when the small allowance is not enough.
+ * How many of the wanted deletes may pass now, on the side of rows (by Salesforce) or of records. What is known of the
+ * mapping is asked only where less does not suffice, and the table is never counted: rows are locked meanwhile.
  */
 export async function allowanceOfDeletes(
-  { session, tables, now }: StoreContext,
-  { shape }: MappedTable,
+  bench: StoreContext,
+  mapped: MappedTable,
   bySalesforce: boolean,
   wanted: number,
 ): Promise<number> {
-  const [row] = await session.query<{ recent: number | string }>(
+  const { deleteLimit = AUTO } = mapped.shape;
+  if (wanted === 0 || deleteLimit === "off") return wanted;
+  const recent = await recentDeletes(bench, mapped, bySalesforce);
+  const known = { rows: 0, busiestHour: 0 };
+  const isEnough = () => recent + wanted <= allowedDeletes(deleteLimit, known);
+  // Rows that an application deletes may be gone already from what PostgreSQL knows.
+  if (!isEnough()) known.rows = Math.max(await estimatedRows(bench, mapped), recent + wanted);
+  if (!isEnough() && deleteLimit === AUTO) known.busiestHour = await busiestHour(bench, mapped, bySalesforce);
+  return Math.max(0, Math.min(wanted, allowedDeletes(deleteLimit, known) - recent));
+}
+
+/** Deletes of the last hour. What is under way, in a job of the Bulk API most likely, has passed too. */
+async function recentDeletes(
+  { session, tables, now }: StoreContext,
+  { shape }: MappedTable,
+  bySalesforce: boolean,
+): Promise<number> {
+  const [row] = await session.query(
     `SELECT (SELECT count(*) FROM ${tables.tombstones}
          WHERE mapping_id = $1 AND by_salesforce = $2 AND deleted_at > $3::timestamptz - interval '1 hour')
        + (SELECT count(*) FROM ${tables.log} l WHERE NOT $2 AND table_name = $4 AND ${isClaimed(tables, "l", "table_name = $4")}
          AND action = 'DELETE' AND sent_at IS NOT NULL AND NOT confirmed) AS recent`,
     [shape.mappingId, bySalesforce, now(), shape.table],
   );
-  // What is under way, in a job of the Bulk API most likely, passes too.
-  const recent = Number(row?.recent ?? 0);
-  if (recent + wanted <= allowedDeletes(0)) return wanted;
-  const [table] = await session.query<{ rows: number }>(
-    `SELECT count(*) AS rows FROM ${qualified(shape.schema, shape.table)}`,
+  return Number(row?.["recent"] ?? 0);
+}
+
+/**
+ * About how many rows the table has, by the planner: `reltuples` at the table's present size, summed over partitions, and a
+ * guess by its width where nobody has analyzed it yet.
+ */
+async function estimatedRows({ session }: StoreContext, { shape }: MappedTable): Promise<number> {
+  const [row] = await session.query<{ "QUERY PLAN": readonly [{ readonly Plan: { readonly "Plan Rows": number } }] }>(
+    `EXPLAIN (FORMAT JSON) SELECT FROM ${qualified(shape.schema, shape.table)}`,
   );
-  // Rows that an application deletes are gone already; the table's size is what it was before.
-  const rows = (table?.rows ?? 0) + recent + (bySalesforce ? 0 : wanted);
-  return Math.max(0, Math.min(wanted, allowedDeletes(rows) - recent));
+  return row?.["QUERY PLAN"][0].Plan["Plan Rows"] ?? 0;
+}
+
+/** Tombstones that one look at the busiest hour reads at most, the latest: a fraction of a second. */
+const TOMBSTONES_AT_ONCE = 500_000;
+
+/**
+ * Deletes of the busiest hour of the last seven days; what happened in the last 24 hours does not tell yet what is usual.
+ * Asked once in a cycle.
+ */
+async function busiestHour(
+  { session, tables, now, busiestHours }: StoreContext,
+  { shape: { mappingId } }: MappedTable,
+  bySalesforce: boolean,
+): Promise<number> {
+  const side = `${mappingId} ${bySalesforce}`;
+  const known = busiestHours.get(side);
+  if (known !== undefined) return known;
+  const [row] = await session.query(
+    `SELECT coalesce(max(deletes), 0) AS deletes FROM (
+       SELECT count(*) AS deletes FROM (
+         SELECT deleted_at FROM ${tables.tombstones}
+         WHERE mapping_id = $1 AND by_salesforce = $2 AND deleted_at > $3::timestamptz - interval '7 days'
+           AND deleted_at <= $3::timestamptz - interval '24 hours'
+         ORDER BY deleted_at DESC LIMIT ${TOMBSTONES_AT_ONCE}) AS latest
+       GROUP BY date_trunc('hour', deleted_at)) AS hours`,
+    [mappingId, bySalesforce, now()],
+  );
+  const deletes = Number(row?.["deletes"] ?? 0);
+  busiestHours.set(side, deletes);
+  return deletes;
 }

@@ -190,6 +190,8 @@ export interface StoreContext {
   readonly refusedWriteBacks: { rows: number; sqlState: string | null };
   /** The rows that changes have failed of since the cycle's lease was taken: a spike counts each once. */
   readonly failedRows: Set<number>;
+  /** Deletes of the busiest hour of the days before, by mapping and side, as far as they were asked for. */
+  readonly busiestHours: Map<string, number>;
   /** The table that the lease was taken for. */
   mapped(lease: Pick<Lease, "mappingId">): MappedTable;
   now(): Date;

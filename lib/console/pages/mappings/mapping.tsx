@@ -136,6 +136,8 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
             <dd>{mapping.upsert_field ?? "none"}</dd>
             <dt>Conflicts</dt>
             <dd>{POLICIES[mapping.conflict_policy]}</dd>
+            <dt>Deletes an hour</dt>
+            <dd>{mapping.delete_limit}</dd>
             <dt>Only records where</dt>
             <dd>{mapping.filter ? <code>{mapping.filter}</code> : "all of them"}</dd>
             <dt>Calls a day</dt>

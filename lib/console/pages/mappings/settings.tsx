@@ -8,6 +8,7 @@ export interface MappingSettings {
   readonly sf_polling_seconds: number;
   readonly upsert_field: string | null;
   readonly conflict_policy: NonNullable<CreateMappingBody["conflict_policy"]>;
+  readonly delete_limit: string;
   readonly filter: string | null;
 }
 
@@ -17,6 +18,7 @@ export const DEFAULT_SETTINGS: MappingSettings = {
   sf_polling_seconds: 10,
   upsert_field: null,
   conflict_policy: "salesforce_wins",
+  delete_limit: "auto",
   filter: null,
 };
 
@@ -28,7 +30,7 @@ interface Props {
   readonly wrong: (path: string) => string | undefined;
 }
 
-/** Direction, rhythm, upsert field, conflicts and filter of a mapping. */
+/** Direction, rhythm, upsert field, conflicts, limit of deletes and filter of a mapping. */
 export function SettingsFields({ value, onChange, chosen, wrong }: Props) {
   const set = (part: Partial<MappingSettings>) => onChange({ ...value, ...part });
   const identifying = chosen.filter(({ external_id, unique }) => external_id || unique);
@@ -88,6 +90,14 @@ export function SettingsFields({ value, onChange, chosen, wrong }: Props) {
           ))}
         </Choice>
       )}
+      <Field
+        label="Deletes an hour that are not held"
+        value={value.delete_limit}
+        onChange={({ target }) => set({ delete_limit: target.value })}
+        wrong={wrong("delete_limit")}
+        spellCheck={false}
+        hint="A number, a share of the table (25%), or off. auto: the largest of 100, 10 % and three times the busiest hour of the week before."
+      />
       <Field
         label="Only records that match (SOQL condition)"
         value={value.filter ?? ""}

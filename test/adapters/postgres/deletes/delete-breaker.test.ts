@@ -45,10 +45,102 @@ test("rows deleted in Salesforce beyond a hundred in an hour wait for a confirma
 
 test("a tenth of a large table may be deleted in an hour", async () => {
   const { store, lease, numbers } = await withRows(2_000);
+  await customer.sql("ANALYZE salesforce.contact");
 
   const applied = await store.apply(lease, page(numbers.slice(0, 250).map((n) => image(n, 2, {}, true))));
 
   expect(applied).toMatchObject({ deleted: 200, heldDeletes: 50 });
+});
+
+/** Tombstones of so many deletes in each of the hours that lie so far back. */
+const deleted = (count: number, hoursAgo: readonly number[], bySalesforce: boolean) =>
+  customer.sql(
+    `INSERT INTO salesforce._bridge_tombstones (mapping_id, sfid, record_id, reason, by_salesforce, deleted_at)
+     SELECT 'map_contact', 'a09' || lpad(n::text, 12, '0') || 'AAA', n, 'sample', $4,
+       date_trunc('hour', $3::timestamptz) - make_interval(hours => ago) + interval '30 minutes'
+     FROM unnest($2::int[]) AS ago, generate_series(1, $1::int) n`,
+    [count, hoursAgo, customer.now, bySalesforce],
+  );
+
+test("a table whose rows come and go at 2.5 % an hour is never held, on either side", async () => {
+  const { store, lease } = await withRows(0);
+  let next = 1;
+  let oldest = 1;
+  const come = async (count: number) => {
+    const numbers = Array.from({ length: count }, () => next++);
+    await store.apply(lease, page(numbers.map((n) => image(n, 1, { lastname: `L${n}`, key__c: String(n) }))));
+  };
+  await come(8_000);
+  await customer.sql("ANALYZE salesforce.contact");
+  let held = 0;
+
+  for (let quarter = 0; quarter < 12; quarter += 1) {
+    const gone = Array.from({ length: 50 }, () => oldest++);
+    held += (await store.apply(lease, page(gone.map((n) => image(n, 2, {}, true))))).heldDeletes;
+    oldest += 50;
+    await customer.sql("DELETE FROM salesforce.contact WHERE key__c::int < $1", [oldest]);
+    await pushAll({ store, lease }, () => null, orgTime(5));
+    await come(100);
+    minutesLater(15);
+  }
+
+  expect(held).toBe(0);
+  expect(await customer.sql("SELECT FROM salesforce._trigger_log WHERE held OR state <> 'SUCCESS'")).toEqual([]);
+  expect(await countRows()).toBe(8_000);
+});
+
+test("three times what the busiest hour of the week before brought is let through, each side by its own", async () => {
+  const { store, lease, numbers } = await withRows(400);
+  await deleted(60, [25, 26, 27], true);
+  await deleted(90, [100], true);
+  // Today's hours and those of the week before last tell nothing, nor does the other side.
+  await deleted(200, [2, 23, 170], true);
+  await deleted(5, [30], false);
+  await customer.sql("DELETE FROM salesforce.contact WHERE id > 280");
+
+  const applied = await store.apply(lease, page(numbers.slice(0, 280).map((n) => image(n, 2, {}, true))));
+  const sent = await pushAll({ store, lease }, () => null, orgTime(5));
+
+  expect(applied).toMatchObject({ deleted: 270, heldDeletes: 10 });
+  expect(sent).toHaveLength(100);
+  expect(await customer.sql("SELECT count(*)::int AS held FROM salesforce._trigger_log WHERE held")).toEqual([
+    { held: 20 },
+  ]);
+});
+
+test.each([
+  ["0", 0, 0],
+  ["30", 30, 30],
+  ["25%", 75, 75],
+  ["100%", 140, 160],
+  ["off", 140, 160],
+])("a mapping whose limit is %s lets %i rows and %i records go in an hour", async (deleteLimit, rows, records) => {
+  await customer.provision({ deleteLimit });
+  const { store, lease, numbers } = await withRows(300);
+  await customer.sql("ANALYZE salesforce.contact");
+  await customer.sql("DELETE FROM salesforce.contact WHERE id > 140");
+
+  const claimed = await store.claim(lease, 150);
+  const applied = await store.apply(lease, page(numbers.slice(0, 140).map((n) => image(n, 2, {}, true))));
+  const more = await store.claim(lease, 1_000);
+
+  expect(applied).toMatchObject({ deleted: rows, heldDeletes: 140 - rows });
+  expect(claimed.length + more.length).toBe(records);
+});
+
+test("however many deletes a page brings, the table is not counted in its transaction", async () => {
+  const statements: string[] = [];
+  const { store, lease } = await customer.cycle({ before: async (statement) => void statements.push(statement) });
+  const numbers = Array.from({ length: 600 }, (_, index) => index + 1);
+  await store.apply(lease, page(numbers.map((n) => image(n, 1, { lastname: `L${n}`, key__c: String(n) }))));
+  await customer.sql("DELETE FROM salesforce.contact WHERE id > 300");
+  statements.length = 0;
+
+  const applied = await store.apply(lease, page(numbers.slice(0, 300).map((n) => image(n, 2, {}, true))));
+  await store.claim(lease, 1_000);
+
+  expect(applied.heldDeletes).toBeGreaterThan(0);
+  expect(statements.filter((text) => /count\(\*\)[^;]*FROM "salesforce"\."contact"/.test(text))).toEqual([]);
 });
 
 test("confirmed deletes of rows are carried out by the next cycle, but not of a record that came back", async () => {
@@ -248,6 +340,7 @@ test("whoever deletes a table finds all of it held by the first look, and lets a
   );
   await customer.sql("SELECT set_config('bridge.in_sync', '', false)");
   await customer.sql("DELETE FROM salesforce.contact");
+  await customer.sql("VACUUM salesforce.contact");
   const looks: string[] = [];
   const { store, lease } = await customer.cycle({
     before: async (statement) => void (statement.includes("WITH blocking") && looks.push(statement)),
