@@ -53,7 +53,7 @@ async function lookUpOurs(
 /** As whom another product sent, nobody knows, and so not whose record is left: what equals none is sent again. */
 async function lookUpTheirs(cycle: Cycle, doubts: readonly InDoubtWrite[]): Promise<PushOutcome[]> {
   const { outcomes, unlike } = compare(cycle, doubts, await readCandidates(cycle, doubts, null));
-  return [...outcomes, ...unlike.map(sendOnceMore)];
+  return [...outcomes, ...unlike.map(retryOutcome)];
 }
 
 async function readCandidates(
@@ -125,7 +125,7 @@ function judgeAlike(alike: Alike, equal: readonly Candidate[]): PushOutcome[] {
 function judgeUnlike({ shape }: Cycle, doubt: InDoubtWrite, unexplained: readonly Candidate[]): PushOutcome {
   const { from, until } = creationWindow(doubt.sentAt, doubt.sentAt);
   const possible = unexplained.filter(({ createdAt }) => createdAt >= from && createdAt <= until);
-  if (possible.length === 0) return sendOnceMore(doubt);
+  if (possible.length === 0) return retryOutcome(doubt);
   const likeness = ({ record }: Candidate) => countHeld(shape, record, doubt.write.record);
   return refuse(
     doubt,
@@ -133,7 +133,7 @@ function judgeUnlike({ shape }: Cycle, doubt: InDoubtWrite, unexplained: readonl
   );
 }
 
-function sendOnceMore({ write: { recordId, changeIds } }: InDoubtWrite): PushOutcome {
+function retryOutcome({ write: { recordId, changeIds } }: InDoubtWrite): PushOutcome {
   return { recordId, changeIds, kind: "retry", afterSeconds: 0, counts: false, error: "its first answer was lost" };
 }
 
