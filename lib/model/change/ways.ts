@@ -41,12 +41,16 @@ export interface Ways<Write> {
  * order. A file has one header, so only records of the same fields share a job; groups that are too small go by SOAP, and
  * so does what was refused before, so that a job that fails as a whole is never repeated.
  */
-export function waysOf<Write extends Travelling>(operation: Operation, writes: readonly Write[]): Ways<Write> {
-  if (!MATCHED.has(operation) || !isCheaper(writes.length)) return { bulk: [], soap: writes };
+export function waysOf<Write extends Travelling>(
+  operation: Operation,
+  writes: readonly Write[],
+  isWorthAJob = isCheaper,
+): Ways<Write> {
+  if (!MATCHED.has(operation) || !isWorthAJob(writes.length)) return { bulk: [], soap: writes };
   const fit = writes.filter(({ record, attempts }) => attempts === 0 && fitsUpload(record));
   const headerName = headerNames();
   const groups = [...Map.groupBy(fit, ({ record }) => headerName(record)).values()];
-  const bulk = groups.flatMap((group) => [...jobsOf(group)]).filter((job) => isCheaper(job.length));
+  const bulk = groups.flatMap((group) => [...jobsOf(group)]).filter((job) => isWorthAJob(job.length));
   const travel = bulk.reduce((sum, job) => sum + job.length, 0);
   if (travel === writes.length) return { bulk, soap: [] };
   const inJobs = new Set(bulk.flat());

@@ -1,10 +1,16 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import { endJobsBeforeLooks } from "../../support/worlds/bulk-jobs.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
 /** Records that Salesforce answers with a code which names the org: no attempt, no failed row, the mapping says why. */
+
+vi.mock(import("../../../lib/model/change/ways.ts"), async (original) =>
+  (await import("../../support/doubles/small-jobs.ts")).smallJobs(original),
+);
 
 const READ_ONLY = {
   kind: "validation",
@@ -67,7 +73,7 @@ describe("an org in read-only mode", () => {
     await events();
     await world.fault(READ_ONLY);
 
-    for (let minute = 0; minute < 40; minute++) await beat(60);
+    for (let minute = 0; minute < 40; minute += 2) await beat(120);
 
     expect(await changes()).toEqual(before);
     expect(await world.sql("SELECT FROM salesforce.contact WHERE _ab_err IS NOT NULL")).toEqual([]);
@@ -213,11 +219,10 @@ describe("a code of a record", () => {
 });
 
 describe("a job of the Bulk API", () => {
-  const MANY = 2_201;
-
   test("whose records all have the org's code gives them back, and is not made again while the org says no", async () => {
     await insertMany(MANY);
     await world.fault(READ_ONLY);
+    endJobsBeforeLooks(world);
     await world.cycle(contact);
     expect(await states()).toEqual({ NEW: MANY });
     const before = await saves();
@@ -236,6 +241,7 @@ describe("a job of the Bulk API", () => {
     await insertMany(MANY);
     await world.fault({ ...FULL, record: "L7" });
     await world.fault({ kind: "validation", object: "Contact", record: "L9", message: "must be a grown-up" });
+    endJobsBeforeLooks(world);
 
     await world.cycle(contact);
 
@@ -256,6 +262,7 @@ describe("a job of the Bulk API", () => {
 
     expect([await states(), await burnt()]).toEqual([{ NEW: MANY }, 0]);
     await lift();
+    endJobsBeforeLooks(world);
     await beat(60);
     expect(await states()).toEqual({ SUCCESS: MANY });
     expect(await world.soql("SELECT count(Id) n FROM Contact")).toEqual([{ n: MANY }]);

@@ -1,13 +1,17 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
+import { isWholeGrid } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import { ingestJobs, untilJobsEnd } from "../../support/worlds/bulk-jobs.ts";
 import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
-const ELEVEN_MINUTES = 11 * 60;
+vi.mock(import("../../../lib/model/change/ways.ts"), async (original) =>
+  (await import("../../support/doubles/small-jobs.ts")).smallJobs(original),
+);
 
-/** Just enough for a job of the Bulk API to cost fewer calls than SOAP. */
-const MANY = 2_201;
+const ELEVEN_MINUTES = 11 * 60;
 
 /** Salesforce refuses it; no rule of ours does. */
 const UNBORN = "2099-01-01";
@@ -33,12 +37,11 @@ const TROUBLES = {
 
 type Trouble = keyof typeof TROUBLES;
 
-/** The gate meets each trouble once; `refused-rows.long.test.ts` asks for all that can be combined. */
-const isWhole = process.env["WHOLE_GRID"] !== undefined;
-
+/** The gate meets each trouble once, the long tier on each kind of mapping. */
 const TOLD = (Object.keys(TROUBLES) as Trouble[]).map((trouble) => ({
   trouble,
-  changes: isWhole || trouble === "none" ? 16 : 3,
+  // Eleven failures of one cycle would be a spike.
+  changes: isWholeGrid ? 16 : trouble === "none" ? 11 : 3,
 }));
 
 const GRID = [
@@ -71,14 +74,12 @@ async function cycles(contact: Mapping, trouble: Trouble): Promise<void> {
 async function settleDown(contact: Mapping): Promise<void> {
   await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
   await world.cycle(contact);
-  await expect.poll(async () => (await jobs()).every(({ state }) => !/Upload|Progress/.test(state))).toBe(true);
+  await untilJobsEnd(world);
   await world.pass(ELEVEN_MINUTES);
   await world.cycle(contact);
   await world.cycle(contact);
 }
 
-const jobs = async () =>
-  ((await world.rest("GET", "/jobs/ingest")) as { records: { id: string; state: string }[] }).records;
 const states = async () =>
   (await world.sql("SELECT state FROM salesforce._trigger_log ORDER BY id")).map(({ state }) => state);
 const rows = (columns: string) => world.sql(`SELECT ${columns} FROM salesforce.contact ORDER BY id`);
@@ -123,7 +124,7 @@ test.each(TOLD)(
   },
 );
 
-describe.each(isWhole ? GRID : GRID.slice(0, 4))(
+describe.each(isWholeGrid ? GRID : GRID.slice(0, 4))(
   "a mapping with the upsert field $upsertField, in spite of $trouble,",
   ({ upsertField, trouble }) => {
     test("makes one record with all values of a refused new row that was mended", async () => {
@@ -295,7 +296,7 @@ describe("many rows, by jobs of the Bulk API,", () => {
     ["are killed after the claim", "store.markSent"],
     ["are killed before their job is looked at", "org.lookAtBulkSave"],
   ] as const;
-  test.each(isWhole ? STEPS : STEPS.slice(0, 2))(
+  test.each(isWholeGrid ? STEPS : STEPS.slice(0, 2))(
     "whose cycles %s: a refused value is refused once, and then arrives",
     async (_, step) => {
       await begin();
@@ -305,7 +306,7 @@ describe("many rows, by jobs of the Bulk API,", () => {
       world.interfere(null);
       await settleDown(contact);
       const refused = { states: await ofRow(), errors: await errors(), totals: await totals() };
-      const before = (await jobs()).length;
+      const before = (await ingestJobs(world)).length;
       await change("birthdate = '1867-11-08'");
       if (step !== "none") await killAt(step);
       await world.cycle(contact);
@@ -317,7 +318,7 @@ describe("many rows, by jobs of the Bulk API,", () => {
         errors: 2,
         totals: { success: 2 * MANY - 1, failed: 2 },
       });
-      expect((await jobs()).length).toBeGreaterThan(before);
+      expect((await ingestJobs(world)).length).toBeGreaterThan(before);
       expect(await ofRow()).toEqual(Array(4).fill("SUCCESS"));
       expect(await totals()).toEqual({ success: 3 * MANY + 1, failed: 0 });
       expect(await errors()).toBe(2);
