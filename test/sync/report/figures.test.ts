@@ -8,6 +8,7 @@ import { handler as runCycle } from "../../../functions/workers/run-cycle.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { TableName } from "../../../lib/model/resources.ts";
 import type { Figures } from "../../../lib/sync/cycle/cycle-ports.ts";
+import { isWholeGrid } from "../../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
 import { mapped } from "../../support/worlds/worlds.ts";
@@ -168,7 +169,10 @@ describe("a cycle that does not begin, or that an error ends, is told whatever b
     },
   };
 
-  test.each(Object.entries(paths))("%s", async (_, { comesBack, prevent }) => {
+  /** The gate takes every fourth; one of them comes back. */
+  const asked = Object.entries(paths).filter((_, at) => isWholeGrid || at % 4 === 0);
+
+  test.each(asked)("%s", async (_, { comesBack, prevent }) => {
     await prevent();
     await world.pass(50);
 

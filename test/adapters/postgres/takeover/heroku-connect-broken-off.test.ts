@@ -1,8 +1,12 @@
 import { test } from "vitest";
 import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
 import { startBreakingRelay } from "../../../support/doubles/breaking-relay.ts";
+import { isWholeGrid } from "../../../support/run/whole-grid.ts";
 import { mappingOf } from "../../../support/worlds/shapes.ts";
 import { adopt, expectWholeHowever, SHAPE } from "./heroku-connect-broken-off.ts";
+
+/** The gate cuts the connection before every fourth statement. */
+const EVERY = isWholeGrid ? 1 : 4;
 
 test("cut off from the database between any two statements, either Heroku Connect's triggers capture or ours, and what waits is taken once", () =>
   expectWholeHowever(async (nth, { url }) => {
@@ -20,4 +24,4 @@ test("cut off from the database between any two statements, either Heroku Connec
       await relay.close();
     }
     return relay.isBroken;
-  }));
+  }, EVERY));

@@ -20,7 +20,7 @@ import { carryOut } from "../support/worlds/carry-out.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
-/** Rounds of the gate: each pair once. `ROUNDS=10000 vitest run test/settings/writing-pairs` goes on for longer. */
+/** Each pair once unless told otherwise: `ROUNDS=10000 vitest run --mode long test/settings/writing-pairs`. */
 const ROUNDS = Number(process.env["ROUNDS"] ?? 0);
 
 vi.setConfig({ testTimeout: ROUNDS > 0 ? ROUNDS * 10_000 : 300_000 });

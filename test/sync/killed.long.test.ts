@@ -1,0 +1,3 @@
+/** The tests of `killed.test.ts` with a kill at every step. */
+process.env["WHOLE_GRID"] = "yes";
+await import("./killed.test.ts");
