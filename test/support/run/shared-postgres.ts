@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Client } from "pg";
 import type { TestProject } from "vitest/node";
 import { type Postgres, startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
 import { startOlderPostgres } from "./older-postgres.ts";
@@ -27,7 +28,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const programs = process.env["POSTGRES_PROGRAMS"];
   let starting: Promise<Postgres> | undefined;
   const desk = createServer(async (_, response) => {
-    starting ??= programs ? startOlderPostgres(programs, dataDir, FAST) : startPostgres({ dataDir, settings: FAST });
+    starting ??= start(programs, dataDir);
     await starting.then(
       ({ url }) => response.end(url),
       (error: unknown) => response.writeHead(500).end(String(error)),
@@ -43,6 +44,25 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (postgres) refuseSecretsInLog(dataDir, postgres);
     rmSync(dataDir, { recursive: true, force: true });
   };
+}
+
+async function start(programs: string | undefined, dataDir: string): Promise<Postgres> {
+  if (programs) return startOlderPostgres(programs, dataDir, FAST);
+  const postgres = await startPostgres({ dataDir, settings: FAST });
+  await hashPasswordOnce(postgres.url);
+  return postgres;
+}
+
+/** A test connects several times, and both sides would hash the password 4,096 times for each connection. */
+async function hashPasswordOnce(url: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query("SET scram_iterations = 1");
+    await client.query(`ALTER ROLE CURRENT_USER PASSWORD '${passwordIn(url)}'`);
+  } finally {
+    await client.end();
+  }
 }
 
 /** What the server wrote down of statements that went wrong. */
