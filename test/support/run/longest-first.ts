@@ -1,18 +1,20 @@
 import type { TestSpecification } from "vitest/node";
 import { BaseSequencer } from "vitest/node";
 
-/** What takes half a minute and more, longest first, alternately at work and waiting for real seconds. */
+/** The files that take longest, longest first; one that computes and one that waits for real seconds in turn. */
 const LONGEST = [
-  "sync/bulk-push",
+  "sync/push/bulk-push",
   "journeys/heroku-connect",
+  "sync/push/refused-rows",
+  "conformance/tokens",
+  "adapters/postgres/pull/apply-races",
   "journeys/one-row-each-way",
+  "sync/push/org-refusals",
   "webhooks/hosted-real-time",
-  "conformance/identifiers",
-  "conformance/contract",
-  "sync/killed",
+  "sync/trouble",
+  "webhooks/journeys",
+  "sync/pull/deleted-there",
   "webhooks/slow-receivers",
-  "journeys/settings",
-  "conformance/abort",
 ];
 
 /**
