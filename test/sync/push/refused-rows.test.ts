@@ -37,7 +37,7 @@ const TROUBLES = {
 
 type Trouble = keyof typeof TROUBLES;
 
-/** The gate meets each trouble once, the long tier on each kind of mapping. */
+/** The gate meets each trouble once here, and two of them in the grid; the long tier meets all of them everywhere. */
 const TOLD = (Object.keys(TROUBLES) as Trouble[]).map((trouble) => ({
   trouble,
   // Eleven failures of one cycle would be a spike.
@@ -124,7 +124,7 @@ test.each(TOLD)(
   },
 );
 
-describe.each(isWholeGrid ? GRID : GRID.slice(0, 4))(
+describe.each(isWholeGrid ? GRID : GRID.slice(1, 3))(
   "a mapping with the upsert field $upsertField, in spite of $trouble,",
   ({ upsertField, trouble }) => {
     test("makes one record with all values of a refused new row that was mended", async () => {
