@@ -1,15 +1,14 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type Postgres, type PostgresSettings, startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
+import { startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
 import { usePostgres } from "../../../lib/local/postgres/use-postgres.ts";
 import { identityOf } from "../../../lib/local/process-identity.ts";
 import { canKillGuards, killGuard } from "../../support/processes/kill-guard.ts";
 import { runUntilKilled } from "../../support/processes/run-until-killed.ts";
-import { temporaryFolder } from "../../support/run/temporary-folder.ts";
 import { createTestDatabase } from "../../support/worlds/postgres.ts";
+import { ask, start } from "./start-and-ask.ts";
 
 /** Databases that were made once, and that each test leaves stopped: making them takes longer than all the rest. */
 let dataDir: string;
@@ -20,22 +19,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => rmSync(dataDir, { recursive: true }));
-
-async function start(settings: PostgresSettings): Promise<Postgres> {
-  const postgres = await startPostgres(settings);
-  onTestFinished(() => postgres.close());
-  return postgres;
-}
-
-async function ask<Row extends object>(url: string, sql: string, values: unknown[] = []): Promise<Row[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Row>(sql, values)).rows;
-  } finally {
-    await client.end();
-  }
-}
 
 describe("the embedded PostgreSQL", () => {
   test("keeps its data, its port and its password over a restart", async () => {
@@ -116,34 +99,10 @@ describe("the embedded PostgreSQL", () => {
     );
   });
 
-  test("begins anew when its creation was cut short", async () => {
-    const dataDir = temporaryFolder();
-    mkdirSync(join(dataDir, "cluster.part", "base"), { recursive: true });
-
-    const { url } = await start({ dataDir });
-
-    expect(await ask(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
-  });
-
   test("says who owns the folder when it is started twice", async () => {
     await start({ dataDir });
 
     await expect(startPostgres({ dataDir })).rejects.toThrow(`in use by process ${process.pid}`);
-  });
-
-  test("moves below /var/tmp when root starts it where only root may enter", {
-    skip: process.getuid?.() !== 0,
-  }, async () => {
-    const closed = join(temporaryFolder(), "closed");
-    mkdirSync(closed, { mode: 0o700 });
-    const dataDir = join(closed, "postgres");
-    const home = () => readFileSync(join(dataDir, "moved-to"), "utf8").trim();
-    onTestFinished(() => rmSync(home(), { recursive: true }));
-
-    const { url } = await start({ dataDir });
-
-    expect(home()).toMatch(/^\/var\/tmp\/bridge-postgres-/);
-    expect(await ask(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
   });
 });
 
