@@ -1,12 +1,7 @@
 import { enableCompileCache } from "node:module";
 import { constants } from "node:os";
-import { parseArgs } from "node:util";
 import type { Instance } from "../lib/local/instance.ts";
-
-// The parts are loaded after this, so that the next start finds them compiled.
-enableCompileCache();
-const { startInstance } = await import("../lib/local/instance.ts");
-const { welcome } = await import("../lib/local/welcome.ts");
+import { readOptions } from "../lib/local/read-options.ts";
 
 const HELP = `Runs Bridge on this machine: the service, a PostgreSQL, the cloud that it needs and a Salesforce org.
 
@@ -24,30 +19,28 @@ const HELP = `Runs Bridge on this machine: the service, a PostgreSQL, the cloud 
   --help
 `;
 
-const { values: flags } = parseArgs({
-  options: {
-    port: { type: "string", default: process.env["PORT"] ?? "8080" },
-    "data-dir": { type: "string", default: process.env["BRIDGE_DATA_DIR"] ?? ".bridge" },
-    "database-url": { type: "string", default: process.env["DATABASE_URL"] ?? "" },
-    host: { type: "string", default: process.env["HOST"] ?? "127.0.0.1" },
-    "no-demo": { type: "boolean", default: false },
-    isolate: { type: "boolean", default: false },
-    "org-latency": { type: "string" },
-    json: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
+const flags = readOptions(HELP, {
+  port: { type: "string", default: process.env["PORT"] ?? "8080" },
+  "data-dir": { type: "string", default: process.env["BRIDGE_DATA_DIR"] ?? ".bridge" },
+  "database-url": { type: "string", default: process.env["DATABASE_URL"] ?? "" },
+  host: { type: "string", default: process.env["HOST"] ?? "127.0.0.1" },
+  "no-demo": { type: "boolean", default: false },
+  isolate: { type: "boolean", default: false },
+  "org-latency": { type: "string" },
+  json: { type: "boolean", default: false },
 });
 
-if (flags.help) {
-  console.log(HELP);
-} else {
-  await serve().catch((error: Error) => {
-    console.error(`\nBridge did not start: ${error.message}`);
-    for (let cause = error.cause; cause instanceof Error; cause = cause.cause)
-      console.error(`  because: ${cause.message}`);
-    process.exit(1);
-  });
-}
+// The parts are loaded after this, so that the next start finds them compiled.
+enableCompileCache();
+const { startInstance } = await import("../lib/local/instance.ts");
+const { welcome } = await import("../lib/local/welcome.ts");
+
+await serve().catch((error: Error) => {
+  console.error(`\nBridge did not start: ${error.message}`);
+  for (let cause = error.cause; cause instanceof Error; cause = cause.cause)
+    console.error(`  because: ${cause.message}`);
+  process.exit(1);
+});
 
 async function serve(): Promise<void> {
   const began = performance.now();

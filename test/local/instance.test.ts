@@ -30,6 +30,12 @@ test("a data folder that cannot be made is named, with the remedy", async () => 
   expect(said).toContain(`the data folder ${folder} cannot be written (ENOTDIR`);
 });
 
+test("an option that nobody knows is named, and nothing starts", async () => {
+  const { said, code } = await instance.refused("--prot", "8081");
+
+  expect([said, code]).toEqual(["Unknown option '--prot': --help names the options\n", 1]);
+});
+
 test("a port that is taken is named, with the way to choose another", async () => {
   const port = await occupied();
 

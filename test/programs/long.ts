@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { parseArgs } from "node:util";
+import { readOptions } from "../../lib/local/read-options.ts";
 import { findChromium } from "../support/clients/browser.ts";
 import { findPostgres } from "../support/run/older-postgres.ts";
 
@@ -24,16 +24,14 @@ interface Outcome {
   readonly milliseconds: number;
 }
 
-const { values } = parseArgs({
-  options: { only: { type: "string" }, help: { type: "boolean", default: false } },
-});
-
 const parts = allParts();
+const values = readOptions(`${HELP}\n\nParts: ${parts.map(({ name }) => name).join(", ")}`, {
+  only: { type: "string" },
+});
 const names = values.only?.split(",") ?? parts.map(({ name }) => name);
 const unknown = names.filter((name) => !parts.some((part) => part.name === name));
 
-if (values.help) console.log(`${HELP}\n\nParts: ${parts.map(({ name }) => name).join(", ")}`);
-else if (unknown.length > 0)
+if (unknown.length > 0)
   fail(`no such part: ${unknown.join(", ")}; there are ${parts.map(({ name }) => name).join(", ")}`);
 else if (!succeeds(["npm", "run", "build"])) fail("the build failed");
 else {

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readOptions } from "../../lib/local/read-options.ts";
 import { readImports } from "../support/checks/imports.ts";
 import { chapterEdges, filesPerFolder, importCycles, largestPort, productLines } from "./structure/count.ts";
 import type { Stack } from "./structure/frames.ts";
@@ -16,17 +16,10 @@ connection to PostgreSQL).
   --json       the figures as JSON
   --no-stacks  leaves out the depths, for which a cycle runs in an embedded cloud`;
 
-const { values: options } = parseArgs({
-  options: {
-    json: { type: "boolean", default: false },
-    "no-stacks": { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
+const options = readOptions(HELP, {
+  json: { type: "boolean", default: false },
+  "no-stacks": { type: "boolean", default: false },
 });
-if (options.help) {
-  console.log(HELP);
-  process.exit(0);
-}
 
 const imports = readImports();
 const figures = {

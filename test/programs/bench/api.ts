@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readOptions } from "../../../lib/local/read-options.ts";
 import { RunningInstance } from "../../support/processes/instance.ts";
 import { type Answered, Caller } from "./caller.ts";
 import { growthOf, probed, readCsv } from "./csv-memory.ts";
@@ -28,19 +28,12 @@ A first page is to be answered within ${MOST_MILLISECONDS} ms at the 95th percen
 DynamoDB, ${MOST_REQUESTS_TO_DYNAMODB.cold} where the process knows nothing yet. Ends with 1 when that is missed. Pages far back, and answers that are no
 page, are told without a bar.`;
 
-const { values: options } = parseArgs({
-  options: {
-    rows: { type: "string", default: "1000000" },
-    only: { type: "string", default: "" },
-    requests: { type: "string", default: "2000" },
-    json: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
+const options = readOptions(HELP, {
+  rows: { type: "string", default: "1000000" },
+  only: { type: "string", default: "" },
+  requests: { type: "string", default: "2000" },
+  json: { type: "boolean", default: false },
 });
-if (options.help) {
-  console.log(HELP);
-  process.exit();
-}
 
 const LOG_ROWS = Number(options.rows);
 const AUDIT_ENTRIES = LOG_ROWS / 10;

@@ -5,10 +5,21 @@ import { build as esbuild } from "esbuild";
 import { ROUTES } from "../../../lib/http/routes.ts";
 import { BUNDLES, build } from "../../../lib/infra/build.ts";
 import type { Bundle } from "../../../lib/infra/bundle.ts";
+import { readOptions } from "../../../lib/local/read-options.ts";
+
+const HELP = `npm run bench:bundles [-- --check] [--json]
+
+Size and import time of every bundle: what a cold start costs beside Lambda's own.
+
+  --check  ends with 1 when an endpoint's bundle is over the limit
+  --json   the figures as JSON`;
+
+const options = readOptions(HELP, {
+  check: { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+});
 
 /**
- * Size and import time of every bundle: what a cold start costs beside Lambda's own. `npm run bench:bundles [-- --check]`
- *
  * Each import runs in a fresh process, ten times; medians count. The time on the clock depends on the machine and on
  * what else it does, so the limit is set on processor time, compared with that of a known bundle imported in turn with
  * it: the SDK for DynamoDB and SQS, and middy, which took 51 ms on the machine that the limit of 60 ms was set for.
@@ -41,19 +52,25 @@ interface Run {
 
 const known = await buildKnown();
 const measured = (await build({ strict: true })).map(measure);
-console.log("     size    import   on this clock");
-for (const { name, kibibytes, milliseconds, clockMilliseconds } of measured) {
-  console.log(`${inUnit(kibibytes, "KiB")} ${inUnit(milliseconds, "ms")} ${inUnit(clockMilliseconds, "ms")}   ${name}`);
-}
-
 const endpoints = measured.filter(({ name }) => name in ROUTES || name === "no-such-endpoint");
 const over = endpoints.filter((bundle) => bundle.kibibytes > MOST_KIBIBYTES || bundle.milliseconds > MOST_MILLISECONDS);
-console.log(
-  `endpoints: largest ${largest(({ kibibytes }) => kibibytes)} of ${MOST_KIBIBYTES} KiB, ` +
-    `slowest ${largest(({ milliseconds }) => milliseconds)} of ${MOST_MILLISECONDS} ms`,
-);
-for (const { name } of over) console.log(`over the limit: ${name}`);
-if (process.argv.includes("--check") && over.length > 0) process.exitCode = 1;
+if (options.json) console.log(JSON.stringify({ bundles: measured, over: over.map(({ name }) => name) }, null, 2));
+else report();
+if (options.check && over.length > 0) process.exitCode = 1;
+
+function report(): void {
+  console.log("     size    import   on this clock");
+  for (const { name, kibibytes, milliseconds, clockMilliseconds } of measured) {
+    console.log(
+      `${inUnit(kibibytes, "KiB")} ${inUnit(milliseconds, "ms")} ${inUnit(clockMilliseconds, "ms")}   ${name}`,
+    );
+  }
+  console.log(
+    `endpoints: largest ${largest(({ kibibytes }) => kibibytes)} of ${MOST_KIBIBYTES} KiB, ` +
+      `slowest ${largest(({ milliseconds }) => milliseconds)} of ${MOST_MILLISECONDS} ms`,
+  );
+  for (const { name } of over) console.log(`over the limit: ${name}`);
+}
 
 function measure({ name, bytes }: Bundle): Measured {
   const file = join(BUNDLES, name, "index.mjs");

@@ -2,11 +2,22 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { readOptions } from "../../../lib/local/read-options.ts";
+
+const HELP = `npm run bench:cli [-- --check] [--json]
+
+What the command line takes to start, bridge --help and a command that finds nobody to speak to, beside an empty program
+of the same Node.
+
+  --check  ends with 1 when a start takes too long
+  --json   the figures as JSON`;
+
+const options = readOptions(HELP, {
+  check: { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+});
 
 /**
- * What the command line takes to start, `bridge --help` and a command that finds nobody to speak to, beside an empty
- * program of the same Node: `npm run bench:cli [-- --check]`.
- *
  * Start is promised in 200 ms on a machine whose Node starts in 40 ms. The clock shows what else a machine does, so the
  * bar is set on processor time and as a ratio to Node's own start, measured in turn with it; medians count.
  */
@@ -48,18 +59,23 @@ try {
     const sorted = runs.map((one) => one[name]?.[of] ?? 0).toSorted((one, other) => one - other);
     return sorted[RUNS >> 1] ?? 0;
   };
-  console.log("processor    clock   ratio");
-  let slowest = 0;
-  for (const name of Object.keys(COMMANDS) as Command[]) {
-    const ratio = median(name, "processor") / median("node -e 0", "processor");
-    slowest = Math.max(slowest, ratio);
-    const [processor, clock] = [median(name, "processor"), median(name, "clock")].map(
-      (value) => `${value.toFixed(0)} ms`,
-    );
-    console.log(`${processor?.padStart(9)} ${clock?.padStart(8)} ${ratio.toFixed(2).padStart(7)}   ${name}`);
+  const figures = (Object.keys(COMMANDS) as Command[]).map((name) => ({
+    name,
+    processor: median(name, "processor"),
+    clock: median(name, "clock"),
+    ratio: median(name, "processor") / median("node -e 0", "processor"),
+  }));
+  const slowest = Math.max(...figures.map(({ ratio }) => ratio));
+  if (options.json) console.log(JSON.stringify({ figures, slowest, most: MOST_RATIO }, null, 2));
+  else {
+    console.log("processor    clock   ratio");
+    for (const { name, processor, clock, ratio } of figures) {
+      const [ofProcessor, ofClock] = [processor, clock].map((value) => `${value.toFixed(0)} ms`);
+      console.log(`${ofProcessor?.padStart(9)} ${ofClock?.padStart(8)} ${ratio.toFixed(2).padStart(7)}   ${name}`);
+    }
+    console.log(`slowest ${slowest.toFixed(2)} of ${MOST_RATIO} times Node's own start`);
   }
-  console.log(`slowest ${slowest.toFixed(2)} of ${MOST_RATIO} times Node's own start`);
-  if (process.argv.includes("--check") && slowest > MOST_RATIO) process.exitCode = 1;
+  if (options.check && slowest > MOST_RATIO) process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { BUNDLES, build } from "../../../lib/infra/build.ts";
 import { createApp } from "../../../lib/infra/synthesize.ts";
+import { readOptions } from "../../../lib/local/read-options.ts";
 import { QUEUES } from "../../../lib/model/resources.ts";
 import { type Bill, monthOf, SERVICES, standing, together, total } from "./cost/bill.ts";
 import { DISTANCES } from "./cost/far-side.ts";
@@ -29,14 +29,11 @@ limit.`;
 /** What a mapping may cost a month, idle on the ten-second beat in a deployment of 100. */
 const MOST_DOLLARS = 0.2;
 
-const { values: options } = parseArgs({
-  options: {
-    minutes: { type: "string", default: "5" },
-    rows: { type: "string", default: "10" },
-    json: { type: "boolean", default: false },
-    "no-cold-start": { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
+const options = readOptions(HELP, {
+  minutes: { type: "string", default: "5" },
+  rows: { type: "string", default: "10" },
+  json: { type: "boolean", default: false },
+  "no-cold-start": { type: "boolean", default: false },
 });
 
 interface Line {
@@ -143,5 +140,4 @@ function progress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-if (options.help) console.log(HELP);
-else await run();
+await run();

@@ -2,13 +2,22 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { readOptions } from "../../../lib/local/read-options.ts";
 import { type Child, spawnOrg } from "./org-process.ts";
 
-/**
- * How fast the embedded org is, and what it costs: `npm run bench:org [-- --records 1000000]`. The org runs in a
- * process of its own; a figure below its aim ends the run with exit code 1.
- */
-const RECORDS = numberAfter("--records", 1_000_000);
+const HELP = `npm run bench:org [-- --records 1000000] [--json]
+
+How fast the embedded org is, and what it costs. The org runs in a process of its own. Ends with 1 when a figure misses
+its aim.
+
+  --records  how many records the org is filled with
+  --json     the figures as JSON`;
+
+const options = readOptions(HELP, {
+  records: { type: "string", default: "1000000" },
+  json: { type: "boolean", default: false },
+});
+const RECORDS = Number(options.records);
 const EXPORTED = Math.min(RECORDS, 100_000);
 const FIELDS = [
   "Id",
@@ -45,13 +54,15 @@ interface Figure {
 const dataDir = await mkdtemp(join(tmpdir(), "bridge-bench-org-"));
 const org = await spawnOrg(dataDir);
 try {
-  const figures: Figure[] = [];
+  const figures: (Figure & { readonly cpuSeconds: number })[] = [];
   for (const measure of [soapUpserts, fill, queryPages, bulkExport, memory]) {
     const before = await cpuSeconds(org);
     const figure = await measure(org);
-    figures.push(figure);
-    print(figure, (await cpuSeconds(org)) - before);
+    const used = (await cpuSeconds(org)) - before;
+    figures.push({ ...figure, cpuSeconds: used });
+    if (!options.json) print(figure, used);
   }
+  if (options.json) console.log(JSON.stringify(figures, null, 2));
   process.exitCode = figures.every(({ value, aim, isCeiling }) => (isCeiling ? value <= aim : value >= aim)) ? 0 : 1;
 } finally {
   org.stop();
@@ -70,11 +81,6 @@ function print({ what, value, unit, aim, isCeiling }: Figure, cpu: number): void
 async function cpuSeconds({ pid }: Child): Promise<number> {
   const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).replace(/^.*\) /, "").split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;
-}
-
-function numberAfter(name: string, otherwise: number): number {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? otherwise : Number(process.argv[at + 1]);
 }
 
 function contact(serial: number): Record<string, string> {

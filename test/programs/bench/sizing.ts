@@ -9,6 +9,7 @@ import { createTestClock } from "../../../lib/local/clock.ts";
 import { type Host, startHost } from "../../../lib/local/cloud/lambda/start-host.ts";
 import { startCloud } from "../../../lib/local/cloud/start-cloud.ts";
 import { operatorEnvironment } from "../../../lib/local/operator-file.ts";
+import { readOptions } from "../../../lib/local/read-options.ts";
 import { JOB_RECORDS } from "../../../lib/model/change/ways.ts";
 import { PAGE_SIZE } from "../../../lib/model/mapping/soql.ts";
 import { type CyclesMessage, MAPPINGS_PER_MESSAGE } from "../../../lib/model/messages.ts";
@@ -18,22 +19,32 @@ import { MAPPED_FIELDS, moreFields } from "./sync/bench-objects.ts";
 import { type BenchOrg, startBenchOrg } from "./sync/bench-org.ts";
 import { updateBySoap } from "./sync/plain-updates.ts";
 
-/**
- * What functions take of their memory at the most that one call can be asked:
- * `npm run bench:sizing [-- [--quick] [--fields 300] [--records 600] [--rows 400]]`
- *
- * Each bundle runs in a process of its own with the heap of its template. A call of `run-cycle` works on thirty mappings
- * of three workspaces at once, each with a whole page of twenty fields, or `--fields`, to pull (`--records`) and rows to
- * push for a whole job (`--rows`); `load-mapping` loads a table by the Bulk API. Linux tells the most that a process had
- * resident. Fails above four fifths.
- */
-const QUICK = process.argv.includes("--quick");
+const HELP = `npm run bench:sizing [-- --quick] [--fields 300] [--records 600] [--rows 400] [--json]
+
+What functions take of their memory at the most that one call can be asked. Each bundle runs in a process of its own with
+the heap of its template. A call of run-cycle works on thirty mappings of three workspaces at once, each with a whole page
+to pull and rows to push for a whole job; load-mapping loads a table by the Bulk API. Linux tells the most that a process
+had resident. Ends with 1 when that is more than four fifths.
+
+  --quick    small sizes, to see that it works
+  --fields   fields of a mapping beside the usual twenty
+  --records  records of each object to pull
+  --rows     rows of each table to push
+  --json     the figures as JSON`;
+
+const options = readOptions(HELP, {
+  quick: { type: "boolean", default: false },
+  fields: { type: "string", default: "0" },
+  records: { type: "string", default: String(PAGE_SIZE) },
+  rows: { type: "string", default: String(JOB_RECORDS) },
+  json: { type: "boolean", default: false },
+});
 const WORKSPACES = 3;
 /** Records of each object that change, rows of each table that are written, and records of the table that is loaded. */
-const [CHANGED, WRITTEN, LARGE] = QUICK
+const [CHANGED, WRITTEN, LARGE] = options.quick
   ? [200, 400, 2_000]
-  : [numberAfter("--records") ?? PAGE_SIZE, numberAfter("--rows") ?? JOB_RECORDS, 30_000];
-const MORE = moreFields(numberAfter("--fields") ?? 0);
+  : [Number(options.records), Number(options.rows), 30_000];
+const MORE = moreFields(Number(options.fields));
 const MOST_SHARE = 0.8;
 
 const OBJECTS = Array.from({ length: MAPPINGS_PER_MESSAGE }, (_, at) => `Wide${at + 1}__c`);
@@ -67,11 +78,6 @@ try {
   org.end();
   await Promise.all([cloud.close(), server.close()]);
   rmSync(folder, { recursive: true, force: true });
-}
-
-function numberAfter(option: string): number | null {
-  const at = process.argv.indexOf(option);
-  return at < 0 ? null : Number(process.argv[at + 1]);
 }
 
 function recordsOf(): Record<string, number> {
@@ -161,14 +167,17 @@ async function cycle(onHost: Host, all: readonly Prepared[]): Promise<void> {
 }
 
 function report(): void {
-  const peaks = peaksOfFunctions();
-  console.log(`${"function".padEnd(24)}   memory  resident   share`);
-  for (const [name, { memory, resident }] of [...peaks].sort())
-    console.log(
-      `${name.padEnd(24)}  ${String(memory).padStart(4)} MB  ${resident.toFixed(0).padStart(5)} MB  ${((100 * resident) / memory).toFixed(0).padStart(4)} %`,
-    );
-  const over = [...peaks].filter(([, { memory, resident }]) => resident > MOST_SHARE * memory);
-  console.log(over.length === 0 ? "kept" : `MISSED: ${over.map(([name]) => name).join(", ")}`);
+  const peaks = [...peaksOfFunctions()].sort().map(([name, peak]) => ({ name, ...peak }));
+  const over = peaks.filter(({ memory, resident }) => resident > MOST_SHARE * memory).map(({ name }) => name);
+  if (options.json) console.log(JSON.stringify({ functions: peaks, over }, null, 2));
+  else {
+    console.log(`${"function".padEnd(24)}   memory  resident   share`);
+    for (const { name, memory, resident } of peaks)
+      console.log(
+        `${name.padEnd(24)}  ${String(memory).padStart(4)} MB  ${resident.toFixed(0).padStart(5)} MB  ${((100 * resident) / memory).toFixed(0).padStart(4)} %`,
+      );
+    console.log(over.length === 0 ? "kept" : `MISSED: ${over.join(", ")}`);
+  }
   if (over.length > 0) process.exitCode = 1;
 }
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { readOptions } from "../../../lib/local/read-options.ts";
 import { measureBeats } from "./sync/beats.ts";
 import { type BenchServer, startBenchServer } from "./sync/bench-database.ts";
 import { measureCapture } from "./sync/capture.ts";
@@ -33,17 +33,13 @@ const PARTS: Readonly<Record<string, Part>> = {
   latency: measureLatency,
 };
 
-const { values: options } = parseArgs({
-  options: {
-    quick: { type: "boolean", default: false },
-    only: { type: "string", default: Object.keys(PARTS).join(",") },
-    json: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
+const options = readOptions(HELP, {
+  quick: { type: "boolean", default: false },
+  only: { type: "string", default: Object.keys(PARTS).join(",") },
+  json: { type: "boolean", default: false },
 });
 
-if (options.help) console.log(HELP);
-else report(await measureAll(options.only.split(",")), options);
+report(await measureAll(options.only.split(",")), options);
 
 /** Each part in a process of its own: what one leaves behind, in memory or as an open connection, is not the next one's. */
 async function measureAll(names: readonly string[]): Promise<Figure[]> {

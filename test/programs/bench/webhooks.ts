@@ -3,17 +3,24 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { events } from "../../../functions/services/composition.ts";
+import { readOptions } from "../../../lib/local/read-options.ts";
 import type { Webhook } from "../../../lib/model/delivery/webhook.ts";
 import { newId } from "../../../lib/model/id.ts";
 import { countWrites } from "../../support/checks/count-writes.ts";
 import type { Arrival } from "../../support/processes/timing-receiver.ts";
 import { startHostedBridge } from "../../support/worlds/hosted-bridge.ts";
 import { makeWebhook } from "../../support/worlds/make-webhook.ts";
+import { type Figure, percentile } from "./sync/figure.ts";
+import { report } from "./sync/report.ts";
 
-/**
- * `npm run bench:webhooks`: deliveries through the real queues and the deployed bundles to a receiver in its own process.
- * Prints each figure beside what it is held to, and fails when one is missed.
- */
+const HELP = `npm run bench:webhooks [-- --json]
+
+Deliveries through the real queues and the deployed bundles to a receiver in its own process. Prints each figure beside
+what it is held to, and ends with 1 when one is missed.
+
+  --json  the figures as JSON`;
+
+const options = readOptions(HELP, { json: { type: "boolean", default: false } });
 
 /** Pads an event's `data` so that the body is 1 KB. */
 const PADDING = "x".repeat(800);
@@ -23,14 +30,6 @@ const LATENCY_SECONDS = 20;
 const BLACK_HOLE_SECONDS = 40;
 const RATE_PER_SECOND = 100;
 const RECEIVERS = 50;
-
-interface Figure {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-  readonly atLeast?: number;
-  readonly atMost?: number;
-}
 
 const figures: Figure[] = [];
 const bridge = await startHostedBridge({
@@ -51,7 +50,7 @@ try {
   await bridge.close();
 }
 
-report();
+report(figures, options);
 
 async function throughput(webhook: Webhook): Promise<Figure[]> {
   const [began, used] = [performance.now(), process.cpuUsage()];
@@ -169,20 +168,4 @@ async function ask<Answer>(child: ChildProcess, question: string): Promise<Answe
   child.send(question);
   const [answer] = (await once(child, "message")) as [Answer];
   return answer;
-}
-
-function percentile(values: readonly number[], percent: number): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? Number.NaN;
-}
-
-function report(): void {
-  for (const { name, value, unit, atLeast, atMost } of figures) {
-    const isMissed = value < (atLeast ?? -Infinity) || value > (atMost ?? Infinity) || Number.isNaN(value);
-    const held = atLeast !== undefined ? `at least ${atLeast}` : atMost !== undefined ? `at most ${atMost}` : "";
-    console.log(
-      `${isMissed ? "MISSED " : "       "}${name.padEnd(44)} ${value.toFixed(1).padStart(8)} ${unit.padEnd(4)} ${held}`,
-    );
-    if (isMissed) process.exitCode = 1;
-  }
 }

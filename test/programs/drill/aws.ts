@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { readOptions } from "../../../lib/local/read-options.ts";
 import { type Deployment, smoke } from "./smoke.ts";
 
 const HELP = `npm run drill:aws [-- --json]
@@ -15,12 +15,9 @@ const PROJECT = resolve(import.meta.dirname, "../../..");
 const CDK = join(PROJECT, "node_modules/.bin/cdk");
 const STAGE = ["-c", "stage=drill", "--no-notices"];
 
-const { values: options } = parseArgs({
-  options: { json: { type: "boolean", default: false }, help: { type: "boolean", default: false } },
-});
+const options = readOptions(HELP, { json: { type: "boolean", default: false } });
 
-if (options.help) console.log(HELP);
-else if (hasCredentials(process.env)) await drill();
+if (hasCredentials(process.env)) await drill();
 else
   console.log(
     "drill:aws skipped: set AWS_REGION with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or with AWS_PROFILE, to run it",

@@ -2,15 +2,18 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startOrg } from "../../../lib/local/org/start-org.ts";
+import { readOptions } from "../../../lib/local/read-options.ts";
 import { differencesOf } from "./differences.ts";
 import { type Door, doorFromEnvironment } from "./door.ts";
 import { SEQUENCE, type Seen } from "./sequence.ts";
 
-/**
- * Runs the same sequence against the embedded org and a real Developer org and prints every difference between their
- * answers: `npm run drill:salesforce`. Without credentials in the environment it says so in one line. Everything it
- * creates in the real org it deletes again.
- */
+const HELP = `npm run drill:salesforce
+
+Runs the same sequence against the embedded org and a real Developer org and prints every difference between their
+answers. Without credentials in the environment it says so in one line. Everything it creates in the real org it deletes
+again.`;
+
+readOptions(HELP, {});
 const real = await doorFromEnvironment(process.env);
 if (real) await drill(real);
 else

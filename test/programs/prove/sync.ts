@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readOptions } from "../../../lib/local/read-options.ts";
 import { proveInRounds } from "./sync/rounds.ts";
 import type { Asked } from "./sync/run.ts";
 import { runProof } from "./sync/run-proof.ts";
@@ -23,24 +23,20 @@ sides, the trigger log, the outbox and the calls are compared by a judge that kn
   --json           the summary as one line of JSON
 `;
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: "string" },
-    minutes: { type: "string" },
-    kills: { type: "string" },
-    changes: { type: "string" },
-    mappings: { type: "string" },
-    brief: { type: "boolean", default: false },
-    thorough: { type: "boolean", default: false },
-    long: { type: "boolean", default: false },
-    progress: { type: "string" },
-    json: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
+const values = readOptions(HELP, {
+  seed: { type: "string" },
+  minutes: { type: "string" },
+  kills: { type: "string" },
+  changes: { type: "string" },
+  mappings: { type: "string" },
+  brief: { type: "boolean", default: false },
+  thorough: { type: "boolean", default: false },
+  long: { type: "boolean", default: false },
+  progress: { type: "string" },
+  json: { type: "boolean", default: false },
 });
 
-if (values.help) console.log(HELP);
-else if (process.platform === "win32") console.log("the proof stops processes by signals, which Windows has not");
+if (process.platform === "win32") console.log("the proof stops processes by signals, which Windows has not");
 else {
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   const began = Date.now();

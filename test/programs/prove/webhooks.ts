@@ -1,17 +1,22 @@
+import { readOptions } from "../../../lib/local/read-options.ts";
 import { type CrashWorld, type Ending, type Story, startCrashWorld, WORKED } from "../../support/worlds/crash-world.ts";
 
-/**
- * `npm run prove:webhooks [-- --seed N] [--from EFFECT]`: the workers of webhooks are killed before and after each durable effect of a
- * delivery with its whole schedule, and their messages are doubled, delayed and lost at random. Every event must reach
- * its receiver with the same id and bytes, no attempt before its time, schedule and history right.
- */
+const HELP = `npm run prove:webhooks [-- --seed N] [--from EFFECT]
+
+The workers of webhooks are killed before and after each durable effect of a delivery with its whole schedule, and their
+messages are doubled, delayed and lost at random. Every event must reach its receiver with the same id and bytes, no
+attempt before its time, schedule and history right. Ends with 1 when a promise is broken.
+
+  --seed N       the same disturbances again (chosen and printed unless given)
+  --from EFFECT  the first effect to die at, counted from 1`;
+
+const options = readOptions(HELP, { seed: { type: "string" }, from: { type: "string", default: "1" } });
 
 const FAILURES = 4;
 const DISTURBED_STORIES = 20;
 
-const numberAfter = (flag: string): number => Number(process.argv[process.argv.indexOf(flag) + 1]) || 0;
-const seed = numberAfter("--seed") || Date.now() % 1_000_000;
-const from = numberAfter("--from") || 1;
+const seed = Number(options.seed ?? Date.now() % 1_000_000);
+const from = Number(options.from);
 const world = await startCrashWorld();
 let broken = 0;
 try {
