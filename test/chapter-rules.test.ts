@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { fullFolders, importCycles, mutualChapters, sameNames } from "./programs/structure/count.ts";
-import { type Import, readImports } from "./support/checks/imports.ts";
+import type { Import } from "./support/checks/imports.ts";
+import { importsOnce } from "./support/checks/imports-once.ts";
 
-const IMPORTS = readImports();
+const IMPORTS = await importsOnce();
 
 test("no folder holds more than 25 files, the list of endpoints aside", () => {
   expect(fullFolders()).toEqual([]);

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { expect, test } from "vitest";
-import { type Import, readImports } from "./support/checks/imports.ts";
+import type { Import } from "./support/checks/imports.ts";
+import { importsOnce } from "./support/checks/imports-once.ts";
 
-const IMPORTS = readImports();
+const IMPORTS = await importsOnce();
 
 /** What adapters of different things have in common. */
 const SHARED = ["time", "retry"].map((name) => `lib/adapters/${name}.ts`);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readImports } from "../../../../support/checks/imports.ts";
+import { importsOnce } from "../../../../support/checks/imports-once.ts";
 import type { Deed, Evidence, Held, Logged, Save, Seen } from "./evidence.ts";
 import { judge } from "./judge.ts";
 
@@ -252,10 +252,10 @@ test("the story of a finding tells what both sides, Bridge and the log know of t
   ]);
 });
 
-test("the judge and whoever reads its evidence know nothing of the engine", () => {
+test("the judge and whoever reads its evidence know nothing of the engine", async () => {
   const judges = ["judge", "judge-order", "judge-books", "story", "thing", "evidence"].map((name) => `judge/${name}`);
   const files = [...judges, "read-evidence", "wire/passage"].map((name) => `test/programs/prove/sync/${name}.ts`);
-  const imports = readImports().filter(({ from }) => files.includes(from));
+  const imports = (await importsOnce()).filter(({ from }) => files.includes(from));
 
   expect(imports.length).toBeGreaterThan(5);
   expect(imports.map(({ to }) => to).filter((to) => to !== "pg" && !files.includes(to))).toEqual([]);
