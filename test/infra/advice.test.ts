@@ -1,10 +1,8 @@
-import { join } from "node:path";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { expect, test } from "vitest";
-import { build } from "../../lib/infra/build.ts";
 import { createApp } from "../../lib/infra/synthesize.ts";
 import { temporaryFolder } from "../support/run/temporary-folder.ts";
-import { writeFunctions } from "./fixture-functions.ts";
+import { bundleFixtures } from "./assembly.ts";
 
 /** What cdk-nag finds and why it stays, by rule; IAM5 by the wildcard. */
 const ANSWERS: readonly (readonly [finding: RegExp, reason: string])[] = [
@@ -40,10 +38,7 @@ const EVERY_OPTION = {
 test.each([{ stage: "dev" }, { stage: "prod" }, { stage: "dev", ...EVERY_OPTION }])(
   "whatever AWS advises against with %j is mended, or stays for a written reason",
   async (context) => {
-    const root = temporaryFolder();
-    const bundles = join(root, "dist/functions");
-    await build({ functions: writeFunctions(join(root, "functions")), out: bundles });
-    const app = createApp({ bundles, outdir: join(root, "cdk.out"), context });
+    const app = createApp({ bundles: await bundleFixtures(), outdir: temporaryFolder(), context });
     app.synth();
 
     const { violations } = new AwsSolutionsChecks(app).validateScope(app);

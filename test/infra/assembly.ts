@@ -31,14 +31,19 @@ export interface Assembly {
 
 /** Fixture functions, synthesized with this context. */
 export async function synthesizeFixtures(context: Record<string, unknown> = {}): Promise<Assembly> {
-  const fixtures = await madeOnce("bundles of fixtures", async (folder) => {
-    await build({ functions: writeFunctions(join(folder, "functions")), out: join(folder, "dist/functions") });
-  });
-  const bundles = join(fixtures, "dist/functions");
+  const bundles = await bundleFixtures();
   const assembly = await madeOnce(`fixtures with ${JSON.stringify(context)}`, (outdir) =>
     synthesize({ bundles, outdir, context }),
   );
   return readAssembly(assembly, String(context["stage"] ?? "dev"));
+}
+
+/** The folder of the fixture functions' bundles. */
+export async function bundleFixtures(): Promise<string> {
+  const fixtures = await madeOnce("bundles of fixtures", async (folder) => {
+    await build({ functions: writeFunctions(join(folder, "functions")), out: join(folder, "dist/functions") });
+  });
+  return join(fixtures, "dist/functions");
 }
 
 /** The stacks in the order in which they can be deployed. */

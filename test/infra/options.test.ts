@@ -6,11 +6,41 @@ import { type Assembly, type Json, type Resource, synthesizeFixtures } from "./a
 const CERTIFICATE = "arn:aws:acm:eu-central-1:123456789012:certificate/0a1b";
 const WEB_ACL = "arn:aws:wafv2:eu-central-1:123456789012:regional/webacl/ours/0a1b";
 const NETWORK = { subnetIds: "subnet-0a1b2c3d,subnet-4e5f6a7b", securityGroupIds: "sg-0a1b2c3d" };
+const OF_THE_CDK = {
+  "@aws-cdk/core:bootstrapQualifier": "hnb659fds",
+  "@aws-cdk-containers/ecs-service-extensions:enableDefaultLogDriver": true,
+  "aws:cdk:bundling-stacks": ["**"],
+  "aws-cdk:enableDiffNoFail": true,
+  "cli-telemetry": false,
+  "acknowledged-issue-numbers": [34892],
+  "availability-zones:account=123456789012:region=eu-central-1": ["eu-central-1a"],
+  "hosted-zone:account=123456789012:domainName=example.com:region=eu-central-1": { Id: "/hostedzone/Z1" },
+  "ssm:account=123456789012:parameterName=/x:region=eu-central-1": "x",
+};
 const ROWS: Record<string, Access> = { ...ROUTES, ...WORKERS };
 
 let plain: Assembly;
+/** Two that have options of every kind at once: a synthesis takes seconds. */
+let own: Assembly;
+let shared: Assembly;
 beforeAll(async () => {
   plain = await synthesizeFixtures();
+  own = await synthesizeFixtures({
+    domainName: "bridge.example.com",
+    certificateArn: CERTIFICATE,
+    ...NETWORK,
+    openedRanges: "10.0.0.0/16",
+    shield: "true",
+    reservedConcurrency: "run-cycle=50,list-mappings=5",
+  });
+  shared = await synthesizeFixtures({
+    domainName: "api.example.com",
+    certificateArn: CERTIFICATE,
+    basePath: "bridge",
+    webAclArn: WEB_ACL,
+    provisionedConcurrency: { "list-mappings": 2, "run-cycle": 3 },
+    ...OF_THE_CDK,
+  });
 });
 
 test("the first deploy passes in a new account, whose quota of 10 leaves nothing to set aside", () => {
@@ -26,9 +56,7 @@ describe("a domain of one's own", () => {
     for (const name of Object.keys(ROWS)) expect(environmentOf(plain, name)).not.toHaveProperty("BASE_URL");
   });
 
-  test("serves the API without the stage in its path, and functions are told the address", async () => {
-    const own = await synthesizeFixtures({ domainName: "bridge.example.com", certificateArn: CERTIFICATE });
-
+  test("serves the API without the stage in its path, and functions are told the address", () => {
     expect(own.all("AWS::ApiGateway::DomainName")[0]?.Properties).toMatchObject({
       DomainName: "bridge.example.com",
       RegionalCertificateArn: CERTIFICATE,
@@ -41,12 +69,9 @@ describe("a domain of one's own", () => {
     expect(environmentOf(own, "create-webhook")).toMatchObject({ BASE_URL: "https://bridge.example.com" });
   });
 
-  test("can be shared with other APIs by a path", async () => {
-    const shared = { domainName: "api.example.com", certificateArn: CERTIFICATE, basePath: "bridge" };
-    const own = await synthesizeFixtures(shared);
-
-    expect(own.all("AWS::ApiGateway::BasePathMapping")[0]?.Properties).toMatchObject({ BasePath: "bridge" });
-    expect(own.outputs["BaseUrl"]).toMatchObject({ Value: "https://api.example.com/bridge" });
+  test("can be shared with other APIs by a path", () => {
+    expect(shared.all("AWS::ApiGateway::BasePathMapping")[0]?.Properties).toMatchObject({ BasePath: "bridge" });
+    expect(shared.outputs["BaseUrl"]).toMatchObject({ Value: "https://api.example.com/bridge" });
   });
 });
 
@@ -57,12 +82,10 @@ describe("a private network", () => {
     expect(text).not.toMatch(/VpcConfig|ec2:|OPENED_RANGES/);
   });
 
-  test("holds exactly the functions that reach customers' databases, and opens the ranges named to them alone", async () => {
-    const inside = await synthesizeFixtures({ ...NETWORK, openedRanges: "10.0.0.0/16" });
-
+  test("holds exactly the functions that reach customers' databases, and opens the ranges named to them alone", () => {
     for (const [name, { postgres = false }] of Object.entries(ROWS)) {
-      const { VpcConfig } = functionOf(inside, name).Properties;
-      expect.soft(environmentOf(inside, name)["OPENED_RANGES"], name).toBe(postgres ? "10.0.0.0/16" : undefined);
+      const { VpcConfig } = functionOf(own, name).Properties;
+      expect.soft(environmentOf(own, name)["OPENED_RANGES"], name).toBe(postgres ? "10.0.0.0/16" : undefined);
       expect
         .soft(VpcConfig, name)
         .toEqual(
@@ -70,7 +93,7 @@ describe("a private network", () => {
             ? { SubnetIds: ["subnet-0a1b2c3d", "subnet-4e5f6a7b"], SecurityGroupIds: ["sg-0a1b2c3d"] }
             : undefined,
         );
-      expect.soft(roleText(inside, name).includes("ec2:CreateNetworkInterface"), name).toBe(postgres);
+      expect.soft(roleText(own, name).includes("ec2:CreateNetworkInterface"), name).toBe(postgres);
     }
   });
 });
@@ -81,9 +104,8 @@ describe("a web application firewall", () => {
     expect(plain.all("AWS::WAFv2::WebACLAssociation")).toEqual([]);
   });
 
-  test("of our own turns floods away in the envelope, but nobody who keeps the limit, and no scraper", async () => {
-    const shielded = await synthesizeFixtures({ shield: "true" });
-    const [acl] = shielded.all("AWS::WAFv2::WebACL");
+  test("of our own turns floods away in the envelope, but nobody who keeps the limit, and no scraper", () => {
+    const [acl] = own.all("AWS::WAFv2::WebACL");
     const rule = acl?.Properties["Rules"]?.["0"];
     const rate = rule?.["Statement"]?.["RateBasedStatement"];
 
@@ -94,25 +116,22 @@ describe("a web application firewall", () => {
       success: false,
       error: { code: "RATE_LIMITED" },
     });
-    expect(shielded.all("AWS::WAFv2::WebACLAssociation")).toHaveLength(1);
+    expect(own.all("AWS::WAFv2::WebACLAssociation")).toHaveLength(1);
   });
 
-  test("of the operator's stands before the API, and no other", async () => {
-    const shielded = await synthesizeFixtures({ webAclArn: WEB_ACL });
-
-    expect(shielded.all("AWS::WAFv2::WebACL")).toEqual([]);
-    expect(shielded.all("AWS::WAFv2::WebACLAssociation")[0]?.Properties).toMatchObject({ WebACLArn: WEB_ACL });
+  test("of the operator's stands before the API, and no other", () => {
+    expect(shared.all("AWS::WAFv2::WebACL")).toEqual([]);
+    expect(shared.all("AWS::WAFv2::WebACLAssociation")[0]?.Properties).toMatchObject({ WebACLArn: WEB_ACL });
   });
 });
 
 describe("concurrency", () => {
-  test("is set aside for the functions named, and no queue hands out more than that", async () => {
-    const reserved = await synthesizeFixtures({ reservedConcurrency: "run-cycle=50,list-mappings=5" });
+  test("is set aside for the functions named, and no queue hands out more than that", () => {
     const sourceOf = (name: string) =>
-      reserved
+      own
         .all("AWS::Lambda::EventSourceMapping")
-        .find(({ Properties }) => JSON.stringify(Properties["FunctionName"]).includes(functionOf(reserved, name).id));
-    const limits = reserved
+        .find(({ Properties }) => JSON.stringify(Properties["FunctionName"]).includes(functionOf(own, name).id));
+    const limits = own
       .all("AWS::Lambda::Function")
       .filter(({ Properties }) => Properties["ReservedConcurrentExecutions"] !== undefined)
       .map(({ Properties }) => [
@@ -127,17 +146,18 @@ describe("concurrency", () => {
     });
   });
 
-  test("can be kept warm, and everything that calls such a function calls what is warm", async () => {
-    const warm = await synthesizeFixtures({ provisionedConcurrency: { "list-mappings": 2, "run-cycle": 3 } });
-    const aliases = warm.all("AWS::Lambda::Alias").map(({ Properties }) => Properties["ProvisionedConcurrencyConfig"]);
-    const methods = JSON.stringify(warm.all("AWS::ApiGateway::Method"));
-    const [caller] = warm.all("AWS::IAM::Role").filter(({ id }) => id.startsWith("CallerRole"));
+  test("can be kept warm, and everything that calls such a function calls what is warm", () => {
+    const aliases = shared
+      .all("AWS::Lambda::Alias")
+      .map(({ Properties }) => Properties["ProvisionedConcurrencyConfig"]);
+    const methods = JSON.stringify(shared.all("AWS::ApiGateway::Method"));
+    const [caller] = shared.all("AWS::IAM::Role").filter(({ id }) => id.startsWith("CallerRole"));
 
     expect(aliases).toEqual([{ ProvisionedConcurrentExecutions: 3 }, { ProvisionedConcurrentExecutions: 2 }]);
     expect(methods).toContain("bridge-dev-list-mappings:live/invocations");
     expect(methods.split(":live/invocations")).toHaveLength(2);
     expect(JSON.stringify(caller)).toContain("bridge-dev-list-mappings:live");
-    expect(JSON.stringify(warm.all("AWS::Lambda::EventSourceMapping")).split(":live")).toHaveLength(2);
+    expect(JSON.stringify(shared.all("AWS::Lambda::EventSourceMapping")).split(":live")).toHaveLength(2);
   });
 });
 
@@ -183,20 +203,8 @@ test.each([
   await expect(synthesizeFixtures(context)).rejects.toThrow(/cdk\.json, cdk\.context\.json or ~\/\.cdk\.json/);
 });
 
-test("what the CDK keeps for itself in the context passes: flags, its command line's own names, answers of lookups", async () => {
-  const own = await synthesizeFixtures({
-    "@aws-cdk/core:bootstrapQualifier": "hnb659fds",
-    "@aws-cdk-containers/ecs-service-extensions:enableDefaultLogDriver": true,
-    "aws:cdk:bundling-stacks": ["**"],
-    "aws-cdk:enableDiffNoFail": true,
-    "cli-telemetry": false,
-    "acknowledged-issue-numbers": [34892],
-    "availability-zones:account=123456789012:region=eu-central-1": ["eu-central-1a"],
-    "hosted-zone:account=123456789012:domainName=example.com:region=eu-central-1": { Id: "/hostedzone/Z1" },
-    "ssm:account=123456789012:parameterName=/x:region=eu-central-1": "x",
-  });
-
-  expect(own.all("AWS::Lambda::Function")).toHaveLength(plain.all("AWS::Lambda::Function").length);
+test("what the CDK keeps for itself in the context passes: flags, its command line's own names, answers of lookups", () => {
+  expect(shared.all("AWS::Lambda::Function")).toHaveLength(plain.all("AWS::Lambda::Function").length);
 });
 
 function functionOf(assembly: Assembly, name: string): Resource {
