@@ -12,32 +12,37 @@ beforeEach(() => {
 });
 afterEach(() => said.mockRestore());
 
-/** A host whose functions do this; it ends with the test. */
-async function host(settings: Parameters<typeof startLambdaWorld>[0]): Promise<LambdaWorld> {
-  const started = await startLambdaWorld(settings);
+/** A host whose functions count down; it ends with the test. */
+async function host(settings: { readonly isolate?: boolean } = {}): Promise<LambdaWorld> {
+  const started = await startLambdaWorld({ ...settings, sources });
   onTestFinished(started.close);
   return started;
 }
 
 const SDK = createRequire(import.meta.url).resolve("@aws-sdk/client-sqs");
 
-/** A function that says what it got and, until the number in it is 0, sends the next lower one to a queue. */
-const countingDown = (queue: QueueName) => `
+/**
+ * Functions that say the number that they got and, until it is 0, send the next lower one to the queue that the message
+ * names, or to the queues that it names in turn.
+ */
+const COUNTING_DOWN = `
   import { SendMessageCommand, SQSClient } from ${JSON.stringify(SDK)};
   const sqs = new SQSClient({});
   export const handler = async ({ Records }) => {
     for (const { body } of Records) {
-      console.log("got " + body);
-      const message = { QueueUrl: process.env.${queueVariable(queue)}, MessageBody: String(body - 1) };
-      if (body !== "0") await sqs.send(new SendMessageCommand(message));
+      const [number, queue, ...others] = body.split(" ");
+      console.log("got " + number);
+      const message = { QueueUrl: process.env[queue], MessageBody: [number - 1, ...others, queue].join(" ") };
+      if (number !== "0") await sqs.send(new SendMessageCommand(message));
     }
   };
 `;
+const sources = { "dispatch-events": COUNTING_DOWN, "deliver-webhook": COUNTING_DOWN, "run-cycle": COUNTING_DOWN };
 
 test("a function that answers each message with another is stopped after sixteen, and the message laid aside", async () => {
-  world = await host({ sources: { "dispatch-events": countingDown("events") } });
+  world = await host();
 
-  await send("events", "99");
+  await countDown("events", 99);
   await world.host.settle();
   const stopped = [...world.log];
   for (let time = 1; time <= QUEUES.events.maxReceives; time++) {
@@ -55,10 +60,9 @@ test("a function that answers each message with another is stopped after sixteen
 });
 
 test("a function is stopped on its own way through another, also one that may go on", async () => {
-  const sources = { "dispatch-events": countingDown("deliveries"), "deliver-webhook": countingDown("events") };
-  world = await host({ sources });
+  world = await host();
 
-  await send("events", "99");
+  await countDown("events", 99, ["deliveries", "events"]);
   await world.host.settle();
 
   expect(got()).toEqual(countdown(99, 32));
@@ -67,9 +71,9 @@ test("a function is stopped on its own way through another, also one that may go
 test.each([false, true])(
   "a function that says why it resends goes on, in processes of its own: %s",
   async (isolate) => {
-    world = await host({ isolate, sources: { "run-cycle": countingDown("cycles") } });
+    world = await host({ isolate });
 
-    await send("cycles", "20");
+    await countDown("cycles", 20);
     await world.host.settle();
 
     expect(got()).toEqual(countdown(20, 21));
@@ -78,10 +82,10 @@ test.each([false, true])(
 );
 
 test("messages of which none is another's consequence are never stopped, however many come", async () => {
-  world = await host({ sources: { "dispatch-events": countingDown("events") } });
+  world = await host();
 
   for (let sent = 1; sent <= 20; sent++) {
-    await send("events", "0");
+    await countDown("events", 0);
     await world.host.settle();
   }
 
@@ -118,10 +122,12 @@ const got = (): string[] => said.mock.calls.map(([line]) => String(line)).filter
 const countdown = (from: number, length: number): string[] =>
   Array.from({ length }, (_, position) => `got ${from - position}`);
 
-async function send(queue: QueueName, MessageBody: string): Promise<void> {
+/** Sends a number to a queue, to be counted down there or over these queues in turn. */
+async function countDown(queue: QueueName, from: number, over: readonly QueueName[] = [queue]): Promise<void> {
   const { endpoints, accountId, clients } = world.cloud;
   const name = queue.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const QueueUrl = `${endpoints.sqs}/${accountId}/bridge-dev-${name}`;
+  const MessageBody = [from, ...over.map(queueVariable)].join(" ");
   await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
 }
 
