@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CrashWorld, startCrashWorld } from "../support/worlds/crash-world.ts";
+import { effectsOfDelivery, expectRightEndAfterDeath } from "./crash-stories.ts";
 
 /** The short form of `npm run prove:webhooks`. */
 let world: CrashWorld;
@@ -8,15 +9,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test("whichever durable effect of dispatch and delivery a worker dies before, the event arrives and its history is right", async () => {
-  const { effects, wrong } = await world.run({ events: 1, failures: 0 });
-  expect(wrong).toEqual([]);
-  expect(effects.filter((effect) => effect === "POST to the receiver")).toHaveLength(1);
+test("whichever kind of durable effect a worker dies before, the event arrives and its history is right", async () => {
+  const effects = await effectsOfDelivery(world);
 
-  for (const effect of effects.keys()) {
-    const ending = await world.run({ events: 1, failures: 0, die: { effect: effect + 1, when: "before" } });
-
-    expect([effects[effect], ending.hasDied, ending.wrong]).toEqual([effects[effect], true, []]);
+  for (const [at, effect] of effects.entries()) {
+    if (effects.indexOf(effect) === at) await expectRightEndAfterDeath(world, at, effect);
   }
 });
 

@@ -14,9 +14,11 @@ import { resendOverdue } from "../../../lib/webhooks/resend-overdue.ts";
 /** What the process is asked: let the workers do what waits, or the sweeper look, as of this time. */
 export interface WorkOrder {
   readonly task: "work" | "sweep";
+  /** Effects are counted from here on. */
+  readonly begins: boolean;
   /** Epoch milliseconds. */
   readonly at: number;
-  /** Die by SIGKILL at this durable effect, counted from 1 over all orders; null: live. */
+  /** Die by SIGKILL at this durable effect, counted from 1; null: live. */
   readonly die: Death | null;
 }
 
@@ -58,6 +60,7 @@ function main(): void {
   process.on("message", async (order: WorkOrder) => {
     time = order.at;
     death = order.die;
+    if (order.begins) effects.length = 0;
     if (order.task === "work") await workAll(sqs);
     else await resendOverdue({ overdue: overdue(), events: events(), wakeUps: wakeUps(), now });
     process.send?.({ effects } satisfies WorkDone);

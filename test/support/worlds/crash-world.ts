@@ -49,7 +49,7 @@ export type WorkedQueue = (typeof WORKED)[number];
 
 export async function startCrashWorld(): Promise<CrashWorld> {
   const cloud = await startBridgeCloud();
-  let spare = startWorker();
+  let worker = startWorker();
 
   const run = async ({ events: count, failures, die, disturb }: Story): Promise<Ending> => {
     const seen = new Map<string, number>();
@@ -64,18 +64,18 @@ export async function startCrashWorld(): Promise<CrashWorld> {
     const made = { workspaceId, event: "record.failed", occurredAt: now(), detail: { trigger_log_id: 1 } } as const;
     await events().publish(ids.map((id) => ({ ...made, id })));
 
-    let worker = spare;
     let toDie = die ?? null;
+    let begins = true;
     let done: WorkDone = { effects: [] };
     const order = async (task: WorkOrder["task"]) => {
-      const answer = await ask(worker, { task, at: now().getTime(), die: toDie });
+      const answer = await ask(worker, { task, begins, at: now().getTime(), die: toDie });
+      begins = false;
       if (answer) {
         done = answer;
         return;
       }
       toDie = null;
-      spare = startWorker();
-      worker = spare;
+      worker = startWorker();
     };
     const began = now().getTime();
     await order("work");
@@ -92,20 +92,14 @@ export async function startCrashWorld(): Promise<CrashWorld> {
   };
 
   return {
-    run: async (story) => {
-      const ending = await run(story);
-      // Effects are counted per process: every story begins with a new one.
-      spare.disconnect();
-      spare = startWorker();
-      return ending;
-    },
+    run,
     take: (queue) => cloud.take(queue),
     put: (queue, message, DelaySeconds) => {
       const QueueUrl = process.env[queueVariable(queue)] ?? "";
       cloud.sqs.actions.SendMessage({ QueueUrl, MessageBody: JSON.stringify(message), DelaySeconds });
     },
     close: async () => {
-      spare.disconnect();
+      worker.disconnect();
       await cloud.close();
     },
   };
