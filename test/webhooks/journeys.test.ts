@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { Webhook as Verifier } from "standardwebhooks";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { handler as changeWebhook } from "../../functions/api/change-webhook.ts";
 import { handler as deleteWebhook } from "../../functions/api/delete-webhook.ts";
 import { handler as listDeliveries } from "../../functions/api/list-deliveries.ts";
@@ -102,8 +102,14 @@ describe("delivery and retries (spec 3.5, 6.4)", () => {
   test("a receiver that never answers within five seconds has failed, and the history says so", async () => {
     const webhook = await world.webhook({ answers: "never" });
     await world.publish("sync.broken");
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
 
-    await world.work();
+    const worked = world.work();
+    await webhook.receiver.has(1);
+    vi.advanceTimersByTime(5000);
+    await worked;
+    vi.useRealTimers();
 
     const [delivery] = await deliveries(webhook);
     expect(delivery).toMatchObject({
@@ -322,7 +328,7 @@ describe("nothing is lost, nothing is early", () => {
 
     await world.cloud.clock.advance({ seconds: 31 });
     await world.lose("retriesShort");
-    await world.pass({ hours: 4 });
+    await world.pass({ hours: 3 });
 
     expect(first).toBeGreaterThanOrEqual(60);
     expect(first).toBeLessThanOrEqual(180);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { SLOW_ATTEMPTS } from "../../lib/model/delivery/webhook.ts";
 import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/worlds/webhook-world.ts";
 
@@ -6,14 +6,25 @@ let world: WebhookWorld;
 beforeAll(async () => {
   world = await startWebhookWorld();
 });
-beforeEach(() => world.begin());
+// The sender's stopwatch stands still unless a receiver moves it.
+beforeEach(async () => {
+  await world.begin();
+  vi.useFakeTimers({ toFake: ["performance"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 afterAll(() => world.close());
 
-const SLOW = { status: 200, afterMilliseconds: 2600 };
+/** Answers after 2.6 seconds of the stopwatch. */
+function slowly(): number {
+  vi.advanceTimersByTime(2600);
+  return 200;
+}
 
 /** A webhook whose last attempt was slow. */
 async function slowWebhook(): Promise<WorldWebhook> {
-  const webhook = await world.webhook({ answers: SLOW, events: ["record.failed"] });
+  const webhook = await world.webhook({ answers: slowly, events: ["record.failed"] });
   await world.publish("record.failed");
   await world.work();
   return webhook;
@@ -29,8 +40,13 @@ describe("a slow receiver", () => {
     await publishMany(25);
     await world.workAtOnce("events");
 
-    await world.workAtOnce("retriesShort");
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    webhook.receiver.answer(() => released.then(slowly));
+    const worked = world.workAtOnce("retriesShort");
+    await expect.poll(() => webhook.receiver.open() + world.booked("retriesShort")).toBe(25);
     const atOnce = webhook.receiver.mostOpen();
+    release();
+    await worked;
     await world.pass({ minutes: 5 });
 
     expect(atOnce).toBe(SLOW_ATTEMPTS);

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { setTimeout as pause } from "node:timers/promises";
 
 /** A request that a receiver took. */
 interface Received {
@@ -11,19 +10,18 @@ interface Received {
   readonly body: string;
 }
 
-/** What it answers: a status, a status with a body or after a while, or nothing ever. */
-export type Answering =
-  | number
-  | { readonly status: number; readonly body?: string; readonly afterMilliseconds?: number }
-  | "never";
+/** What it answers: a status, a status with a body, or nothing ever. */
+type Answering = number | { readonly status: number; readonly body?: string } | "never";
 
-/** The same for every request, or by its body. */
-export type Behaviour = Answering | ((body: string) => Answering);
+/** The same for every request, or by its body and as late as the promise says. */
+export type Behaviour = Answering | ((body: string) => Answering | Promise<Answering>);
 
 /** A customer's endpoint on this machine. */
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
+  /** Requests that are open. */
+  open(): number;
   /** The most requests that were open at once. */
   mostOpen(): number;
   /** From now on it answers this. */
@@ -48,14 +46,9 @@ export async function startReceiver(first: Behaviour, now: () => Date = () => ne
     const body = await text(request);
     received.push({ at: now(), headers: request.headers, body });
     for (const look of waiting) look();
-    const answering = typeof behaviour === "function" ? behaviour(body) : behaviour;
+    const answering = typeof behaviour === "function" ? await behaviour(body) : behaviour;
     if (answering === "never") return;
-    const {
-      status,
-      body: answer = "",
-      afterMilliseconds = 0,
-    } = typeof answering === "number" ? { status: answering } : answering;
-    if (afterMilliseconds > 0) await pause(afterMilliseconds);
+    const { status, body: answer = "" } = typeof answering === "number" ? { status: answering } : answering;
     response.writeHead(status, { "content-type": "text/plain" }).end(answer);
   });
   server.listen(0, "127.0.0.1");
@@ -63,6 +56,7 @@ export async function startReceiver(first: Behaviour, now: () => Date = () => ne
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
     received,
+    open: () => open,
     mostOpen: () => mostOpen,
     answer: (next) => {
       behaviour = next;

@@ -14,7 +14,7 @@ import { type QueueName, queueVariable } from "../../../lib/model/resources.ts";
 import type { Semaphore } from "../../../lib/webhooks/ports.ts";
 import { resendOverdue } from "../../../lib/webhooks/resend-overdue.ts";
 import { call, type Request, type Response } from "../clients/call.ts";
-import { type Answering, type Receiver, startReceiver } from "../doubles/receiver.ts";
+import { type Behaviour, type Receiver, startReceiver } from "../doubles/receiver.ts";
 import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
 import { createTestWorkspace, type TestWorkspace } from "./workspace.ts";
 
@@ -49,7 +49,7 @@ export interface WebhookWorld {
   /** Forgets what other tests left, makes a new workspace, and lets times count from here. */
   begin(): Promise<void>;
   /** Registers a webhook for these events, all of them unless said, with a receiver of its own. */
-  webhook(wish: { readonly answers: Answering; readonly events?: readonly EventType[] }): Promise<WorldWebhook>;
+  webhook(wish: { readonly answers: Behaviour; readonly events?: readonly EventType[] }): Promise<WorldWebhook>;
   /** Something happened; the same id is the same thing again. */
   publish(event: EventType, id?: string): Promise<Event>;
   /** Lets the workers do what waits. */
@@ -66,6 +66,8 @@ export interface WebhookWorld {
   lose(queue: QueueName): Promise<number>;
   /** Hands everything that can be seen in a queue to its worker, in batches at the same time. */
   workAtOnce(queue: WorkedQueue): Promise<void>;
+  /** How many messages of a queue become visible later. */
+  booked(queue: WorkedQueue): number;
   /** Puts a copy of every message that can be seen beside it, as SQS may do. */
   doubleMessages(queue: QueueName): Promise<void>;
   close(): Promise<void>;
@@ -155,6 +157,7 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
       for (let count = visible(cloud, queue); count > 0; count -= 10) batches.push(workOn(cloud, queue));
       await Promise.all(batches);
     },
+    booked: (queue) => Number(counts(cloud, queue)["ApproximateNumberOfMessagesDelayed"]),
     doubleMessages: async (queue) => {
       const QueueUrl = process.env[queueVariable(queue)] ?? "";
       for (const body of await cloud.take(queue)) {
