@@ -19,6 +19,7 @@ function dropExpired(queues: Queues): void {
   for (const queue of queues.list()) {
     const oldest = now - queue.seconds("MessageRetentionPeriod") * 1000;
     const expired = queue.backlog.all().filter(({ sentAt }) => sentAt <= oldest);
+    if (expired.length === 0) continue;
     queues.store.transaction(() => {
       for (const { seq } of expired) queues.store.deleteMessage.run(seq);
     });
