@@ -19,7 +19,9 @@ const MAKE = join(import.meta.dirname, "make-assembly.ts");
 export async function assemble(): Promise<string> {
   const folder = join(ASSEMBLIES, digest());
   if (existsSync(folder)) return folder;
-  const child = spawn(process.execPath, [MAKE, folder], { stdio: ["ignore", "ignore", "pipe"] });
+  // The CDK would check each template against CloudFormation's rules for seconds, and only warn. None of them goes there.
+  const env = { ...process.env, CDK_VALIDATION: "false" };
+  const child = spawn(process.execPath, [MAKE, folder], { stdio: ["ignore", "ignore", "pipe"], env });
   let said = "";
   child.stderr.on("data", (chunk: Buffer) => {
     said += chunk.toString();
