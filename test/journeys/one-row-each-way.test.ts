@@ -10,7 +10,8 @@ const bridge = new RunningInstance();
 beforeAll(() => bridge.start());
 afterAll(() => bridge.destroy());
 
-// Each has rows and records of its own, and waits for beats of ten seconds: they wait together.
+// Each has rows and records of its own, and waits for beats of ten seconds: they wait together. A second change asks for
+// its cycle.
 test.concurrent("a row inserted in PostgreSQL is a record in Salesforce", async () => {
   const id = await insertContact("Lovelace", "ada@example.com");
 
@@ -43,9 +44,9 @@ test.concurrent("an update of a row reaches the record, an update of the record 
   const { id } = await vi.waitFor(() => contactOf(sfid), SOON);
 
   await bridge.sql("UPDATE salesforce.contact SET title = 'Professor', phone = '+44 1' WHERE id = $1", [id]);
-  await vi.waitFor(async () => expect(await record(sfid)).toMatchObject({ Title: "Professor", Phone: "+44 1" }), SOON);
+  await withPolls(async () => expect(await record(sfid)).toMatchObject({ Title: "Professor", Phone: "+44 1" }));
   await bridge.org("PATCH", `/sobjects/Contact/${sfid}`, { Title: "Fellow" });
-  await vi.waitFor(async () => expect((await contact(id))["title"]).toBe("Fellow"), SOON);
+  await withPolls(async () => expect((await contact(id))["title"]).toBe("Fellow"));
 
   expect(await activity("contact", sfid)).toMatchObject([{ action: "UPDATE", state: "SUCCESS" }]);
 });
@@ -57,8 +58,8 @@ test.concurrent("a value set to NULL is cleared on the other side, both ways", a
   await bridge.sql("UPDATE salesforce.contact SET title = NULL WHERE id = $1", [id]);
   await bridge.org("PATCH", `/sobjects/Contact/${sfid}`, { Phone: null });
 
-  await vi.waitFor(async () => expect(await record(sfid)).toMatchObject({ Title: null, Phone: null }), SOON);
-  await vi.waitFor(async () => expect(await contact(id)).toMatchObject({ title: null, phone: null }), SOON);
+  await withPolls(async () => expect(await record(sfid)).toMatchObject({ Title: null, Phone: null }));
+  await withPolls(async () => expect(await contact(id)).toMatchObject({ title: null, phone: null }));
 });
 
 test.concurrent("a row deleted in PostgreSQL is deleted in Salesforce, and a record deleted in Salesforce in PostgreSQL", async () => {
@@ -68,13 +69,10 @@ test.concurrent("a row deleted in PostgreSQL is deleted in Salesforce, and a rec
   await bridge.sql("DELETE FROM salesforce.contact WHERE sfid = $1", [first]);
   await bridge.org("DELETE", `/sobjects/Contact/${second}`);
 
-  await vi.waitFor(
-    async () => expect(await bridge.soql(`SELECT Id FROM Contact WHERE Id = '${first}'`)).toEqual([]),
-    SOON,
-  );
-  await vi.waitFor(async () => {
+  await withPolls(async () => expect(await bridge.soql(`SELECT Id FROM Contact WHERE Id = '${first}'`)).toEqual([]));
+  await withPolls(async () => {
     expect(await bridge.sql("SELECT id FROM salesforce.contact WHERE sfid = ANY($1)", [[first, second]])).toEqual([]);
-  }, SOON);
+  });
   expect(await activity("contact", first)).toMatchObject([
     { action: "DELETE", state: "SUCCESS", _ab_lastop: "DELETED" },
   ]);
@@ -101,22 +99,21 @@ test.concurrent("a row that Salesforce refuses ends FAILED with what Salesforce 
 
 test("poll-now brings a change that the schedule would bring an hour later", async () => {
   await changeAccount({ sf_polling_seconds: 3600 });
-  const { body } = await bridge.api("GET", "/mappings");
-  const mapping = (body.data as { id: string; sf_object: string }[]).find(({ sf_object }) => sf_object === "Account");
+  const id = await mappingOf("Account");
   await createAccount("Pulled before");
-  await pollUntilThere(mapping?.id, "Pulled before");
+  await pollUntilThere(id, "Pulled before");
   await createAccount("Asked for");
 
   // While a cycle of its own runs, the answer says so and asks for patience.
   await vi.waitFor(async () => {
-    const asked = await bridge.api("POST", `/mappings/${mapping?.id}/poll-now`);
-    expect(asked.body.data).toMatchObject({ triggered: true, mapping_id: mapping?.id });
+    const asked = await bridge.api("POST", `/mappings/${id}/poll-now`);
+    expect(asked.body.data).toMatchObject({ triggered: true, mapping_id: id });
   }, SOON);
 
   await vi.waitFor(async () => expect(await accountsNamed("Asked for")).toBe(1), SOON);
 });
 
-test("the four metrics tell what was moved", async () => {
+test.concurrent("the four metrics tell what was moved", async () => {
   const before = await bridge.metrics();
   const id = await insertContact("Counted", "counted@example.com");
   await vi.waitFor(async () => expect((await contact(id))._ab_lastop).toBe("INSERTED"), SOON);
@@ -134,6 +131,24 @@ test("the four metrics tell what was moved", async () => {
     { timeout: 300_000, interval: 500 },
   );
 });
+
+async function mappingOf(object: string): Promise<string> {
+  const { body } = await bridge.api("GET", "/mappings");
+  const mappings = body.data as { id: string; sf_object: string }[];
+  return mappings.find(({ sf_object }) => sf_object === object)?.id ?? "";
+}
+
+/** Asks for cycles of Contact until this holds. */
+async function withPolls(holds: () => Promise<void>): Promise<void> {
+  const id = await mappingOf("Contact");
+  await vi.waitFor(
+    async () => {
+      await bridge.api("POST", `/mappings/${id}/poll-now`);
+      await holds();
+    },
+    { timeout: 300_000, interval: 1000 },
+  );
+}
 
 /** Imports the exported configuration with some of Account's settings changed. */
 async function changeAccount(settings: Record<string, unknown>): Promise<void> {
@@ -159,7 +174,7 @@ async function accountsNamed(name: string): Promise<number> {
 }
 
 /** Asks for cycles until one of them, of the new configuration, has pulled. */
-async function pollUntilThere(mappingId: string | undefined, name: string): Promise<void> {
+async function pollUntilThere(mappingId: string, name: string): Promise<void> {
   await vi.waitFor(
     async () => {
       await bridge.api("POST", `/mappings/${mappingId}/poll-now`);
