@@ -1,12 +1,13 @@
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROUTES, type Route } from "../../../../lib/http/routes.ts";
 import { build } from "../../../../lib/infra/build.ts";
-import { synthesize } from "../../../../lib/infra/synthesize.ts";
 import { createTestClock, type TestClock } from "../../../../lib/local/clock.ts";
 import type { LogLine } from "../../../../lib/local/cloud/lambda/log.ts";
 import type { LambdaContext } from "../../../../lib/local/cloud/lambda/runtime/context.ts";
 import type { ResponseStream } from "../../../../lib/local/cloud/lambda/runtime/response-stream.ts";
 import { type Host, type HostSettings, startHost } from "../../../../lib/local/cloud/lambda/start-host.ts";
+import { readAssembly } from "../../../../lib/local/cloud/lambda/template/assembly.ts";
 import { WORKERS } from "../../../../lib/model/resources.ts";
 import { type Sources, writeFunctions } from "../../../infra/fixture-functions.ts";
 import { madeOnce } from "../../../support/run/made-once.ts";
@@ -44,9 +45,9 @@ interface WorldSettings extends Partial<HostSettings> {
   readonly cloud?: TestCloud;
 }
 
-/** Builds, synthesizes and hosts functions: those whose behaviour the test gives, or whose sources it hands in. */
-export async function startLambdaWorld({ sources, ...settings }: WorldSettings = {}): Promise<LambdaWorld> {
-  const assembly = await synthesized(sources ?? behavingSources());
+/** Hosts functions: those whose sources the test hands in, and others whose behaviour it gives. */
+export async function startLambdaWorld({ sources = {}, ...settings }: WorldSettings = {}): Promise<LambdaWorld> {
+  const assembly = await synthesized(sources);
   const cloud = settings.cloud ?? (await startTestCloud());
   const functionClock = createTestClock(TEST_START);
   const log: LogLine[] = [];
@@ -73,19 +74,40 @@ export async function startLambdaWorld({ sources, ...settings }: WorldSettings =
   };
 }
 
-/** Builds and synthesizes fixture functions; gives the assembly's folder. */
+/** The folder of an assembly whose functions do what the test says, or what these sources say. */
 async function synthesized(sources: Sources): Promise<string> {
-  const made = await madeOnce(`assembly of ${JSON.stringify(sources)}`, async (folder) => {
+  const behaving = await madeOnce("assembly of behaving functions", async (folder) => {
+    const { synthesize } = await import("../../../../lib/infra/synthesize.ts"); // with all of the CDK
     const bundles = join(folder, "dist/functions");
-    await build({ functions: writeFunctions(join(folder, "functions"), sources), out: bundles });
+    await build({ functions: writeFunctions(join(folder, "functions"), behavingSources()), out: bundles });
     synthesize({ bundles, outdir: join(folder, "cdk.out") });
+  });
+  if (Object.keys(sources).length === 0) return join(behaving, "cdk.out");
+  const made = await madeOnce(`assembly of ${JSON.stringify(sources)}`, async (folder) => {
+    cpSync(join(behaving, "cdk.out"), join(folder, "cdk.out"), { recursive: true });
+    await replaceBundles(join(folder, "cdk.out"), sources);
   });
   return join(made, "cdk.out");
 }
 
+/** Puts other bundles into an assembly, whose templates stay as they are: the code of a function is none of its settings. */
+async function replaceBundles(assembly: string, sources: Sources): Promise<void> {
+  const [functions, out] = [join(assembly, "functions"), join(assembly, "dist/functions")];
+  mkdirSync(functions);
+  for (const [name, source] of Object.entries(sources)) writeFileSync(join(functions, `${name}.ts`), source);
+  await build({ functions, out });
+  const { stacks, assetFolder } = readAssembly(assembly);
+  for (const { Type, Properties } of stacks.flatMap(({ resources }) => Object.values(resources))) {
+    if (Type !== "AWS::Lambda::Function") continue;
+    const { FunctionName, Code } = Properties as { readonly FunctionName: string; readonly Code: { S3Key: string } };
+    const name = FunctionName.replace("bridge-dev-", "");
+    if (name in sources) cpSync(join(out, name), assetFolder(Code.S3Key), { recursive: true });
+  }
+}
+
 /** Functions that do what the test says; until it says anything, endpoints answer 200 and workers succeed. */
 function behavingSources(): Sources {
-  const behaviour = (name: string) => `(...given) => globalThis.bridgeBehaviours["${name}"]?.(...given)`;
+  const behaviour = (name: string) => `(...given) => globalThis.bridgeBehaviours?.["${name}"]?.(...given)`;
   const plain = (name: string) =>
     `const behave = ${behaviour(name)};\n` +
     `export const handler = async (...given) => (await behave(...given)) ?? { statusCode: 200 };\n`;
