@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { occupied, portOf, StoppedInstance } from "../support/processes/stopped-instance.ts";
+import { ended, occupied, portOf, readyThenStopped, StoppedInstance } from "../support/processes/stopped-instance.ts";
 import { createTestDatabase } from "../support/worlds/postgres.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -9,6 +9,15 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const instance = new StoppedInstance();
 beforeAll(() => instance.make());
 afterAll(() => instance.destroy());
+
+test("a start without a demo keeps the one that is there, for the next one to go on with", async () => {
+  const without = await ended(instance.serve("--no-demo"), readyThenStopped);
+  const after = await ended(instance.serve(), readyThenStopped);
+
+  const demo = { workspace_id: instance.made.workspace_id, api_token: instance.made.api_token };
+  expect(instance.made.api_token).toMatch(/^brg_/);
+  expect([without, after]).toMatchObject([demo, demo]);
+});
 
 test("a port that the workspace's connections name is waited for by nobody and replaced by none", async () => {
   const [database, org] = [portOf(instance.made.database_url), portOf(instance.made.salesforce.url)];

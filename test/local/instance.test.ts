@@ -4,22 +4,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { ended, occupied, ready, readyThenStopped, StoppedInstance } from "../support/processes/stopped-instance.ts";
+import { occupied, ready, StoppedInstance } from "../support/processes/stopped-instance.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const instance = new StoppedInstance();
 beforeAll(() => instance.make());
 afterAll(() => instance.destroy());
-
-test("a start without a demo keeps the one that is there, for the next one to go on with", async () => {
-  const without = await ended(instance.serve("--no-demo"), readyThenStopped);
-  const after = await ended(instance.serve(), readyThenStopped);
-
-  const demo = { workspace_id: instance.made.workspace_id, api_token: instance.made.api_token };
-  expect(instance.made.api_token).toMatch(/^brg_/);
-  expect([without, after]).toMatchObject([demo, demo]);
-});
 
 test("a data folder that cannot be made is named, with the remedy", async () => {
   const folder = join(instance.dataDir, "instance.json", "below");
