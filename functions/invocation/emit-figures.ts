@@ -39,6 +39,7 @@ const UNITS = {
   OldestWaitingSeconds: "Seconds",
   OrgBudgetUsed: "Percent",
   CyclesFailed: "Percent",
+  DeletesHeld: "Count",
 } as const;
 
 type Metric = keyof typeof UNITS;
@@ -51,10 +52,12 @@ function metricsOf(all: readonly Figures[], cycles: number): Partial<Record<Metr
   // One that failed, and whose report then failed as well, was told twice.
   const failed = Math.min(1, sum(({ failed }) => Number(failed)) / cycles);
   const budget = most(({ budgetShare }) => budgetShare);
+  const held = most(({ heldDeletes }) => heldDeletes);
   return {
     ...(rows.RowsAccepted + rows.RowsFailed > 0 && rows),
     ...(waiting >= WAITING_SECONDS && { OldestWaitingSeconds: waiting }),
     ...(budget >= BUDGET_SHARE && { OrgBudgetUsed: percent(budget) }),
+    ...(held > 0 && { DeletesHeld: held }),
     ...(failed > 0 && { CyclesFailed: percent(failed) }),
   };
 }

@@ -29,7 +29,7 @@ interface Watch {
 const PERIOD = Duration.minutes(5);
 
 /**
- * The alarms on what users feel, and a dashboard of the same: by the metrics that AWS keeps anyway, and five of the
+ * The alarms on what users feel, and a dashboard of the same: by the metrics that AWS keeps anyway, and six of the
  * stage that the cycles tell. Mapping by mapping rows are watched by `/api/metrics` (prometheus-rules.yaml): a metric of
  * CloudWatch for each would cost more than the service.
  * They know what they watch by its name alone, so they stand apart and count towards no other stack's 500 resources.
@@ -145,6 +145,12 @@ function watchesOf(stage: Settings["stage"]): Record<string, Watch> {
       above: 85,
       periods: 1,
       says: "An org has used more than 85 % of its daily calls: nothing is pulled from it any more",
+    },
+    "deletes-held": {
+      metric: ofRows(stage, "DeletesHeld", "Maximum"),
+      above: 0,
+      periods: 1,
+      says: "More was deleted in an hour than is let through; the rest waits for somebody who confirms or rejects it",
     },
     throttles: {
       metric: new Metric({ namespace: "AWS/Lambda", metricName: "Throttles", statistic: "Sum", period: PERIOD }),

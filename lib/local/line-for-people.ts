@@ -22,7 +22,7 @@ function phrase(entry: Entry): string | null {
     return `${subject}: table ${String(entry["pg_table"])} is ${String(entry["state"])}`;
   if (entry.event === "load" && entry["outcome"] === "done")
     return `${subject}: first load done, ${count(entry, "read")} records`;
-  if (entry.event === "budget") return entry.message ?? null;
+  if (entry.event === "budget" || entry.event === "deletes held") return entry.message ?? null;
   return entry.level === "warn" ? `${subject}: ${entry.message ?? "look at the log"}` : null;
 }
 

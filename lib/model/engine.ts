@@ -1,3 +1,4 @@
+import type { Holding } from "./change/delete-breaker.ts";
 import type { RefusalKind } from "./change/refusal.ts";
 
 /** How one mapping's cycles have been ending, and its loads beside them. */
@@ -12,6 +13,8 @@ export interface EngineState {
   /** Attempts in a row at a load, backfill or sweep that were ended so. */
   readonly failedLoads: number;
   readonly loadFailure: CycleFailure | null;
+  /** Held deletes, which do not break it; null: none. */
+  readonly holding: Holding | null;
 }
 
 /** An engine-level error: the cycle could not do its work, whatever the rows are. */
@@ -79,7 +82,6 @@ const REASONS = {
     atOnce: true,
     remedy: "run bridge mapping capture with --salesforce or --mine; nothing is pulled or sent meanwhile",
   },
-  deletes_held: { atOnce: true, remedy: "look at them with: bridge mapping held-deletes" },
   engine_fault: { remedy: "look at the cycle's line in the log, and report it" },
 } as const satisfies Readonly<Record<string, Reason>>;
 
@@ -97,6 +99,7 @@ export const HEALTHY: EngineState = {
   restUntil: null,
   failedLoads: 0,
   loadFailure: null,
+  holding: null,
 };
 
 /** So many failed cycles in a row, and the engine counts as broken (design section 6). */
@@ -128,9 +131,9 @@ export interface EngineStep {
  * that one's failures stand until it goes on.
  */
 export function afterCycle(before: EngineState, failure: CycleFailure | null, at: Date, owesLoad = false): EngineStep {
-  const { failedLoads, loadFailure } = before;
+  const { failedLoads, loadFailure, holding } = before;
   if (!failure) {
-    const state = owesLoad ? { ...HEALTHY, failedLoads, loadFailure } : HEALTHY;
+    const state = { ...HEALTHY, holding, ...(owesLoad && { failedLoads, loadFailure }) };
     return stepTo(before, state, state.failedLoads >= BROKEN_AFTER, at);
   }
   const failedCycles = before.failedCycles + 1;
@@ -162,5 +165,6 @@ function stepTo({ brokenSince: since }: EngineState, state: EngineState, isBroke
 /** Whether the state says the same, so that nothing has to be written. */
 export function isSameState(one: EngineState, other: EngineState): boolean {
   const isQuiet = one.failedCycles === 0 && other.failedCycles === 0 && one.failedLoads === other.failedLoads;
-  return isQuiet && one.brokenSince?.getTime() === other.brokenSince?.getTime();
+  const isSilent = one.holding?.toldAt.getTime() === other.holding?.toldAt.getTime();
+  return isQuiet && isSilent && one.brokenSince?.getTime() === other.brokenSince?.getTime();
 }

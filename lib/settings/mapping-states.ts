@@ -3,6 +3,7 @@ import type { SealedWorkspace } from "../access/ports.ts";
 import type { Mappings } from "../config/ports.ts";
 import type { EngineReport, EngineReports } from "../health/ports.ts";
 import { isSparing, tellBudget } from "../model/budget.ts";
+import { tellHeld } from "../model/change/delete-breaker.ts";
 import { FAILURE_REASONS } from "../model/engine.ts";
 import { type Mapping, pulls } from "../model/mapping/mapping.ts";
 import { DatabaseUnavailable } from "../monitoring/ports.ts";
@@ -135,7 +136,10 @@ function withState(
   const running = engineState(mapping, report, progress);
   const spared = usage && isSparing({ usage, step }, pulls(mapping.syncDirection)) ? { usage, step, since } : null;
   const state = running === "running" && spared ? "sparing_calls" : running;
-  const trouble = report?.message ?? (state === "sparing_calls" && spared ? tellBudget(spared) : null);
+  const waits = state === "sparing_calls" && spared ? tellBudget(spared) : null;
+  const held = progress?.heldDeletes ?? 0;
+  const holds = state === "deletes_held" ? tellHeld(held, mapping.sfObject, mapping.deleteLimit) : null;
+  const trouble = report?.message ?? waits ?? holds;
   return {
     ...view,
     state,
@@ -158,5 +162,6 @@ function engineState(mapping: Mapping, report: EngineReport | null, progress: Ma
   if (configured !== "running") return configured;
   if (report?.broken) return "broken";
   if (progress === null) return "unknown";
-  return progress.loaded || !pulls(mapping.syncDirection) ? "running" : "loading";
+  if (!progress.loaded && pulls(mapping.syncDirection)) return "loading";
+  return progress.heldDeletes > 0 ? "deletes_held" : "running";
 }

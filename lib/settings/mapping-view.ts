@@ -13,7 +13,8 @@ import { nullableTimestamp, timestamp } from "./shapes.ts";
 
 /**
  * What a mapping does now, in one word. `unknown`: its database cannot be asked. `sparing_calls`: it runs, and some of its
- * work waits because the org's API calls run low; the reason says what and until when.
+ * work waits because the org's API calls run low; the reason says what and until when. `deletes_held`: it runs, but for
+ * deletes beyond its limit, which wait for somebody who confirms or rejects them.
  */
 export const MAPPING_STATES = [
   "provisioning",
@@ -21,6 +22,7 @@ export const MAPPING_STATES = [
   "loading",
   "running",
   "sparing_calls",
+  "deletes_held",
   "broken",
   "paused",
   "deleted",

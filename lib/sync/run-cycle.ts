@@ -51,6 +51,8 @@ export type CycleReport =
       /** An engine-level error that ended it; null when there was none. */
       readonly error: unknown;
       readonly outboxWaits: boolean;
+      /** Deletes that were held when it began, on both sides. */
+      readonly heldDeletes: number;
       /** Long work is unfinished; whether somebody is at it only its own lease tells. */
       readonly needsLoad: boolean;
     };
@@ -75,6 +77,7 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
       await push(cycle, {
         settleEdited: (sending, claimed) => settleEditedInserts(cycle, sending, claimed, inDoubt),
         probes: order.saves === "probe",
+        heldDeletes: begun.heldDeletes,
       });
     }
   } catch (error) {
@@ -93,9 +96,9 @@ interface Done {
 }
 
 function cycleOf(needs: CycleNeeds, { mapping, writers, deadline }: CycleOrder, begun: Held): Cycle {
-  const { lease, shape, heldDeletes } = begun;
+  const { lease, shape } = begun;
   const hold = guardLease(needs.store, lease, needs.clock, deadline);
-  return { ...needs, mapping, writers, lease, shape, hold, tally: { ...newTally(), heldDeletes } };
+  return { ...needs, mapping, writers, lease, shape, hold, tally: newTally() };
 }
 
 /** Records whose rows were held last time are read again at every beat, unless the org's calls are to be spared. */
@@ -142,6 +145,7 @@ async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }:
     ran: true,
     tally,
     stopped,
+    heldDeletes: begun.heldDeletes,
     outboxWaits: begun.waiting.outbox || tally.refused > 0,
     needsLoad: pulls(cycle.mapping.syncDirection) && (begun.marks.position === null || begun.marks.load !== null),
   } as const;

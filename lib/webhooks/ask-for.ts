@@ -84,5 +84,13 @@ function samples({ actor, at }: Actor): { readonly [T in EventType]: EventDetail
       action: "INSERT",
       error: "REQUIRED_FIELD_MISSING: this is a test [LastName]",
     },
+    "deletes.held": {
+      ...mapping,
+      pg_table: "contact",
+      phase: "began",
+      deletes: 939,
+      since,
+      message: "939 deletes are held: this is a test",
+    },
   };
 }

@@ -202,6 +202,7 @@ test("doctor finds the mapping whose last cycle failed, also before it is broken
     { sf_object: "Contact", state: "running", reason: "PostgreSQL refused (SQLSTATE 53100)" },
     { sf_object: "Lead", state: "broken", reason: "the table is gone" },
     { sf_object: "Case", state: "sparing_calls", reason: "Salesforce counts 8 of 9 API calls" },
+    { sf_object: "Task", state: "deletes_held", reason: "939 deletes of Task are held" },
   ]);
 
   const { code, stdout } = await world.line.run(["doctor"]);
@@ -211,6 +212,7 @@ test("doctor finds the mapping whose last cycle failed, also before it is broken
   expect(stdout).toContain("✗ Contact is running, with an error: PostgreSQL refused (SQLSTATE 53100)\n");
   expect(stdout).toContain("✗ Lead is broken: the table is gone\n");
   expect(stdout).toContain("✗ Case is sparing_calls: Salesforce counts 8 of 9 API calls\n");
+  expect(stdout).toContain("✗ Task is deletes_held: 939 deletes of Task are held\n");
   expect(stdout).toContain("see: bridge budget");
 });
 

@@ -67,7 +67,7 @@ test("what an alarm watches of the rows is what the cycles tell, stage by stage"
   vi.stubEnv("METRICS_NAMESPACE", String(environmentOf("run-cycle")["METRICS_NAMESPACE"]));
   vi.stubEnv("STAGE", "dev");
   const gathered = gatherFigures((line) => told.push(line));
-  gathered.add({ accepted: 1, refused: 1, oldestWaitingSeconds: 1000, budgetShare: 0.9, failed: true });
+  gathered.add({ accepted: 1, refused: 1, oldestWaitingSeconds: 1000, budgetShare: 0.9, heldDeletes: 7, failed: true });
   gathered.tell(1);
   const { _aws, Stage, ...figures } = JSON.parse(told[0] ?? "{}");
 

@@ -89,9 +89,9 @@ test("failures with good cycles between them break nothing", () => {
   expect(edgesOf([outage, outage, null, outage, outage, null])).toEqual(Array(6).fill(null));
 });
 
-test("a refused login, held deletes and what an org says of itself break at once", () => {
+test("a refused login and what an org says of itself break at once", () => {
   expect(edgesOf([refused])).toEqual(["broken"]);
-  for (const reason of ["deletes_held", "capture_off", "api_disabled", "org_read_only", "org_storage_full"] as const)
+  for (const reason of ["capture_off", "api_disabled", "org_read_only", "org_storage_full"] as const)
     expect(edgesOf([{ reason, message: "" }, null])).toEqual(["broken", "recovered"]);
 });
 

@@ -18,7 +18,6 @@ const REASONS = [
   "org_storage_full",
   "postgres_unavailable",
   "capture_off",
-  "deletes_held",
   "engine_fault",
 ];
 

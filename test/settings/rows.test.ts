@@ -327,9 +327,18 @@ test("deletes that the breaker holds on either side are told, and go when they a
   ]);
   const records = deletes.filter((one) => one.deletes === "record");
   expect(new Set(records.map(({ sfid }) => sfid)).size).toBe(20);
-  expect(detail.json?.data).toMatchObject({ held_deletes: 21 });
+  expect(detail.json?.data).toMatchObject({
+    held_deletes: 21,
+    state: "deletes_held",
+    failure: null,
+    reason: expect.stringMatching(/^21 deletes of Contact are held.* bridge mapping held-deletes Contact/),
+  });
   expect(confirmed.json?.data).toEqual({ confirmed: 21, more: false, mapping_id: mapping.id });
-  expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({ held_deletes: 0 });
+  expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({
+    held_deletes: 0,
+    state: "running",
+    reason: null,
+  });
   expect(dataOf(await on(mapping, listHeldDeletes, "list-held-deletes"))).toEqual([]);
 });
 

@@ -69,7 +69,7 @@ async function mappingFindings(context: Context): Promise<Findings> {
   return data.map(({ sf_object, state, reason }) => {
     const isBroken = state === "broken" || state === "provisioning_failed";
     // The engine is broken after some cycles in a row; whoever looks before wants to know of the first.
-    const isWhy = isBroken || state === "sparing_calls";
+    const isWhy = isBroken || state === "sparing_calls" || state === "deletes_held";
     const why = reason === null ? "" : isWhy ? `: ${reason}` : `, with an error: ${reason}`;
     const remedy = state === "sparing_calls" ? SPARE_CALLS : `see: bridge mapping show ${sf_object}`;
     return finding("mapping", !isBroken && reason === null, `${sf_object} is ${state}${why}`, remedy);

@@ -21,7 +21,7 @@ export type ActivateMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };
@@ -76,7 +76,7 @@ export type CaptureMappingData = {
 
 export type ChangeWebhookBody = {
   readonly url?: string;
-  readonly events?: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed")[];
+  readonly events?: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
   readonly description?: string;
   readonly active?: boolean;
 };
@@ -84,7 +84,7 @@ export type ChangeWebhookBody = {
 export type ChangeWebhookData = {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed")[];
+  readonly events: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
   readonly description: string;
   readonly active: boolean;
   readonly failing_since: string | null;
@@ -142,7 +142,7 @@ export type CreateMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };
@@ -169,7 +169,7 @@ export type CreateTokenData = {
 
 export type CreateWebhookBody = {
   readonly url: string;
-  readonly events: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed")[];
+  readonly events: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
   readonly description?: string;
   readonly active?: boolean;
 };
@@ -177,7 +177,7 @@ export type CreateWebhookBody = {
 export type CreateWebhookData = {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed")[];
+  readonly events: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
   readonly description: string;
   readonly active: boolean;
   readonly failing_since: string | null;
@@ -204,7 +204,7 @@ export type DeactivateMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };
@@ -226,7 +226,7 @@ export type DeleteMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };
@@ -317,7 +317,7 @@ export type ListConflictsData = {
 
 export type ListDeliveriesData = {
   readonly id: string;
-  readonly event: "sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed";
+  readonly event: "sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held";
   readonly status: "pending" | "successful" | "failed";
   readonly response_code: number | null;
   readonly delivered_at: string | null;
@@ -377,10 +377,10 @@ export type ListMappingStatesData = readonly {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
-  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "deletes_held" | "engine_fault" | null;
+  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "engine_fault" | null;
   readonly broken_since: string | null;
   readonly last_run_at: string | null;
   readonly last_pull_at: string | null;
@@ -426,7 +426,7 @@ export type ListTokensData = readonly {
 export type ListWebhooksData = readonly {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed")[];
+  readonly events: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
   readonly description: string;
   readonly active: boolean;
   readonly failing_since: string | null;
@@ -502,7 +502,7 @@ export type ReadConnectionsData = {
 
 export type ReadDeliveryData = {
   readonly id: string;
-  readonly event: "sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed";
+  readonly event: "sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held";
   readonly status: "pending" | "successful" | "failed";
   readonly response_code: number | null;
   readonly delivered_at: string | null;
@@ -570,10 +570,10 @@ export type ReadMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
-  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "deletes_held" | "engine_fault" | null;
+  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "engine_fault" | null;
   readonly broken_since: string | null;
   readonly last_run_at: string | null;
   readonly last_pull_at: string | null;
@@ -673,7 +673,7 @@ export type ReadThroughputData = {
 export type ReadWebhookData = {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed")[];
+  readonly events: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
   readonly description: string;
   readonly active: boolean;
   readonly failing_since: string | null;
@@ -750,7 +750,7 @@ export type RestoreMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };
@@ -790,7 +790,7 @@ export type RevokeTokenData = {
 export type RotateWebhookSecretData = {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed")[];
+  readonly events: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
   readonly description: string;
   readonly active: boolean;
   readonly failing_since: string | null;
@@ -907,7 +907,7 @@ export type UpdateMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };

@@ -1,3 +1,4 @@
+import type { HOLDING_PHASES } from "../change/delete-breaker.ts";
 import type { FailureReason } from "../engine.ts";
 
 /** What the service announces (spec 6.1). */
@@ -8,6 +9,8 @@ export const EVENT_TYPES = [
   "mapping.activated",
   "mapping.deactivated",
   "record.failed",
+  // Beyond the spec's: sent only to webhooks that ask for it.
+  "deletes.held",
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
@@ -50,6 +53,17 @@ export interface EventDetails {
     readonly sfid: string | null;
     readonly action: string;
     readonly error: string;
+  };
+  "deletes.held": {
+    readonly mapping_id: string;
+    readonly sf_object: string;
+    readonly pg_table: string;
+    readonly phase: (typeof HOLDING_PHASES)[number];
+    /** How many are held, on both sides. */
+    readonly deletes: number;
+    /** ISO 8601. */
+    readonly since: string;
+    readonly message: string;
   };
 }
 

@@ -100,6 +100,8 @@ export interface Figures {
   readonly oldestWaitingSeconds: number | null;
   /** Share of the org's daily calls that are used, 0 to 1; null when no answer told it. */
   readonly budgetShare: number | null;
+  /** Deletes that the breaker holds. */
+  readonly heldDeletes: number;
   /** The cycle did not begin, or an engine-level error ended it. */
   readonly failed: boolean;
 }

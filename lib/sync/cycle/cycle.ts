@@ -43,6 +43,7 @@ export interface Tally {
   deleted: number;
   rejected: number;
   conflicts: number;
+  /** Deletes that were held by it, not before. */
   heldDeletes: number;
   /** Changes accepted, refused, put off, without anything to send; calls that saved. */
   accepted: number;

@@ -22,6 +22,8 @@ interface Order {
   ) => Promise<readonly ClaimedChange[]>;
   /** The org has refused saves for reasons of its own, and may do so still: each kind of save begins with one call. */
   readonly probes: boolean;
+  /** Deletes that are held, past which each claim looks. */
+  readonly heldDeletes: number;
 }
 
 /**
@@ -33,7 +35,7 @@ export async function push(cycle: Cycle, order: Order): Promise<void> {
   try {
     for (let goesOn = true; goesOn; ) {
       await cycle.hold.mayRead();
-      goesOn = await send(cycle, sending, order, await claim(cycle, sending));
+      goesOn = await send(cycle, sending, order, await claim(cycle, sending, order));
       // Changes that came too early, or behind a job that is left; where the org refuses, all that was not sent.
       await giveBack(cycle, sending);
       if (sending.refusal) throw sending.refusal;
@@ -47,10 +49,14 @@ export async function push(cycle: Cycle, order: Order): Promise<void> {
   }
 }
 
-async function claim(cycle: Cycle, { unsent }: PushProgress): Promise<readonly ClaimedChange[]> {
+async function claim(
+  cycle: Cycle,
+  { unsent }: PushProgress,
+  { heldDeletes }: Order,
+): Promise<readonly ClaimedChange[]> {
   const limit = cycle.tally.jobsWaiting < JOBS_AT_WORK ? CLAIM_LIMIT : SMALL_CLAIM_LIMIT;
   const claimed = await cycle.store.claim(cycle.lease, limit).catch((error: unknown) => {
-    throw claimTrouble(error, cycle.tally.heldDeletes);
+    throw claimTrouble(error, heldDeletes);
   });
   // What was sent once and is in doubt is never to be sent by giving it back.
   for (const { id, sent } of claimed) if (!sent) unsent.add(id);

@@ -1,4 +1,5 @@
 import type { Budget } from "../../model/budget.ts";
+import { afterLook, type Holding, tellHeld } from "../../model/change/delete-breaker.ts";
 import { type Event, eventOf } from "../../model/delivery/event.ts";
 import { afterCycle, afterLoad, type CycleFailure, type EngineStep, isSameState } from "../../model/engine.ts";
 import { newId } from "../../model/id.ts";
@@ -20,17 +21,48 @@ export interface Reported {
   readonly startedAt: number;
 }
 
-/** Remembers how a cycle ended; `owesLoad`: long work of the mapping is unfinished. */
+/** What a cycle saw. */
+interface Seen {
+  /** Long work of the mapping is unfinished. */
+  readonly owesLoad?: boolean;
+  /** Null: it did not come to look. */
+  readonly heldDeletes?: number | null;
+}
+
+/** Remembers how a cycle ended, and tells of held deletes when it is time. */
 export async function concludeCycle(
   needs: MessageNeeds,
   { mapping, engine }: Reported,
   failure: CycleFailure | null,
-  owesLoad = true,
+  { owesLoad = true, heldDeletes = null }: Seen = {},
 ): Promise<void> {
   const at = new Date(needs.clock.now());
   const step = afterCycle(engine.state, failure, at, owesLoad);
+  const { holding, told } = holdingAfter(mapping, engine.state.holding, heldDeletes, at);
+  const state = { ...step.state, holding };
+  const ifBroken = failure && broken(mapping, failure, state.failedCycles, at);
   // When another cycle of this mapping was first, its end stands, and the next one goes on from there.
-  await remember(needs, mapping, engine, step, failure && broken(mapping, failure, step.state.failedCycles, at));
+  const isKept = await remember(needs, mapping, engine, { ...step, state }, ifBroken, told);
+  if (!isKept || !told) return;
+  const level = holding ? "warn" : "info";
+  needs.log({ level, event: "deletes held", workspace_id: mapping.workspaceId, ...told.detail });
+}
+
+/** What is remembered of held deletes, and the event that tells of them now; null: none does. */
+function holdingAfter(
+  { id, workspaceId, sfObject, pgTable, deleteLimit }: Mapping,
+  before: Holding | null,
+  deletes: number | null,
+  at: Date,
+): { readonly holding: Holding | null; readonly told: Event | null } {
+  if (deletes === null) return { holding: before, told: null };
+  const { holding, phase } = afterLook(before, deletes, at);
+  if (phase === null) return { holding, told: null };
+  const since = (before ?? holding)?.since ?? at;
+  const message = holding ? tellHeld(deletes, sfObject, deleteLimit) : `no delete of ${sfObject} is held any more`;
+  const mapping = { mapping_id: id, sf_object: sfObject, pg_table: pgTable };
+  const detail = { ...mapping, phase, deletes, since: since.toISOString(), message };
+  return { holding, told: eventOf("deletes.held", { ...made(workspaceId, at), detail }) };
 }
 
 /** So often a load's end is written anew because a cycle of its mapping was faster. */
@@ -53,9 +85,10 @@ async function remember(
   before: KeptEngine,
   { state, edge }: EngineStep,
   ifBroken: Event | null,
+  told: Event | null = null,
 ): Promise<boolean> {
   if (isSameState(before.state, state)) return true;
-  const events: Event[] = [];
+  const events: Event[] = told ? [told] : [];
   if (edge === "broken" && ifBroken) events.push(ifBroken);
   if (edge === "recovered") events.push(recovered(mapping, before.state.brokenSince, new Date(clock.now())));
   const isKept = await memory.save(mapping.workspaceId, mapping.id, before, state, events);

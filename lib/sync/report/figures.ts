@@ -8,6 +8,7 @@ export const UNBEGUN: Figures = {
   refused: 0,
   oldestWaitingSeconds: null,
   budgetShare: null,
+  heldDeletes: 0,
   failed: true,
 };
 
@@ -15,7 +16,7 @@ type Ran = Extract<CycleReport, { readonly ran: true }>;
 
 /** The figures of one cycle. */
 export function figuresOf(
-  { tally, error }: Pick<Ran, "tally" | "error">,
+  { tally, error, heldDeletes }: Pick<Ran, "tally" | "error" | "heldDeletes">,
   totals: Pick<Totals, "oldestWaitingSeconds"> | null,
   usage: ReturnType<Salesforce["usage"]>,
 ): Figures {
@@ -23,6 +24,7 @@ export function figuresOf(
     accepted: tally.accepted,
     refused: tally.refused,
     oldestWaitingSeconds: totals?.oldestWaitingSeconds ?? null,
+    heldDeletes,
     failed: error !== null,
     budgetShare: usage && usage.limit > 0 ? usage.used / usage.limit : null,
   };

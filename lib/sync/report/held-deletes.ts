@@ -1,9 +1,5 @@
 import { codeOf } from "./error-code.ts";
 
-/** What an operator is told of deletes that the breaker holds. */
-export const tooMany = (deletes: number): string =>
-  `${deletes} deletes are more than an hour may bring; confirm them, or restore what was deleted`;
-
 /** Each claim looks what it may send up in all that is held: a million takes PostgreSQL some ten seconds. */
 const MANY_HELD = 200_000;
 
@@ -14,7 +10,10 @@ const TOO_MUCH: ReadonlySet<string> = new Set(["57014", "54000"]);
 export class TooManyHeld extends Error {
   constructor(deletes: number, cause: unknown) {
     const since = `PostgreSQL gave up looking past so many (SQLSTATE ${codeOf(cause)})`;
-    super(`${tooMany(deletes)}; until then nothing of this mapping is sent, since ${since}`, { cause });
+    const remedy = "confirm or reject them (bridge mapping held-deletes)";
+    super(`${deletes} deletes are held: ${remedy}; until then nothing of this mapping is sent, since ${since}`, {
+      cause,
+    });
     this.name = "TooManyHeld";
   }
 }

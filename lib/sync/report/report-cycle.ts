@@ -1,5 +1,4 @@
 import { afterAnswer, endsBy, tellBudget } from "../../model/budget.ts";
-import type { CycleFailure } from "../../model/engine.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
 import type { CycleStore, MessageNeeds, Salesforce } from "../cycle/cycle-ports.ts";
@@ -9,7 +8,6 @@ import { concludeCycle, logCycle, type Reported } from "./conclude-cycle.ts";
 import { failureOf } from "./cycle-failure.ts";
 import { emptyOutbox } from "./empty-outbox.ts";
 import { figuresOf, UNBEGUN } from "./figures.ts";
-import { tooMany } from "./held-deletes.ts";
 
 /** Long work that nobody may be at is asked for again this often. */
 const LOAD_EVERY_SECONDS = 300;
@@ -36,10 +34,13 @@ export async function reportUnbegun(needs: MessageNeeds, reported: Reported, err
 export async function reportCycle(needs: MessageNeeds, ended: Ended, report: CycleReport): Promise<void> {
   if (!report.ran) return;
   const rests = ended.saves === "none";
-  const failure = report.error !== null ? failureOf(report.error) : rests ? null : heldDeletes(report);
+  const failure = report.error !== null ? failureOf(report.error) : null;
   logCycle(needs, ended, { failure, ...report });
   // A cycle that was stopped, or sent nothing because saves rest, has proved nothing good.
-  if (failure || (report.stopped === null && !rests)) await concludeCycle(needs, ended, failure, report.needsLoad);
+  if (failure || (report.stopped === null && !rests)) {
+    const { needsLoad: owesLoad, heldDeletes } = report;
+    await concludeCycle(needs, ended, failure, { owesLoad, heldDeletes });
+  }
   await keepBudget(needs, ended);
   needs.figures(figuresOf(report, report.totals, ended.salesforce.usage()));
   if (report.totals && isTimeToTell(ended.message, report)) await tellTotals(needs, ended, report.totals);
@@ -47,10 +48,6 @@ export async function reportCycle(needs: MessageNeeds, ended: Ended, report: Cyc
   const recovers = !failure && !rests && report.stopped === null && ended.engine.state.failedCycles > 0;
   if (report.needsLoad && (recovers || isRare(ended.message))) await askForLoad(needs, ended.mapping);
   if (report.outboxWaits) await emptyOutbox(needs, ended.mapping.workspaceId, ended.store);
-}
-
-function heldDeletes({ tally: { heldDeletes } }: Ran): CycleFailure | null {
-  return heldDeletes === 0 ? null : { reason: "deletes_held", message: tooMany(heldDeletes) };
 }
 
 /** Written when the step changes or a minute after the last time, so that idle cycles write nothing. A change is logged once. */

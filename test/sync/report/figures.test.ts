@@ -46,7 +46,7 @@ test("a cycle tells what Salesforce took and refused, how long the oldest row wa
   expect(figures?.budgetShare).toBeLessThan(0.1);
 });
 
-test("deletes that the breaker holds are not rows that wait for Salesforce", async () => {
+test("deletes that the breaker holds are a figure of their own, and no rows that wait for Salesforce", async () => {
   const contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
   await world.sql(
     `INSERT INTO salesforce._trigger_log (action, table_name, record_id, created_at, held, "values")
@@ -55,18 +55,25 @@ test("deletes that the breaker holds are not rows that wait for Salesforce", asy
 
   await world.cycle(contact);
 
-  expect(world.figures.at(-1)?.oldestWaitingSeconds).toBe(0);
+  expect(world.figures.at(-1)).toMatchObject({ oldestWaitingSeconds: 0, heldDeletes: 1, failed: false });
 });
 
-const QUIET: Figures = { accepted: 0, refused: 0, oldestWaitingSeconds: 5, budgetShare: 0.3, failed: false };
+const QUIET: Figures = {
+  accepted: 0,
+  refused: 0,
+  oldestWaitingSeconds: 5,
+  budgetShare: 0.3,
+  heldDeletes: 0,
+  failed: false,
+};
 
 test("the cycles of one invocation are one line of CloudWatch's embedded metrics, of the stage and of no mapping", () => {
   vi.stubEnv("METRICS_NAMESPACE", "Bridge");
   vi.stubEnv("STAGE", "prod");
 
   const [line, ...others] = linesFor(
-    { accepted: 3, refused: 0, oldestWaitingSeconds: 12.4, budgetShare: null, failed: false },
-    { accepted: 1, refused: 2, oldestWaitingSeconds: 905.2, budgetShare: 0.8765, failed: true },
+    { accepted: 3, refused: 0, oldestWaitingSeconds: 12.4, budgetShare: null, heldDeletes: 0, failed: false },
+    { accepted: 1, refused: 2, oldestWaitingSeconds: 905.2, budgetShare: 0.8765, heldDeletes: 20, failed: true },
     { ...QUIET, oldestWaitingSeconds: null },
   );
 
@@ -83,6 +90,7 @@ test("the cycles of one invocation are one line of CloudWatch's embedded metrics
             { Name: "RowsFailed", Unit: "Count" },
             { Name: "OldestWaitingSeconds", Unit: "Seconds" },
             { Name: "OrgBudgetUsed", Unit: "Percent" },
+            { Name: "DeletesHeld", Unit: "Count" },
             { Name: "CyclesFailed", Unit: "Percent" },
           ],
         },
@@ -93,6 +101,7 @@ test("the cycles of one invocation are one line of CloudWatch's embedded metrics
     RowsFailed: 2,
     OldestWaitingSeconds: 905,
     OrgBudgetUsed: 87.7,
+    DeletesHeld: 20,
     CyclesFailed: 33.3,
   });
   expect(line).toMatch(/^[^\n]+\n$/);

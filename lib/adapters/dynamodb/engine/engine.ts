@@ -139,6 +139,9 @@ const stateItem = z.object({
   failed_loads: z.optional(z.number()),
   load_reason: z.optional(reason),
   load_message: z.optional(z.string()),
+  // Left out while no deletes are held, and by versions before this one.
+  held_since: z.optional(at),
+  held_told_at: z.optional(at),
 });
 
 /** A mapping without an item has never failed. */
@@ -154,6 +157,7 @@ function readEngine(item: Record<string, unknown> | undefined): KeptEngine {
       restUntil: kept.rest_until,
       failedLoads: kept.failed_loads ?? 0,
       loadFailure: failureIn(kept.load_reason ?? null, kept.load_message),
+      holding: kept.held_since && kept.held_told_at ? { since: kept.held_since, toldAt: kept.held_told_at } : null,
     },
   };
 }
@@ -183,7 +187,7 @@ function putState(
   workspaceId: string,
   mappingId: string,
   { mark }: KeptEngine,
-  { failedCycles, brokenSince, lastFailure, restUntil, failedLoads, loadFailure }: EngineState,
+  { failedCycles, brokenSince, lastFailure, restUntil, failedLoads, loadFailure, holding }: EngineState,
 ): Write {
   return {
     Put: {
@@ -202,6 +206,7 @@ function putState(
           load_reason: loadFailure.reason,
           load_message: loadFailure.message,
         }),
+        ...(holding && { held_since: holding.since.toISOString(), held_told_at: holding.toldAt.toISOString() }),
       },
       ConditionExpression: mark === 0 ? "attribute_not_exists(mark)" : "mark = :mark",
       ...(mark !== 0 && { ExpressionAttributeValues: { ":mark": mark } }),

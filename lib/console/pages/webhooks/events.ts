@@ -48,6 +48,20 @@ export const EVENTS: readonly { readonly type: EventType; readonly says: string;
     },
   },
   {
+    type: "deletes.held",
+    says: "More was deleted in an hour than is let through; told again every hour, and when none is held any more.",
+    sample: {
+      mapping_id: "map_7dYw1cQ",
+      sf_object: "Contact",
+      pg_table: "contact",
+      phase: "began",
+      deletes: 939,
+      since: "2026-11-20T03:02:10.000Z",
+      message:
+        "939 deletes of Contact are held, beyond what an hour may bring (delete_limit auto); look at them with: bridge mapping held-deletes Contact, then confirm-deletes or reject-deletes",
+    },
+  },
+  {
     type: "mapping.activated",
     says: "Somebody started a mapping.",
     sample: { mapping_id: "map_7dYw1cQ", sf_object: "Contact", pg_table: "contact", actor: "ada@example.com" },
