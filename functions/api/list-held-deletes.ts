@@ -5,14 +5,15 @@ import { endpoint } from "../../lib/http/endpoint.ts";
 import { pageOffset, pageSize } from "../../lib/http/input.ts";
 import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
-import { heldDelete } from "../../lib/settings/row-ports.ts";
+import { heldDelete } from "../../lib/settings/held-deletes/reject-ports.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { mappings, rowQueriesOf } from "../services/composition.ts";
 
 /** What the delete breaker asks about. */
 export const listHeldDeletes = endpoint({
   route: "list-held-deletes",
-  summary: "Deletes of a mapping that the breaker holds back, on either side: what confirm-deletes would let go.",
+  summary:
+    "Deletes of a mapping that the breaker holds back, on either side, until confirm-deletes lets them go or reject-deletes takes them back.",
   input: z.object({ limit: z._default(pageSize(200), 50), offset: pageOffset() }),
   output: heldDelete,
   services: () => ({ mappings: mappings(), desks: rowQueriesOf() }),

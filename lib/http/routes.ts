@@ -13,6 +13,8 @@ export interface Route extends Access {
   readonly body: boolean;
   /** The answer is streamed, so it may exceed the gateway's buffer. */
   readonly streams?: boolean;
+  /** It saves to Salesforce, so its bundle holds jsforce. */
+  readonly salesforce?: boolean;
 }
 
 const WORKSPACE = "/api/v1/t/{workspace_id}";
@@ -159,6 +161,13 @@ export const ROUTES = {
     reads: ["mappings"],
     writes: ["audit"],
     postgres: true,
+  }),
+  "reject-deletes": administer("POST /mappings/{mapping_id}/reject-deletes", {
+    body: true,
+    reads: ["mappings"],
+    writes: ["workspaces", "counters", "audit"],
+    postgres: true,
+    salesforce: true,
   }),
   "read-openapi": withoutToken("GET /openapi.json"),
   "read-api-page": withoutToken("GET /openapi"),

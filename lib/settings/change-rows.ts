@@ -10,7 +10,7 @@ import { withDatabase } from "../monitoring/with-database.ts";
 import { callsToRead, callsToSend } from "./forecast.ts";
 import type { FailedChanges, Retried, RowQueriesOf } from "./row-ports.ts";
 
-interface Needs {
+export interface Needs {
   readonly desks: RowQueriesOf;
   readonly audit: AuditTrail;
 }
@@ -21,7 +21,7 @@ interface Who {
   readonly at: Date;
 }
 
-type OnMapping = Who & { readonly mapping: Mapping };
+export type OnMapping = Who & { readonly mapping: Mapping };
 
 /** Rows that one call retries or captures: what a statement does well within its deadline. */
 export const ROWS_AT_ONCE = 10_000;
@@ -141,7 +141,7 @@ function note(
   });
 }
 
-function noteMapping(needs: Needs, who: OnMapping, action: AuditAction, more: object = {}): Promise<void> {
+export function noteMapping(needs: Needs, who: OnMapping, action: AuditAction, more: object = {}): Promise<void> {
   const { id, sfObject, pgTable } = who.mapping;
   return note(needs, who, action, id, { sf_object: sfObject, pg_table: pgTable, ...more });
 }

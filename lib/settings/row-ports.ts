@@ -4,6 +4,7 @@ import type { Page, Slice } from "../model/page.ts";
 import type { CamelCased } from "../model/snake-case.ts";
 import type { Span } from "../model/span.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
+import type { HeldDelete, Rejections } from "./held-deletes/reject-ports.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
 /** What the settings area asks of a customer's database about rows. Rejects with `DatabaseUnavailable`. */
@@ -12,7 +13,7 @@ export interface RowQueriesOf {
 }
 
 /** One customer's database, for one request. A schema that nothing was provisioned in yet answers like an empty one. */
-export interface RowQueries extends AsyncDisposable {
+export interface RowQueries extends AsyncDisposable, Rejections {
   /** How far every mapping of the schema is. */
   progress(): Promise<readonly MappingProgress[]>;
   /** Seconds from a change's capture to Salesforce's word, over the mapping's last 1,000; null before the first. */
@@ -174,17 +175,6 @@ export const inboundErrorView = z.object({
 /** The same without what the configuration knows. */
 export const inboundError = z.omit(inboundErrorView, { sf_object: true });
 export type InboundError = CamelCased<typeof inboundError>;
-
-/** A delete that the breaker holds back. */
-export const heldDelete = z.object({
-  /** What would be deleted: the row, for its record was deleted; or the record, for its row was. */
-  deletes: z.enum(["row", "record"]),
-  sfid: z.nullable(z.string()),
-  /** The row's key; null where the row is known by its sfid alone. */
-  record_id: z.nullable(z.int()),
-  at: timestamp(),
-});
-export type HeldDelete = CamelCased<typeof heldDelete>;
 
 /** A field that changed on both sides, and who won. */
 export const conflictView = z.object({

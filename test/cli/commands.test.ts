@@ -132,6 +132,61 @@ test("rows that have no record are sent, in as many calls as it takes", async ()
   expect(stdout).toBe("Contact sends 30000 rows that have no record in Salesforce yet.\n");
 });
 
+describe("mapping reject-deletes", () => {
+  const nothing = { rows: 0, records: 0, recreated: 0, gone: 0, staying: [], lost_columns: [], lost_children: [] };
+  const path = "POST /mappings/map_1/reject-deletes";
+  const asked = () => world.asked.filter(({ call }) => call.startsWith(path)).map(({ call, body }) => [call, body]);
+  beforeEach(() => {
+    world.answer("GET /monitoring/mappings", [{ id: "map_1", sf_object: "Contact", pg_table: "contact" }]);
+  });
+
+  test("says what cannot come back before it does anything", async () => {
+    const lost = { lost_columns: ["note"], lost_children: ["salesforce.child"] };
+    world.answer(path, { ...nothing, rows: 60, records: 5, ...lost, next: null });
+
+    const { code, stderr } = await world.line.run(["mapping", "reject-deletes", "contact"]);
+
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      "This inserts 60 rows of contact again and undeletes 5 records of Contact. Not mapped, so empty: note. Not restored: rows of salesforce.child.",
+    );
+    expect(stderr).toContain("not confirmed");
+    expect(asked()).toEqual([[`${path}?dry_run=true`, "{}"]]);
+  });
+
+  test("with --yes goes on until every delete was looked at, and ends unwell where some stay held", async () => {
+    const stays = { deletes: "record", sfid: null, record_id: 7, reason: "duplicate key" };
+    const answers = [
+      { ...nothing, rows: 1000, next: "log:9" },
+      { ...nothing, rows: 150, staying: [stays], next: "record:" },
+      { ...nothing, records: 3, next: null },
+    ];
+    let calls = 0;
+    const parts = ["rows", "records", "recreated", "gone", "staying", "next"] as const;
+    const answer = Object.defineProperties(
+      {},
+      Object.fromEntries(
+        parts.map((part) => [
+          part,
+          { enumerable: true, get: () => answers[part === "next" ? calls++ : calls]?.[part] },
+        ]),
+      ),
+    );
+    world.answer(path, answer);
+
+    const { code, stdout, stderr } = await world.line.run(["mapping", "reject-deletes", "contact", "--yes"]);
+
+    expect(code).toBe(10);
+    expect(stdout).toBe("Contact: inserted 1150 rows again, undeleted 3 records, still holds 1 delete.\n");
+    expect(stderr).toContain("row 7 stays held: duplicate key");
+    expect(asked()).toEqual([
+      [path, '{"after":null,"recreate":false}'],
+      [path, '{"after":"log:9","recreate":false}'],
+      [path, '{"after":"record:","recreate":false}'],
+    ]);
+  });
+});
+
 describe("mapping capture", () => {
   const answer = (uncaptured: string) => ({ mapping_id: "map_1", uncaptured, rows: 1234, calls: 7, queued: true });
   beforeEach(() => {

@@ -4,12 +4,12 @@ import { activityRow, mappingItem } from "../../lib/http/contract.ts";
 import { type CamelCased, toCamelCase, toSnakeCase } from "../../lib/model/snake-case.ts";
 import { changeView } from "../../lib/settings/change-story.ts";
 import { connectedView, connectionsView } from "../../lib/settings/connection-view.ts";
+import { heldDelete } from "../../lib/settings/held-deletes/reject-ports.ts";
 import { mappingView } from "../../lib/settings/mapping-view.ts";
 import {
   capturedChange,
   conflictView,
   failureKind,
-  heldDelete,
   inboundErrorView,
   mappingProgress,
 } from "../../lib/settings/row-ports.ts";

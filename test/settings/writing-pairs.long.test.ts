@@ -6,6 +6,7 @@ import { handler as deactivateMapping } from "../../functions/api/deactivate-map
 import { handler as deleteMapping } from "../../functions/api/delete-mapping.ts";
 import { handler as pollNow } from "../../functions/api/poll-now.ts";
 import { handler as pushExisting } from "../../functions/api/push-existing.ts";
+import { handler as rejectDeletes } from "../../functions/api/reject-deletes.ts";
 import { handler as reloadMapping } from "../../functions/api/reload-mapping.ts";
 import { handler as restoreMapping } from "../../functions/api/restore-mapping.ts";
 import { handler as retryRows } from "../../functions/api/retry-rows.ts";
@@ -45,6 +46,7 @@ const ROUTES: readonly Asked[] = [
   ["retry-rows", retryRows, () => ({ body: { table: "contact" } })],
   ["push-existing", pushExisting, () => ({})],
   ["confirm-deletes", confirmDeletes, () => ({})],
+  ["reject-deletes", rejectDeletes, () => ({ body: {} })],
   ["abort-poll", abortPoll, () => ({})],
   ["poll-now", pollNow, () => ({})],
   ["update-mapping", updateMapping, (round) => ({ body: { sf_polling_seconds: 10 + (round % 50) } })],

@@ -35,7 +35,9 @@ export async function heldDeletes(context: Context): Promise<void> {
     `${sf_object} has no deletes that are held back.`,
   );
   if (meta && data.length < meta.total && !out.json) out.note(`${data.length} of ${meta.total} deletes`);
-  if (data.length > 0 && !out.json) out.note(`Let them go with: bridge mapping confirm-deletes ${sf_object}`);
+  if (data.length > 0 && !out.json) {
+    out.note(`Let them go with: bridge mapping confirm-deletes ${sf_object}; take them back with: reject-deletes`);
+  }
 }
 
 /** Lets the held deletes go, after a question that says how many there are, in as many calls as these take. */

@@ -3,6 +3,7 @@ import type { Does } from "../context.ts";
 
 const commands = () => import("../commands/mappings.ts");
 const held = () => import("../commands/held-deletes.ts");
+const reject = () => import("../commands/reject-deletes.ts");
 const capture = () => import("../commands/capture-mapping.ts");
 const changes = () => import("../commands/change-mapping.ts");
 
@@ -55,6 +56,12 @@ export function addMappingCommands(program: Command, does: Does): void {
     .description("let the deletes go that the breaker holds back")
     .option("-y, --yes", "do not ask")
     .action(does(async () => (await held()).confirmDeletes));
+  mapping
+    .command("reject-deletes <mapping>")
+    .description("take back the deletes that the breaker holds: insert rows again, undelete records")
+    .option("--recreate", "create records again that are gone for good, with other ids; needs an upsert field")
+    .option("-y, --yes", "do not ask")
+    .action(does(async () => (await reject()).rejectDeletes));
   mapping
     .command("delete <mapping>")
     .description("end it; the table and its rows stay, and it can be restored")

@@ -27,6 +27,7 @@ const ACTIONS = [
   "mapping.poll_aborted",
   "rows.retried",
   "deletes.confirmed",
+  "deletes.rejected",
   "config.imported",
   "config.import_lost",
   "config.baseline_saved",

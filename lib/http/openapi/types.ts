@@ -717,6 +717,28 @@ export type Refusal = {
   };
 };
 
+export type RejectDeletesBody = {
+  readonly recreate?: boolean;
+  readonly after?: string | null;
+};
+
+export type RejectDeletesData = {
+  readonly mapping_id: string;
+  readonly rows: number;
+  readonly records: number;
+  readonly recreated: number;
+  readonly gone: number;
+  readonly staying: readonly {
+    readonly deletes: "row" | "record";
+    readonly sfid: string | null;
+    readonly record_id: number | null;
+    readonly reason: string;
+  }[];
+  readonly lost_columns: readonly string[];
+  readonly lost_children: readonly string[];
+  readonly next: string | null;
+};
+
 export type ReloadMappingData = {
   readonly reloading: boolean;
   readonly mapping_id: string;

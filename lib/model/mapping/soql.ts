@@ -69,6 +69,11 @@ export function withIds(shape: TableShape, ids: readonly string[]): string {
   return `${select(shape)} WHERE Id IN (${ids.map(recordId).join(", ")})`;
 }
 
+/** Which of these records Salesforce still knows, and whether they are deleted; at most 400. */
+export function whichAreDeleted(sfObject: string, ids: readonly string[]): string {
+  return `SELECT Id, IsDeleted FROM ${identifier(sfObject)} WHERE Id IN (${ids.map(recordId).join(", ")})`;
+}
+
 /** Which of these records are living and inside of the filter; at most 400. */
 export function insideWithIds(shape: TableShape, ids: readonly string[]): string {
   const conditions = [`Id IN (${ids.map(recordId).join(", ")})`, ...living(shape)];

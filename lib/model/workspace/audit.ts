@@ -13,6 +13,7 @@ export const AUDIT_ACTIONS = {
   "rows.retried": "mapping",
   "rows.pushed": "mapping",
   "deletes.confirmed": "mapping",
+  "deletes.rejected": "mapping",
   "config.imported": "config",
   "config.import_lost": "config",
   "config.baseline_saved": "config",

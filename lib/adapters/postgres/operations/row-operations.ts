@@ -1,9 +1,9 @@
 import { toCamelCase } from "../../../model/snake-case.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
+import { heldDelete } from "../../../settings/held-deletes/reject-ports.ts";
 import {
   conflict,
   failureKind,
-  heldDelete,
   inboundError,
   mappingProgress,
   type RowQueries,
@@ -17,14 +17,15 @@ import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { readChange, readThroughput } from "./change-history.ts";
 import { failureKinds, findFailed } from "./failed-changes.ts";
 import { createOperations } from "./operations.ts";
+import { rejections } from "./reject-deletes.ts";
 
 /** Customers' databases as the settings area asks them about rows; `now` ages the connections that are kept. */
 export function rowQueriesOf(now: () => Date): RowQueriesOf {
   const sessions: KeptSessions = keepSessions(now);
-  return { open: async (connection) => rowDesk(sessions.take(connection), connection) };
+  return { open: async (connection) => rowDesk(sessions.take(connection), connection, now) };
 }
 
-function rowDesk(kept: KeptSession, connection: PostgresConnection): RowQueries {
+function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => Date): RowQueries {
   const tables = metadata(connection.schema);
   const operations = createOperations(kept, connection.schema);
   const ask: Ask = (text, values = []) => unlessUnprovisioned(kept.query(text, values));
@@ -67,6 +68,8 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection): RowQueries 
       const [known] = await ask(`SELECT mapping_id FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
       return known ? operations.confirmDeletes(mappingId, most) : 0;
     },
+
+    ...rejections(kept, connection.schema, now),
 
     startOver: async (mappingId) => (await ask(startOverOf(tables), [mappingId])).length > 0,
 

@@ -1,0 +1,40 @@
+import * as z from "zod/mini";
+import { findMapping } from "../../lib/config/find-mapping.ts";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { flag } from "../../lib/http/input.ts";
+import {
+  forecastReject,
+  isPlace,
+  rejectDeletes as reject,
+  rejectedView,
+} from "../../lib/settings/held-deletes/reject-deletes.ts";
+import { body } from "../../lib/settings/shapes.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { auditLog, mappings, rowQueriesOf } from "../services/composition.ts";
+import { withOrg } from "../services/saving-org.ts";
+
+const place = z.string({ error: "must be a text" }).check(z.refine(isPlace, { error: "must be `next` of an answer" }));
+
+/** Takes deletes back that the breaker holds; `?dry_run=true` only tells what would come back, and what cannot. */
+export const rejectDeletes = endpoint({
+  route: "reject-deletes",
+  summary:
+    "Takes deletes of a mapping back that the breaker holds, 1,000 rows or 100 records a call; call again with `after`, the `next` of the answer, until that is null. Rows are inserted again under their keys, with their mapped columns and sfid, and not sent; records are undeleted. A record that is gone for good is created again, with another id, when the mapping has an upsert field and `recreate` is true. What a constraint or Salesforce refuses stays held, with the reason. ?dry_run=true only tells how many there are and what cannot come back: columns that are not mapped, and rows of other tables that went by a foreign key.",
+  input: z.object({
+    dry_run: flag(),
+    body: body({
+      recreate: z.optional(z.boolean({ error: "must be true or false" })),
+      after: z.optional(z.nullable(place)),
+    }),
+  }),
+  output: rejectedView,
+  services: () => ({ mappings: mappings(), desks: rowQueriesOf(), audit: auditLog(), withOrg }),
+  find: ({ path, workspace, services }) => findMapping(services.mappings, workspace.id, path.mapping_id),
+  run: ({ input: { dry_run, body: asked }, resource: mapping, workspace, services, actor, at }) => {
+    const who = { workspace, mapping, actor, at };
+    if (dry_run) return forecastReject(services, who);
+    return reject(services, who, { after: asked.after ?? null, recreate: asked.recreate ?? false });
+  },
+});
+
+export const handler = onLambda(rejectDeletes);

@@ -1,0 +1,214 @@
+import { pulls, pushes } from "../../../model/mapping/mapping.ts";
+import type { TableShape } from "../../../model/mapping/shape.ts";
+import type { Rejected, Rejections, StayingDelete } from "../../../settings/held-deletes/reject-ports.ts";
+import { wholeRow } from "../capture/capture.ts";
+import { BEGINNING, hasFailed, isOfTable } from "../log/change-states.ts";
+import type { KeptSession } from "../session/request-session.ts";
+import { refusalOf } from "../session/savepoint.ts";
+import {
+  type Layout,
+  literal,
+  type MappedTable,
+  type Metadata,
+  metadata,
+  name,
+  numberArray,
+  OWN_COLUMNS,
+  qualified,
+  type Session,
+  typed,
+} from "../session/sql.ts";
+import { messageOf, unlessUnprovisioned } from "../session/sql-errors.ts";
+
+/** An operator's no to held deletes, in a customer's database. */
+export function rejections(kept: KeptSession, schema: string, now: () => Date): Rejections {
+  const tables = metadata(schema);
+  const mappedTable = async (mappingId: string): Promise<MappedTable | null> => {
+    const asked = kept.query(`SELECT shape, layout FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
+    const [row] = await unlessUnprovisioned(asked);
+    return row ? { shape: row["shape"] as TableShape, layout: row["layout"] as Layout } : null;
+  };
+  /** Uncaptured, and behind the mapping's cycle. */
+  const silently = <T>({ shape }: MappedTable, work: (session: Session) => Promise<T>): Promise<T> => {
+    const lock = `SELECT FROM ${tables.state} WHERE mapping_id = ${literal(shape.mappingId)} FOR NO KEY UPDATE`;
+    return kept.transaction({ silence: shape.table }, lock, work);
+  };
+
+  return {
+    forecastReject: async (mappingId) => {
+      const mapped = await mappedTable(mappingId);
+      if (!mapped) return { rows: 0, records: 0, lostColumns: [], lostChildren: [] };
+      const known = [mapped.layout.key, ...Object.keys(OWN_COLUMNS), ...mapped.shape.columns.map((one) => one.column)];
+      const table = qualified(mapped.shape.schema, mapped.shape.table);
+      const [row] = await kept.query(forecast(tables), [mappingId, mapped.shape.table, table, known]);
+      return {
+        rows: Number(row?.["rows"] ?? 0),
+        records: Number(row?.["records"] ?? 0),
+        lostColumns: (row?.["columns"] ?? []) as string[],
+        lostChildren: (row?.["children"] ?? []) as string[],
+      };
+    },
+
+    putBackRows: async (mappingId, after, limit) => {
+      const mapped = await mappedTable(mappingId);
+      if (!mapped) return { done: 0, staying: [], last: null };
+      return silently(mapped, async (session) => {
+        const held = await session.query<Held>(heldRows(tables), [mapped.shape.table, after ?? BEGINNING, limit]);
+        // Before any row, as cycles lock them.
+        await session.query(`SELECT FROM ${tables.totals} WHERE table_name = $1 FOR NO KEY UPDATE`, [
+          mapped.shape.table,
+        ]);
+        const staying = await insertAgain(session, tables.log, mapped, held);
+        const stays = new Set(staying.map(({ recordId }) => recordId));
+        const back = held.filter((one) => !stays.has(Number(one.record_id)));
+        await settleRejected(session, tables, mapped, back, now());
+        const last = held.length < limit ? null : Number(held.at(-1)?.id);
+        return { done: back.length, staying, last };
+      });
+    },
+
+    heldRecords: async (mappingId, after, limit) => {
+      const asked = kept.query(
+        `SELECT sfid FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND NOT confirmed AND sfid > $2
+         ORDER BY sfid LIMIT $3`,
+        [mappingId, after, limit],
+      );
+      return (await unlessUnprovisioned(asked)).map(({ sfid }) => String(sfid));
+    },
+
+    keepRows: async (mappingId, sfids) => {
+      const released = `DELETE FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND NOT confirmed AND sfid = ANY ($2::text[])`;
+      await kept.query(released, [mappingId, sfids]);
+    },
+
+    captureAsNew: async (mappingId, sfids) => {
+      const mapped = await mappedTable(mappingId);
+      if (!mapped || !pushes(mapped.shape.direction)) return { done: 0, staying: [] };
+      return silently(mapped, (session) => captureAsNew(session, tables, mapped, sfids));
+    },
+  };
+}
+
+interface Held {
+  readonly id: number;
+  readonly record_id: number;
+  readonly sfid: string | null;
+}
+
+/** Held deletes of rows, as the index of blocked changes knows them. Parameters: table, after which id, how many. */
+const heldRows = ({ log }: Metadata): string => `
+  SELECT l.id, l.record_id, l.sfid FROM ${log} l
+  WHERE ${isOfTable("l", "$1")} AND l.processed_at IS NULL AND l.held AND (l.due_at IS NOT NULL OR l.held)
+    AND l.action = 'DELETE' AND l.id > $2 ORDER BY l.table_name, l.id LIMIT $3 FOR NO KEY UPDATE`;
+
+/** Parameters: mapping, its table's name, the table, columns that come back. */
+const forecast = ({ log, heldDeletes }: Metadata): string => `
+  SELECT (SELECT count(*) FROM ${log} l WHERE ${isOfTable("l", "$2")} AND l.processed_at IS NULL AND l.held
+      AND (l.due_at IS NOT NULL OR l.held)) AS rows,
+    (SELECT count(*) FROM ${heldDeletes} WHERE mapping_id = $1 AND NOT confirmed) AS records,
+    (SELECT json_agg(attname ORDER BY attnum) FROM pg_attribute WHERE attrelid = to_regclass($3) AND attnum > 0
+      AND NOT attisdropped AND attgenerated = '' AND attname <> ALL ($4::text[])) AS columns,
+    (SELECT json_agg(DISTINCT conrelid::regclass::text) FROM pg_constraint WHERE confrelid = to_regclass($3)
+      AND contype = 'f' AND conparentid = 0 AND confdeltype IN ('c', 'n', 'd')) AS children`;
+
+/** Those that no constraint or trigger of the customer's refuses, which is found out by halves. */
+async function insertAgain(
+  session: Session,
+  log: string,
+  mapped: MappedTable,
+  held: readonly Held[],
+): Promise<readonly StayingDelete[]> {
+  const [only] = held;
+  if (!only) return [];
+  const ids = numberArray(held.map(({ id }) => id));
+  const refusal = await refusalOf(session, () => session.query(insertStatement(log, mapped), [ids]));
+  if (refusal === null) return [];
+  if (held.length === 1) {
+    const { sfid, record_id } = only;
+    return [{ deletes: "record", sfid, recordId: Number(record_id), reason: messageOf(refusal) }];
+  }
+  const middle = Math.ceil(held.length / 2);
+  const first = await insertAgain(session, log, mapped, held.slice(0, middle));
+  return [...first, ...(await insertAgain(session, log, mapped, held.slice(middle)))];
+}
+
+function insertStatement(log: string, { shape, layout }: MappedTable): string {
+  const columns = shape.columns.map(({ column }) => column).filter((column) => !layout.generated.includes(column));
+  const into = [layout.key, "sfid", "isdeleted", "_ab_lastop", ...columns];
+  const values = columns.map((column) => typed(layout, column, `l.old ->> ${literal(column)}`));
+  return `INSERT INTO ${qualified(shape.schema, shape.table)} (${into.map(name).join(", ")}) OVERRIDING SYSTEM VALUE
+    SELECT ${["l.record_id", "l.sfid", "false", "'SYNCED'", ...values].join(", ")}
+    FROM ${log} l WHERE l.id = ANY ($1::bigint[]) ORDER BY l.id`;
+}
+
+const REJECTED = "REJECTED: the delete was held and rejected; its row was inserted again";
+
+/** The deletes end without a save, and the records are read again, for they may have changed since. */
+async function settleRejected(
+  session: Session,
+  tables: Metadata,
+  { shape }: MappedTable,
+  back: readonly Held[],
+  at: Date,
+): Promise<void> {
+  if (back.length === 0) return;
+  await session.query(
+    `WITH rejected AS (
+       UPDATE ${tables.log} SET state = 'SUCCESS', last_operation = 'SYNCED', held = false, sf_message = $2,
+         updated_at = $3, processed_at = $3, processed_tx = txid_current()
+       WHERE id = ANY ($1::bigint[]) RETURNING sfid
+     ), totals AS (
+       INSERT INTO ${tables.totals} AS t (table_name, success) SELECT $4, count(*) FROM rejected
+       ON CONFLICT (table_name) DO UPDATE SET success = t.success + excluded.success
+     )
+     INSERT INTO ${tables.inboundErrors} (mapping_id, sfid, error, retry_at, first_at, last_at)
+     SELECT $5, sfid, 'the delete of its row was rejected; the record is read again', $3, $3, $3 FROM rejected WHERE $6
+     ON CONFLICT (mapping_id, sfid) DO UPDATE SET retry_at = excluded.retry_at`,
+    [numberArray(back.map(({ id }) => id)), REJECTED, at, shape.table, shape.mappingId, pulls(shape.direction)],
+  );
+}
+
+/** One whose change still waits stays: it would go to the record that is gone. What has failed is in the row. */
+async function captureAsNew(
+  session: Session,
+  { log, heldDeletes }: Metadata,
+  { shape, layout }: MappedTable,
+  sfids: readonly string[],
+): Promise<Rejected> {
+  const table = qualified(shape.schema, shape.table);
+  const key = name(layout.key);
+  const columns = shape.columns.map(({ column }) => column);
+  const statement = `
+    WITH rows AS MATERIALIZED (
+      SELECT t.${key} AS key, t.sfid, ${wholeRow(columns, layout, "t")} AS "values", EXISTS (
+        SELECT FROM ${log} l WHERE l.table_name = $2 AND l.record_id = t.${key} AND l.processed_at IS NULL) AS waits
+      FROM ${table} t WHERE t.sfid = ANY ($1::text[]) ORDER BY t.${key} FOR NO KEY UPDATE
+    ), overruled AS (
+      UPDATE ${log} l SET superseded = true FROM rows r
+      WHERE NOT r.waits AND l.table_name = $2 AND l.record_id = r.key AND ${hasFailed("l")} AND NOT l.superseded
+    ), captured AS (
+      INSERT INTO ${log} (action, table_name, record_id, sfid, old, "values")
+      SELECT 'INSERT', $2, key, NULL, NULL, "values" FROM rows WHERE NOT waits ORDER BY key
+    ), freed AS (
+      UPDATE ${table} t SET sfid = NULL, systemmodstamp = NULL, _ab_lastop = 'PENDING', _ab_err = NULL
+      FROM rows r WHERE t.${key} = r.key AND NOT r.waits
+    ), let_go AS (
+      DELETE FROM ${heldDeletes} WHERE mapping_id = $3 AND NOT confirmed AND sfid = ANY ($1::text[])
+        AND sfid <> ALL (ARRAY(SELECT sfid::text FROM rows WHERE waits))
+    )
+    SELECT key, sfid, waits FROM rows`;
+  let rows: readonly { readonly key: number; readonly sfid: string; readonly waits: boolean }[] = [];
+  const refusal = await refusalOf(session, async () => {
+    rows = await session.query(statement, [sfids, shape.table, shape.mappingId]);
+  });
+  const stay = (sfid: string, recordId: number | null, reason: string): StayingDelete =>
+    ({ deletes: "row", sfid, recordId, reason }) as const;
+  if (refusal !== null) return { done: 0, staying: sfids.map((sfid) => stay(sfid, null, messageOf(refusal))) };
+  const waiting = rows.filter(({ waits }) => waits);
+  return {
+    done: rows.length - waiting.length,
+    staying: waiting.map((row) => stay(row.sfid, Number(row.key), WAITS)),
+  };
+}
+
+const WAITS = "a change of its row waits to be sent; reject the delete again once that has ended";

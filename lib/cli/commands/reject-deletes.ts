@@ -1,0 +1,92 @@
+import { argument, type Context, isSet, segment } from "../context.ts";
+import { CommandFailure } from "../failure.ts";
+import { findMapping } from "../find.ts";
+import { confirm } from "../secret.ts";
+import { count } from "../words.ts";
+
+interface Staying {
+  readonly deletes: "row" | "record";
+  readonly sfid: string | null;
+  readonly record_id: number | null;
+  readonly reason: string;
+}
+
+interface Rejected {
+  readonly rows: number;
+  readonly records: number;
+  readonly recreated: number;
+  readonly gone: number;
+  readonly staying: readonly Staying[];
+  readonly lost_columns: readonly string[];
+  readonly lost_children: readonly string[];
+  readonly next: string | null;
+}
+
+/** What all calls of one command have come to. */
+interface Sum {
+  readonly mapping_id: string;
+  rows: number;
+  records: number;
+  recreated: number;
+  gone: number;
+  staying: readonly Staying[];
+}
+
+/** Deletes whose reasons are printed; `--json` has all. */
+const SHOWN = 20;
+
+/** Takes held deletes back, after a question that says what cannot come back. */
+export async function rejectDeletes(context: Context): Promise<void> {
+  const { out, terminal } = context;
+  const api = context.api();
+  const { id, sf_object, pg_table } = await findMapping(api, argument(context, 0));
+  const path = `/mappings/${segment(id)}/reject-deletes`;
+  if (!isSet(context, "yes")) {
+    const { data } = await api.post<Rejected>(path, { query: { dry_run: true }, body: {} });
+    if (data.rows + data.records === 0) return out.done(`${sf_object} has no deletes that are held back.`, data);
+    out.note(forecast(data, sf_object, pg_table));
+    if (!(await confirm(terminal, "Take these deletes back?"))) {
+      throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
+    }
+  }
+  const sum: Sum = { mapping_id: id, rows: 0, records: 0, recreated: 0, gone: 0, staying: [] };
+  const goThrough = async (from: string | null, recreate: boolean): Promise<void> => {
+    for (let after = from; ; ) {
+      const { data } = await api.post<Rejected>(path, { body: { after, recreate } });
+      for (const part of ["rows", "records", "recreated", "gone"] as const) sum[part] += data[part];
+      sum.staying = [...sum.staying, ...data.staying];
+      out.progress(count(sum.rows + sum.records + sum.recreated, "delete", "deletes"));
+      if (data.next === null) return;
+      after = data.next;
+    }
+  };
+  await goThrough(null, isSet(context, "recreate"));
+  out.progress("");
+  const question = `${count(sum.gone, "record is", "records are")} gone for good. Create them again, with other ids?`;
+  if (sum.gone > 0 && !isSet(context, "yes") && (await confirm(terminal, question))) {
+    Object.assign(sum, { gone: 0, staying: sum.staying.filter(({ deletes }) => deletes === "record") });
+    await goThrough("record:", true);
+  }
+  for (const one of out.json ? [] : sum.staying.slice(0, SHOWN)) {
+    out.note(`${one.deletes === "record" ? `row ${one.record_id}` : one.sfid} stays held: ${one.reason}`);
+  }
+  out.done(summary(sum, sf_object), sum);
+  if (sum.staying.length > 0) context.endAs("unwell");
+}
+
+function forecast({ rows, records, lost_columns, lost_children }: Rejected, object: string, table: string): string {
+  const lost = rows > 0 && lost_columns.length > 0 ? ` Not mapped, so empty: ${lost_columns.join(", ")}.` : "";
+  const children = rows > 0 && lost_children.length > 0 ? ` Not restored: rows of ${lost_children.join(", ")}.` : "";
+  const again = count(rows, "row", "rows");
+  return `This inserts ${again} of ${table} again and undeletes ${count(records, "record", "records")} of ${object}.${lost}${children}`;
+}
+
+function summary({ rows, records, recreated, staying }: Sum, object: string): string {
+  const done = [
+    `inserted ${count(rows, "row", "rows")} again`,
+    `undeleted ${count(records, "record", "records")}`,
+    ...(recreated > 0 ? [`sends ${count(recreated, "row", "rows")} as new`] : []),
+    ...(staying.length > 0 ? [`still holds ${count(staying.length, "delete", "deletes")}`] : []),
+  ];
+  return `${object}: ${done.join(", ")}.`;
+}

@@ -1,0 +1,207 @@
+import { expect, test } from "vitest";
+import { handler as rejectDeletes } from "../../functions/api/reject-deletes.ts";
+import { now, pepper, tokens } from "../../functions/services/composition.ts";
+import { createToken } from "../../lib/access/create-token.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import { auditPage } from "../support/clients/audit-page.ts";
+import { call } from "../support/clients/call.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
+
+let world: SyncWorld;
+let contact: Mapping;
+let token: string;
+aWorldForEachTest(
+  async (made) => {
+    ({ world } = made);
+    const named = { name: "test", owner: "ada@example.com", actor: "ada@example.com", validUntil: null };
+    const asked = { workspaceId: world.workspaceId, at: now(), scopes: ["admin" as const], ...named };
+    ({ token } = await createToken({ tokens: tokens(), pepper: pepper() }, asked));
+  },
+  { asOrdinaryRole: true },
+);
+
+interface Answer {
+  readonly rows: number;
+  readonly records: number;
+  readonly recreated: number;
+  readonly gone: number;
+  readonly staying: readonly { readonly reason: string }[];
+  readonly next: string | null;
+}
+
+/** A mapping that lets no delete through, and its records. */
+async function withRecords(names: readonly string[], more: Partial<Parameters<typeof mapped>[1]> = {}) {
+  await world.createRecords(
+    "Contact",
+    names.map((LastName) => ({ LastName, External_Id__c: `K-${LastName}` })),
+  );
+  const fields = ["External_Id__c", "LastName"];
+  contact = await mapped(world, { object: "Contact", fields, bridge: { delete_limit: "0" }, ...more });
+}
+
+async function reject(body: object = {}, query = {}): Promise<Answer> {
+  const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
+  const answer = await call(rejectDeletes, "reject-deletes", { token, path, body, query });
+  expect(answer.json?.error).toBeUndefined();
+  return answer.json?.data as Answer;
+}
+
+/** All answers, call by call. */
+async function rejectAll(recreate = false): Promise<readonly Answer[]> {
+  const answers: Answer[] = [];
+  for (let after: string | null | undefined; after !== null; ) {
+    const answer = await reject({ recreate, ...(after && { after }) });
+    answers.push(answer);
+    after = answer.next;
+  }
+  return answers;
+}
+
+const cycles = async (count: number) => {
+  for (let turn = 0; turn < count; turn += 1) await world.cycle(contact);
+};
+const rows = () => world.sql("SELECT id, sfid, lastname, external_id__c FROM salesforce.contact ORDER BY id");
+const held = async () => {
+  const [counted] = await world.sql(
+    `SELECT (SELECT count(*)::int FROM salesforce._trigger_log WHERE held) AS records,
+       (SELECT count(*)::int FROM salesforce._bridge_held_deletes) AS rows`,
+  );
+  return counted;
+};
+const numbered = (count: number) => Array.from({ length: count }, (_, at) => `N${at}`);
+
+/** Deletes records as somebody else, and lets the mapping learn of it. */
+async function deleteRecords(ids: readonly unknown[]): Promise<void> {
+  for (let at = 0; at < ids.length; at += 200) {
+    await world.colleague("DELETE", `/composite/sobjects?allOrNone=false&ids=${ids.slice(at, at + 200).join(",")}`);
+  }
+  await cycles(1);
+}
+
+test("rows whose deletes are rejected come back under their keys with sfid and mapped columns, and nothing is sent", async () => {
+  await withRecords(numbered(1_150));
+  await world.sql("ALTER TABLE salesforce.contact ADD COLUMN note text DEFAULT 'new'");
+  await world.sql(
+    "CREATE TABLE salesforce.child (contact_id bigint REFERENCES salesforce.contact (id) ON DELETE CASCADE)",
+  );
+  await world.sql("UPDATE salesforce.contact SET note = 'lost'");
+  const before = await rows();
+  await world.sql("DELETE FROM salesforce.contact");
+  await cycles(1);
+
+  const forecast = await reject({}, { dry_run: "true" });
+  const untouched = [await rows(), await held()];
+  const answers = await rejectAll();
+  const after = [await rows(), await held()];
+  await cycles(7);
+
+  const lost = { lost_columns: ["note"], lost_children: ["salesforce.child"] };
+  expect(forecast).toMatchObject({ rows: 1_150, records: 0, next: null, ...lost });
+  expect(untouched).toEqual([[], { records: 1_150, rows: 0 }]);
+  expect(answers.map((answer) => [answer.rows, answer.records, answer.staying.length])).toEqual([
+    [1_000, 0, 0],
+    [150, 0, 0],
+    [0, 0, 0],
+  ]);
+  expect(after).toEqual([before, { records: 0, rows: 0 }]);
+  expect(await rows()).toEqual(before);
+  expect(await world.sql("SELECT DISTINCT note, _ab_lastop FROM salesforce.contact")).toEqual([
+    { note: "new", _ab_lastop: "SYNCED" },
+  ]);
+  const ended = "SELECT DISTINCT action, state, left(sf_message, 8) AS said FROM salesforce._trigger_log";
+  expect(await world.sql(ended)).toEqual([{ action: "DELETE", state: "SUCCESS", said: "REJECTED" }]);
+  expect(await world.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
+  expect(await world.soql("SELECT count(Id) FROM Contact")).toMatchObject([{ expr0: 1_150 }]);
+  const filter = { workspaceId: world.workspaceId, actor: null, action: "deletes.rejected" };
+  expect((await auditPage(filter, { limit: 10, offset: 0 })).entries).toHaveLength(3);
+});
+
+test("what a constraint refuses stays held with the reason, and the other rows come back", async () => {
+  await withRecords(["A", "B", "C", "D", "E"]);
+  await world.sql("CREATE UNIQUE INDEX one_of_a_name ON salesforce.contact (lastname)");
+  await world.sql("DELETE FROM salesforce.contact");
+  await cycles(1);
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('C')");
+
+  const [answer] = await rejectAll();
+
+  expect(answer).toMatchObject({ rows: 4, staying: [{ deletes: "record", reason: expect.any(String) }] });
+  expect(answer?.staying[0]?.reason).toContain("one_of_a_name");
+  expect((await rows()).map(({ lastname }) => lastname).toSorted()).toEqual(["A", "B", "C", "D", "E"]);
+  expect(await held()).toEqual({ records: 1, rows: 0 });
+  await world.sql("DELETE FROM salesforce.contact WHERE lastname = 'C'");
+  expect((await rejectAll())[0]).toMatchObject({ rows: 1, staying: [] });
+});
+
+test("records whose deletes are rejected are undeleted, and one that is gone for good is created again once asked for", async () => {
+  await withRecords(["Gone", ...numbered(129)], { upsertField: "External_Id__c" });
+  const before = await rows();
+  const [gone, ...others] = before.map(({ sfid }) => sfid);
+  await deleteRecords([gone]);
+  await world.control("DELETE", "/recycle-bin");
+  await deleteRecords(others);
+  const all = await held();
+
+  const answers = await rejectAll();
+  const undeleted = await world.soql("SELECT Id FROM Contact");
+  await cycles(1);
+  const between = [await rows(), await held()];
+  const again = await rejectAll(true);
+  await cycles(2);
+
+  expect(all).toEqual({ records: 0, rows: 130 });
+  expect(answers.map(({ records }) => records).reduce((sum, one) => sum + one)).toBe(129);
+  expect(answers.flatMap(({ staying }) => staying)).toMatchObject([
+    { deletes: "row", sfid: gone, reason: expect.stringMatching(/gone for good; it can be created again/) },
+  ]);
+  expect(undeleted.map(({ Id }) => Id).toSorted()).toEqual(others.toSorted());
+  expect(between).toEqual([before, { records: 0, rows: 1 }]);
+  expect(again.at(-1)).toMatchObject({ recreated: 1, gone: 0, staying: [], next: null });
+  const [record] = await world.soql("SELECT Id, External_Id__c FROM Contact WHERE LastName = 'Gone'");
+  expect(record?.["External_Id__c"]).toBe("K-Gone");
+  expect(record?.["Id"]).not.toBe(gone);
+  expect(await rows()).toEqual(before.map((row) => (row["sfid"] === gone ? { ...row, sfid: record?.["Id"] } : row)));
+  expect(await held()).toEqual({ records: 0, rows: 0 });
+});
+
+test("without an upsert field a record that is gone for good is not created again, also when that is asked for", async () => {
+  await withRecords(["Gone"]);
+  const before = await rows();
+  await deleteRecords(before.map(({ sfid }) => sfid));
+  await world.control("DELETE", "/recycle-bin");
+
+  const [, answer] = await rejectAll(true);
+
+  expect(answer).toMatchObject({
+    recreated: 0,
+    gone: 0,
+    staying: [{ reason: expect.stringContaining("upsert field") }],
+  });
+  expect([await rows(), await held()]).toEqual([before, { records: 0, rows: 1 }]);
+  expect(await world.sql("SELECT FROM salesforce._trigger_log")).toEqual([]);
+});
+
+test("a row whose record has only left the filter stays held, and says so", async () => {
+  await withRecords(["In"], { bridge: { delete_limit: "0", filter: "LastName = 'In'" } });
+  const before = await rows();
+  await world.colleague("PATCH", `/sobjects/Contact/${before[0]?.["sfid"]}`, { LastName: "Out" });
+  await cycles(1);
+
+  const [, answer] = await rejectAll(true);
+
+  expect(answer).toMatchObject({ records: 0, gone: 0, staying: [{ reason: expect.stringContaining("filter") }] });
+  expect([await rows(), await held()]).toEqual([before, { records: 0, rows: 1 }]);
+});
+
+test("while the org refuses, nothing is undeleted and the deletes stay held", async () => {
+  await withRecords(["A"]);
+  await deleteRecords((await rows()).map(({ sfid }) => sfid));
+  await world.fault({ kind: "unavailable", path: "services/Soap", times: 0 });
+
+  const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
+  const answer = await call(rejectDeletes, "reject-deletes", { token, path, body: { after: "record:" } });
+
+  expect(answer.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("undeleted") });
+  expect(await held()).toEqual({ records: 0, rows: 1 });
+});
