@@ -6,6 +6,7 @@ import { readOptions } from "../../../lib/local/read-options.ts";
 import { measureBeats } from "./sync/beats.ts";
 import { type BenchServer, startBenchServer } from "./sync/bench-database.ts";
 import { measureCapture } from "./sync/capture.ts";
+import { measureClaims } from "./sync/claims.ts";
 import { type Figure, FULL, QUICK, type Sizes } from "./sync/figure.ts";
 import { measureFirstLoad } from "./sync/first-load.ts";
 import { measureLatency } from "./sync/latency.ts";
@@ -18,7 +19,7 @@ How fast the sync engine is, as ratios within one run: on the same machine, agai
 org in a process of its own.
 
   --quick  small sizes, to see that it works; ratios of little work say little
-  --only   some of the parts: load, push, capture, beats, latency
+  --only   some of the parts: load, push, capture, beats, claims, latency
   --json   the figures as JSON
 
 Prints each figure with its bar and a verdict, and ends with 1 when one is missed. Progress goes to stderr.`;
@@ -30,6 +31,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   push: measurePush,
   capture: measureCapture,
   beats: measureBeats,
+  claims: measureClaims,
   latency: measureLatency,
 };
 

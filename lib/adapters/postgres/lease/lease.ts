@@ -12,7 +12,7 @@ import {
 } from "../../../sync/lease/lease-ports.ts";
 import { captureSigns, isCaptured, readCaptureOff } from "../capture/capture-check.ts";
 import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "../log/backlog.ts";
-import { isOfTable, waits } from "../log/change-states.ts";
+import { hasClaimIndexes, isOfTable, isPutOff, isReady } from "../log/change-states.ts";
 import { addCount } from "../log/cycle-counts.ts";
 import { mayBeRowless, pruneOrphans, pruneRowless, pruneSettled } from "../log/retention.ts";
 import {
@@ -63,7 +63,7 @@ export async function begin(
     },
     heldDeletes: Number(row["held_deletes"]),
     rereads: (row["rereads"] ?? []) as readonly string[],
-    mapped: { shape, layout: row["layout"] as Layout },
+    mapped: { shape, layout: row["layout"] as Layout, isIndexed: row["is_indexed"] === true },
   };
 }
 
@@ -109,7 +109,7 @@ function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): 
         WHERE mapping_id = $1 AND retry_at <= $6 ORDER BY retry_at LIMIT ${REREADS_AT_ONCE}) e) AS rereads,
       EXISTS (SELECT FROM ${tables.outbox})
         ${work === "cycle" ? `OR (taken.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox,
-      ${captureSigns(schema, "s")} AS capture_signs
+      ${captureSigns(schema, "s")} AS capture_signs, ${hasClaimIndexes(schema)} AS is_indexed
     FROM (SELECT $1::text AS mapping_id) asked
     LEFT JOIN ${tables.state} s ON s.mapping_id = asked.mapping_id
     LEFT JOIN ${leases} l ON l.mapping_id = asked.mapping_id
@@ -119,8 +119,8 @@ function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): 
 
 /** Whether anything of the table can be claimed. Parameter: time. */
 const anyDue = ({ log }: Metadata): string =>
-  `EXISTS (SELECT FROM ${log} c WHERE ${waits("c", "s.table_name")} AND c.state = 'NEW'
-        AND (c.due_at IS NULL OR c.due_at <= $6))`;
+  `(EXISTS (SELECT FROM ${log} c WHERE ${isReady("c", "s.table_name")} AND c.state = 'NEW')
+        OR EXISTS (SELECT FROM ${log} c WHERE ${isPutOff("c", "s.table_name")} AND c.state = 'NEW' AND c.due_at <= $6))`;
 
 /** Rows that failed in a cycle which has ended, or will never end, become one event (spec 6.1). */
 function spike(tables: Metadata, locked: string, condition = "true"): string {

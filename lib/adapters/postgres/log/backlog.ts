@@ -29,14 +29,16 @@ export function waitingNow({ counted }: BacklogMemory, now: Date): Waiting {
 }
 
 /**
- * A SELECT of one `Waiting` over the whole log. What is held, deletes alone, is counted by itself, so that the rest is
- * looked for where claims have looked before: they mark what is dead there, and by an index that they don't read each
- * count would pass over all that was settled since the last vacuum, as it does over deletes alone.
+ * A SELECT of one `Waiting` over the whole log, in parts that have an index each: what is ready, what was put off, and
+ * what is held, deletes alone. What is ready is looked for where claims have looked before: they mark what is dead there.
  */
-export const countWaiting = ({ log }: Metadata): string =>
-  `SELECT jsonb_build_object('queueDepth', new_ones + held_ones,
-       'oldestWaitingSeconds', coalesce(extract(epoch FROM clock_timestamp() - first_at), 0))
-     FROM (SELECT count(*) FILTER (WHERE state = 'NEW') AS new_ones, min(created_at) AS first_at
-           FROM ${log} WHERE processed_at IS NULL AND NOT held) AS others,
-       (SELECT count(*) AS held_ones FROM ${log}
-        WHERE processed_at IS NULL AND action = 'DELETE' AND held AND state = 'NEW') AS held_deletes`;
+export const countWaiting = ({ log }: Metadata): string => {
+  const part = (
+    which: string,
+  ) => `(SELECT count(*) FILTER (WHERE state = 'NEW') AS new_ones, min(created_at) AS first_at
+        FROM ${log} WHERE processed_at IS NULL AND ${which})`;
+  return `SELECT jsonb_build_object('queueDepth', ready.new_ones + put_off.new_ones + held.new_ones, 'oldestWaitingSeconds',
+       coalesce(extract(epoch FROM clock_timestamp() - least(ready.first_at, put_off.first_at)), 0))
+     FROM ${part("NOT held AND due_at IS NULL")} AS ready, ${part("NOT held AND due_at IS NOT NULL")} AS put_off,
+       ${part("action = 'DELETE' AND held")} AS held`;
+};

@@ -1,4 +1,4 @@
-import type { Metadata } from "../session/sql.ts";
+import { literal, type Metadata, qualified } from "../session/sql.ts";
 
 /*
  * How statements find changes by their state. Partial indexes of the log (`migrations.ts`) know those that wait, failed
@@ -31,16 +31,23 @@ export const BEGINNING = Number.MIN_SAFE_INTEGER;
  */
 const tableInOrder = (alias = ""): string => `(${alias}table_name || '')`;
 
-/**
- * A condition of what waits of a table, and is not held. `table` is an expression; as a range, since the planner cannot
- * weigh one that another part of the statement names (`isOfTable`).
- */
-export const waits = (alias: string, table: string): string =>
+/** A condition of what waits of a table, and is not held. `table` is an expression; as a range (`isOfTable`). */
+const waits = (alias: string, table: string): string =>
   `${tableInOrder(`${alias}.`)} >= ${table} AND ${tableInOrder(`${alias}.`)} <= ${table}
         AND ${alias}.processed_at IS NULL AND NOT ${alias}.held`;
 
-/** Its order in the log: by the table as well, or the key would serve it, behind all that is settled. */
+/** A condition of what waits of a table for nothing but its turn: it is neither held nor put off. */
+export const isReady = (alias: string, table: string): string => `${waits(alias, table)} AND ${alias}.due_at IS NULL`;
+
+/** The same of what waits for its time. */
+export const isPutOff = (alias: string, table: string): string =>
+  `${waits(alias, table)} AND ${alias}.due_at IS NOT NULL`;
+
+/** The order of ready changes in the log: by the table as well, or the key would serve it, behind all that is settled. */
 export const logOrder = (alias: string): string => `${tableInOrder(`${alias}.`)}, ${alias}.id`;
+
+/** The order in which changes that were put off become due. */
+export const dueOrder = (alias: string): string => `${tableInOrder(`${alias}.`)}, ${alias}.due_at, ${alias}.id`;
 
 /**
  * Statements, in a transaction, of which the second reads by an order without sorting. Where most of a log is new the planner
@@ -52,8 +59,37 @@ export const unsorted = (select: string): readonly [string, string, string] => [
   "SET LOCAL enable_bitmapscan TO DEFAULT",
 ];
 
-export const createWaitingInOrder = ({ log }: Metadata): string =>
-  `CREATE INDEX _bridge_log_waiting_in_order ON ${log} (${tableInOrder()}, id) WHERE processed_at IS NULL AND NOT held`;
+/** By what an index finds changes that block others. */
+type BlockedBy = "row" | "record" | "key";
+
+/**
+ * The table of an entry as the index of such changes says it, each in its own words: of a log without statistics all of
+ * them seem to hold one entry of the table, and the planner would take any for any question.
+ */
+const tableBy = (by: BlockedBy, alias = ""): string => `(${alias}table_name || ' ${by}')`;
+
+/** As these indexes know them. */
+const BLOCKS = "processed_at IS NULL AND (due_at IS NOT NULL OR held)";
+
+/** The same as a condition, of changes of a table, which is an expression. */
+export const mayBlock = (alias: string, table: string, by: BlockedBy): string =>
+  `${tableBy(by, `${alias}.`)} = ${table} || ' ${by}' AND ${alias}.processed_at IS NULL AND (${alias}.due_at IS NOT NULL OR ${alias}.held)`;
+
+const BLOCKED_KEYS = "_bridge_log_blocked_keys";
+
+/** An expression: whether all of the indexes below are there, of which the last is built last. */
+export const hasClaimIndexes = (schema: string): string =>
+  `EXISTS (SELECT FROM pg_index i WHERE i.indisvalid AND i.indexrelid = to_regclass(${literal(qualified(schema, BLOCKED_KEYS))}))`;
+
+/** Indexes of the log by which claims find their way through a backlog; a captured change is written into the first alone. */
+export const CLAIM_INDEXES = [
+  ["_bridge_log_ready", `(${tableInOrder()}, id) WHERE processed_at IS NULL AND NOT held AND due_at IS NULL`],
+  ["_bridge_log_due", `(${tableInOrder()}, due_at, id) WHERE processed_at IS NULL AND NOT held AND due_at IS NOT NULL`],
+  ["_bridge_log_held", "(table_name, id) WHERE processed_at IS NULL AND held"],
+  ["_bridge_log_blocked_rows", `(${tableBy("row")}, record_id) WHERE ${BLOCKS}`],
+  ["_bridge_log_blocked_records", `(${tableBy("record")}, (left(sfid, 15))) WHERE ${BLOCKS}`],
+  [BLOCKED_KEYS, `(${tableBy("key")}, upsert_key) WHERE ${BLOCKS}`],
+] as const;
 
 /**
  * Which changes are PENDING. No index of the log tells, so that claiming and marking changes writes none

@@ -1,6 +1,7 @@
 import { AUTO, allowedDeletes } from "../../../model/change/delete-breaker.ts";
 import { literal, type MappedTable, qualified, type Row, type StoreContext } from "../session/sql.ts";
-import { isClaimed, logOrder, UNCLAIMED_STATE, unsorted, waits } from "./change-states.ts";
+import { setsBlockedKey } from "./blocked-keys.ts";
+import { isClaimed, isReady, logOrder, UNCLAIMED_STATE, unsorted } from "./change-states.ts";
 
 /**
  * Holds the deletes among claimed changes that are more than an hour may bring to Salesforce, until an operator
@@ -22,7 +23,7 @@ export async function holdExcessDeletes(
   if (deletes.length <= allowance) return "none";
   await bench.session.query(
     `WITH handled AS (DELETE FROM ${bench.tables.inHand} WHERE id = $4)
-     UPDATE ${bench.tables.log} SET state = ${UNCLAIMED_STATE}, fence = NULL, updated_at = $3, held = id = ANY ($2::bigint[])
+     UPDATE ${bench.tables.log} l SET state = ${UNCLAIMED_STATE}, fence = NULL, updated_at = $3, held = id = ANY ($2::bigint[])${setsBlockedKey(mapped, "id = ANY ($2::bigint[])")}
      WHERE id = ANY ($1::bigint[])`,
     [claimed.map((row) => row["id"]), deletes.slice(allowance).map((row) => row["id"]), bench.now(), claimId],
   );
@@ -50,11 +51,12 @@ async function holdAfter(bench: StoreContext, mapped: MappedTable, id: number): 
   return "more";
 }
 
-function holding({ tables, now }: StoreContext, { shape }: MappedTable, after: number): string {
+function holding({ tables, now }: StoreContext, mapped: MappedTable, after: number): string {
+  const { shape } = mapped;
   return `WITH held AS (
-      UPDATE ${tables.log} SET held = true, updated_at = ${literal(now().toISOString())} WHERE id = ANY (ARRAY(
-        SELECT l.id FROM ${tables.log} l WHERE ${waits("l", literal(shape.table))} AND l.id > ${after}
-          AND l.state = 'NEW' AND l.action = 'DELETE' AND l.sfid IS NOT NULL AND NOT l.confirmed AND l.due_at IS NULL
+      UPDATE ${tables.log} l SET held = true, updated_at = ${literal(now().toISOString())}${setsBlockedKey(mapped)} WHERE id = ANY (ARRAY(
+        SELECT l.id FROM ${tables.log} l WHERE ${isReady("l", literal(shape.table))} AND l.id > ${after}
+          AND l.state = 'NEW' AND l.action = 'DELETE' AND l.sfid IS NOT NULL AND NOT l.confirmed
         ORDER BY ${logOrder("l")} LIMIT ${HELD_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED))
       RETURNING id
     ) SELECT max(id) AS last FROM held`;

@@ -1,5 +1,6 @@
+import { isUnblocked, keysOf, unnoted } from "../log/blocked-keys.ts";
 import { unpacked } from "../log/change-rows.ts";
-import { isClaimed, logOrder, waits } from "../log/change-states.ts";
+import { dueOrder, isClaimed, isPutOff, isReady, logOrder, mayBlock } from "../log/change-states.ts";
 import { literal, type MappedTable, type Metadata } from "../session/sql.ts";
 
 /** What is looked for. */
@@ -34,24 +35,41 @@ const INLINE_BYTES = 2_000;
  * A SELECT, without parameters, that finds the first changes which can be claimed now; its one row has `found`. It is to be
  * asked so that nothing is sorted (`unsorted`).
  *
- * What blocks others is gathered as one JSON object of keys, in which each change looks its own keys up; and what comes of
- * one step goes to the next as an array. Nothing is joined, so no plan can go wrong over a long backlog.
+ * Candidates come first: those that are ready, in log order, and of those that were put off as many as are asked for, in
+ * the order in which they became due; the others are put off for this claim. What blocks a candidate is looked for by its
+ * keys: what is under way in one JSON object, what waits or is held by indexes. Nothing is joined, so no plan can go wrong
+ * over a long backlog.
  */
 export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Asked): string {
   const table = literal(mapped.shape.table);
-  return `
-    WITH blocking AS MATERIALIZED (${blocking(tables, mapped, asked)}
-    ), candidates AS MATERIALIZED (
-      SELECT c.id, c.record_id, coalesce(pg_column_size(c."values"), 0) AS packed,
-        CASE WHEN pg_column_size(c."values") <= ${INLINE_BYTES} THEN ${unpacked(`c."values"`)} END AS bytes
-      FROM ${tables.log} c
-      WHERE ${waits("c", table)} AND c.id > ${asked.after}
-        AND c.state = 'NEW' AND (c.due_at IS NULL OR c.due_at <= ${time(asked.now)})
-        AND CASE WHEN (SELECT first_by_key = '{}' FROM blocking) THEN true ELSE
-          NOT (SELECT first_by_key FROM blocking) ? ('row ' || c.record_id)
+  const isBlocking = "(b.held OR (b.due_at, b.id) > (SELECT due_at, id FROM horizon))";
+  const keysAreFree = `NOT (SELECT first_by_key FROM blocking) ? ('row ' || c.record_id)
           AND NOT EXISTS (SELECT FROM unnest(${keysOf("c", mapped)}) AS key
-            WHERE ((SELECT first_by_key FROM blocking) ->> key)::bigint < c.id) END
-      ORDER BY ${logOrder("c")} LIMIT ${asked.limit}
+            WHERE ((SELECT first_by_key FROM blocking) ->> key)::bigint < c.id)`;
+  const isFree = `CASE WHEN (SELECT first_by_key = '{}' FROM blocking) THEN true ELSE ${keysAreFree} END
+        AND CASE WHEN (SELECT found FROM indexed) THEN ${isUnblocked(tables.log, "c", mapped, isBlocking)} ELSE true END`;
+  const first = (which: string, order: string) => `(
+        SELECT c.id, c.record_id, coalesce(pg_column_size(c."values"), 0) AS packed,
+          CASE WHEN pg_column_size(c."values") <= ${INLINE_BYTES} THEN ${unpacked(`c."values"`)} END AS bytes
+        FROM ${tables.log} c WHERE ${which} AND c.id > ${asked.after} AND c.state = 'NEW' AND ${isFree}
+        ORDER BY ${order} LIMIT ${asked.limit})`;
+  return `
+    WITH horizon AS MATERIALIZED (
+      SELECT due_at, id FROM (
+        (SELECT d.due_at, d.id FROM ${tables.log} d WHERE ${isPutOff("d", table)} AND d.due_at <= ${time(asked.now)}
+         ORDER BY ${dueOrder("d")} LIMIT 1 OFFSET ${asked.limit - 1})
+        UNION ALL SELECT ${time(asked.now)}, ${Number.MAX_SAFE_INTEGER}
+      ) AS either ORDER BY due_at, id LIMIT 1
+    ), blocking AS MATERIALIZED (${blocking(tables, mapped, isBlocking)}
+    ), indexed AS MATERIALIZED (
+      SELECT ${mapped.isIndexed === true} AND EXISTS (SELECT FROM ${tables.log} b WHERE ${mayBlock("b", table, "key")}) AS found
+    ), candidates AS MATERIALIZED (
+      SELECT * FROM (${first(isReady("c", table), logOrder("c"))}
+        UNION ALL ${first(
+          `${isPutOff("c", table)} AND (c.due_at, c.id) <= (SELECT due_at, id FROM horizon)`,
+          dueOrder("c"),
+        )}
+      ) AS either ORDER BY id LIMIT ${asked.limit}
     ), beyond AS MATERIALIZED (
       -- The first that does not fit. Read row by row up to it, so no large value behind it is unpacked.
       SELECT id FROM (
@@ -71,32 +89,28 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
 const time = (at: Date): string => `${literal(at.toISOString())}::timestamptz`;
 
 /**
- * The rows of changes that are under way, wait or are held, and those that were not told their last result; and the
- * first such change of each sfid and upsert value. What is said twice of `due_at` and `held` is the condition of an index.
+ * The rows of changes that are under way, and those that were not told their last result; and the first such change of
+ * each sfid and upsert value. With them what waits or is held and no index tells: in a schema without the indexes all of it.
  */
-function blocking(tables: Metadata, mapped: MappedTable, { now }: Asked): string {
+function blocking(tables: Metadata, mapped: MappedTable, isBlocking: string): string {
   const { log } = tables;
   const table = literal(mapped.shape.table);
+  const parts = [
+    `b.table_name = ${table} AND ${isClaimed(tables, "b", `table_name = ${table}`)}`,
+    ...(mapped.isIndexed ? unnoted(mapped) : ["true"]).map(
+      (which) => `${mayBlock("b", table, "key")} AND ${isBlocking} AND ${which}`,
+    ),
+  ];
+  const keysOfThose = parts.map(
+    (which) => `
+        SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key
+        WHERE ${which}
+        UNION ALL`,
+  );
   return `
       -- Of a key that comes twice the object keeps the last one, which is the first change.
       SELECT coalesce(jsonb_object_agg(key, id ORDER BY id DESC), '{}') AS first_by_key FROM (
-        SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key
-        WHERE b.table_name = ${table} AND ${isClaimed(tables, "b", `table_name = ${table}`)}
-        UNION ALL
-        SELECT key, b.id FROM ${log} b CROSS JOIN LATERAL unnest(${keysOf("b", mapped)} || ('row ' || b.record_id)) AS key
-        WHERE b.table_name = ${table} AND b.processed_at IS NULL AND (b.due_at > ${time(now)} OR b.held)
-          AND (b.due_at IS NOT NULL OR b.held)
-        UNION ALL
+        ${keysOfThose.join("")}
         SELECT 'row ' || o.record_id, o.id FROM ${log} o WHERE o.table_name = ${table} AND o.row_owed
       ) AS keys`;
-}
-
-/** By what changes of different rows can get in each other's way; Salesforce compares upsert values without case. */
-function keysOf(alias: string, { shape }: MappedTable): string {
-  const column = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
-  const keys = [`'id ' || left(${alias}.sfid, 15)`];
-  for (const side of column === undefined ? [] : [`${alias}.old`, `${alias}."values"`]) {
-    keys.push(`'key ' || lower(btrim(${side} ->> ${literal(column ?? "")}))`);
-  }
-  return `array_remove(ARRAY[${keys.join(", ")}], NULL)`;
 }

@@ -1,4 +1,5 @@
 import { IN_DOUBT } from "../../../model/change/in-doubt.ts";
+import { setsBlockedKey } from "../log/blocked-keys.ts";
 import { literal, type MappedTable, type Metadata, name, qualified } from "../session/sql.ts";
 
 /**
@@ -21,7 +22,7 @@ export function settleStatement(
       FROM unnest($2::bigint[], $3::int[], $4::text[], $5::boolean[], $6::xid[]) AS t (id, kind, sfid, speaks, version)
       JOIN jsonb_to_recordset($1::jsonb) AS e (kind int, state text, last_operation text, message text,
         answered_at timestamptz, due_at timestamptz, attempt int, accepted boolean) USING (kind)
-    ), ${settled(tables)}, ${kept(tables)}, ${counted(tables)}${skipsHeld ? `, ${free(mapped)}` : ""}, ${written(mapped, skipsHeld)}
+    ), ${settled(tables, mapped)}, ${kept(tables)}, ${counted(tables)}${skipsHeld ? `, ${free(mapped)}` : ""}, ${written(mapped, skipsHeld)}
     SELECT all_of_them AS settled, owed, CASE WHEN known > (SELECT count(*) FROM written) THEN (
         SELECT jsonb_agg(s.id) FROM settled s WHERE ${KNOWN} AND s.id NOT IN (SELECT id FROM written)
       ) END AS untold
@@ -35,11 +36,11 @@ export const writeBackStatement = ({ log }: Metadata): string =>
 /** The settled changes whose row is to be told their end, and is known by its version. */
 const KNOWN = "s.version IS NOT NULL AND s.state <> 'NEW' AND s.action <> 'DELETE'";
 
-function settled({ log }: Metadata): string {
+function settled({ log }: Metadata, mapped: MappedTable): string {
   return `settled AS (
       UPDATE ${log} l SET state = told.state, last_operation = told.last_operation, updated_at = $12,
         sf_message = told.message, sfid = coalesce(told.sfid, l.sfid), attempts = l.attempts + told.attempt,
-        due_at = told.due_at,
+        due_at = told.due_at${setsBlockedKey(mapped, "told.state = 'NEW'")},
         processed_at = CASE WHEN told.state <> 'NEW' THEN $12::timestamptz END,
         processed_tx = CASE WHEN told.state <> 'NEW' THEN txid_current() END,
         sf_result = CASE WHEN told.accepted THEN 1 WHEN told.state = 'FAILED' THEN 0 END,

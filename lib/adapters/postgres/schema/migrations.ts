@@ -1,5 +1,5 @@
-import { createWaitingInOrder } from "../log/change-states.ts";
 import { literal, type Metadata } from "../session/sql.ts";
+import { createClaimIndexes } from "./claim-indexes.ts";
 
 /** The schema version that the first migration makes: that of the first release. Each further migration adds one. */
 export const FIRST_VERSION = 8;
@@ -9,7 +9,10 @@ export const FIRST_VERSION = 8;
  * written so that cycles of the version before go on working while it runs. It reaches every schema within a day of its
  * deployment, by the daily look at each mapping, so cycles may rely on it from the version after.
  */
-export const MIGRATIONS: readonly ((schema: string, tables: Metadata) => string)[] = [createTables];
+export const MIGRATIONS: readonly ((schema: string, tables: Metadata) => string)[] = [
+  createTables,
+  indexBlockedChanges,
+];
 
 /**
  * Claiming a change, marking it as sent and giving it back are updates in place (HOT). So pages of the log keep room for
@@ -59,7 +62,7 @@ function createTables(schema: string, tables: Metadata): string {
     CREATE INDEX _bridge_log_all_failures ON ${tables.log} (id) WHERE ${FAILED};
     CREATE INDEX _bridge_log_successes ON ${tables.log} (table_name, id)
       WHERE processed_at IS NOT NULL AND last_operation IS DISTINCT FROM 'FAILED';
-    ${createWaitingInOrder(tables)};
+    CREATE INDEX _bridge_log_waiting_in_order ON ${tables.log} ((table_name || ''), id) WHERE processed_at IS NULL AND NOT held;
 
     CREATE VIEW ${tables.archive} AS SELECT * FROM ${tables.log} WHERE processed_at IS NOT NULL;
 
@@ -205,6 +208,13 @@ function createTables(schema: string, tables: Metadata): string {
       END IF;
     END $bridge$;
   `;
+}
+
+/** A claim finds what blocks its candidates by index; `upsert_key` is what `blockedKey` says. */
+function indexBlockedChanges(schema: string, tables: Metadata): string {
+  return `
+    ALTER TABLE ${tables.log} ADD COLUMN upsert_key text COLLATE "C";
+    ${createClaimIndexes(schema, tables)}`;
 }
 
 const FAILED = "last_operation = 'FAILED'";

@@ -18,6 +18,7 @@ import { startFromHerokuConnect } from "../takeover/initial-watermark.ts";
 import { adoptedKey } from "./adoption.ts";
 import { captureNext } from "./capture-existing.ts";
 import { type CatalogTable, readTable } from "./catalog.ts";
+import { buildClaimIndexes } from "./claim-indexes.ts";
 import { checkName } from "./identifiers.ts";
 import { buildMissingIndexes, newIndexes } from "./indexes.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS, migrate } from "./migrate.ts";
@@ -39,9 +40,10 @@ export function createProvisioner(connection: PostgresConnection, now: () => Dat
       });
     },
     async migrate(mapping) {
-      await withSession(connection, (session) =>
-        migrate(session, connection.schema, mapping.workspaceId, { leavesNewer: true }),
-      );
+      await withSession(connection, async (session) => {
+        await migrate(session, connection.schema, mapping.workspaceId, { leavesNewer: true });
+        await buildClaimIndexes(session, connection.schema);
+      });
     },
     async retire(mapping) {
       await withSession(connection, (session) => retire(session, connection.schema, mapping));

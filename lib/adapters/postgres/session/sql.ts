@@ -125,6 +125,8 @@ export interface Layout {
 export interface MappedTable {
   readonly shape: TableShape;
   readonly layout: Layout;
+  /** Whether the log has its indexes of blocked changes: a schema of version 8 gets them with the daily look. */
+  readonly isIndexed?: boolean;
 }
 
 /** Columns of every mapped table beside its mapped fields, with the types they have in tables of our making. */

@@ -343,7 +343,7 @@ test("whoever deletes a table finds all of it held by the first look, and lets a
   await customer.sql("VACUUM salesforce.contact");
   const looks: string[] = [];
   const { store, lease } = await customer.cycle({
-    before: async (statement) => void (statement.includes("WITH blocking") && looks.push(statement)),
+    before: async (statement) => void (statement.includes("WITH horizon") && looks.push(statement)),
   });
 
   const claimed = await store.claim(lease, 2_500);
