@@ -144,6 +144,7 @@ test("records whose deletes are rejected are undeleted, and one that is gone for
   const all = await held();
 
   const answers = await rejectAll();
+  const left = await held();
   const undeleted = await world.soql("SELECT Id FROM Contact");
   await cycles(1);
   const between = [await rows(), await held()];
@@ -156,6 +157,7 @@ test("records whose deletes are rejected are undeleted, and one that is gone for
     { deletes: "row", sfid: gone, reason: expect.stringMatching(/gone for good; it can be created again/) },
   ]);
   expect(undeleted.map(({ Id }) => Id).toSorted()).toEqual(others.toSorted());
+  expect(left).toEqual({ records: 0, rows: 1 });
   expect(between).toEqual([before, { records: 0, rows: 1 }]);
   expect(again.at(-1)).toMatchObject({ recreated: 1, gone: 0, staying: [], next: null });
   const [record] = await world.soql("SELECT Id, External_Id__c FROM Contact WHERE LastName = 'Gone'");
