@@ -17,6 +17,9 @@ const TIDY = [
   "webhooks/{delivery,own-address,sign}",
 ].map((files) => `test/${files}.test.ts`);
 
+/** Node itself strips the types, where no module is mocked. */
+const NODE_LOADS = { viteModuleRunner: false, nodeLoader: false };
+
 /** The files of each tier; `npm run test:long` says which mode its parts take. */
 function filesOf(mode: string): { readonly include: string[]; readonly exclude: string[] } {
   if (mode === "long") return { include: [LONG], exclude: [] };
@@ -33,7 +36,9 @@ export default defineConfig(({ mode }) => {
           test: { name: "alone", include, exclude: [...configDefaults.exclude, ...exclude, ...TIDY] },
         },
         // Their files share processes, so that each starts, and imports what they have in common, once for all of them.
-        ...(mode === "long" ? [] : [{ extends: true, test: { name: "together", include: TIDY, isolate: false } }]),
+        ...(mode === "long"
+          ? []
+          : [{ extends: true, test: { name: "together", include: TIDY, isolate: false, experimental: NODE_LOADS } }]),
       ],
       globalSetup: ["memory-for-files", "shared-folder", "shared-postgres"].map(
         (name) => `test/support/run/${name}.ts`,
@@ -49,8 +54,6 @@ export default defineConfig(({ mode }) => {
       sequence: { sequencer: LongestFirst },
       // Much of the suite waits for real seconds, so two files at a time fill two cores and no more.
       maxWorkers: 2,
-      // Node itself strips the types: nothing here is mocked by module.
-      experimental: { viteModuleRunner: false, nodeLoader: false },
     },
   };
 });
