@@ -82,6 +82,16 @@ const REASONS = {
     atOnce: true,
     remedy: "run bridge mapping capture with --salesforce or --mine; nothing is pulled or sent meanwhile",
   },
+  column_gone: {
+    atOnce: true,
+    remedy:
+      "name the column so again, or take its field out of the mapping; the application's writes go on, nothing is pulled or sent meanwhile",
+  },
+  table_gone: {
+    atOnce: true,
+    remedy:
+      "give the table its name and schema again, or deactivate the mapping and activate it again, which makes a new table",
+  },
   engine_fault: { remedy: "look at the cycle's line in the log, and report it" },
 } as const satisfies Readonly<Record<string, Reason>>;
 

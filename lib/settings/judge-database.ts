@@ -54,15 +54,9 @@ function judgeSetAside({ events, table }: DatabaseFacts["setAside"]): Finding {
   return judged("events", false, message, `read them there, look at: bridge errors; then run: DELETE FROM ${table};`);
 }
 
-/** Activating makes again whatever a mapping's table lacks. */
 function judgeDamage({ table, sfObject, what }: Damage): Finding {
-  const remedy = "deactivate its mapping and activate it again, which makes them anew";
-  if (what === "table") return judged("tables", false, `table ${table} is gone`, remedy);
-  if ("why" in what) {
-    const explained = explainCaptureOff(what, table, sfObject);
-    return judged("capture", false, explained.problem, explained.remedy);
-  }
-  return judged("tables", false, `column ${what.column} of table ${table} is gone`, remedy);
+  const { problem, remedy } = explainCaptureOff(what, table, sfObject);
+  return judged(what.why === "table" || what.why === "columns" ? "tables" : "capture", false, problem, remedy);
 }
 
 /** TLS is told and never refused here: the connection's own URL decides what is verified. */

@@ -27,8 +27,7 @@ export interface DatabaseFacts {
 export interface Damage {
   readonly table: string;
   readonly sfObject: string;
-  /** Its changes are not captured, the table is gone, or this column is. */
-  readonly what: CaptureOff | "table" | { readonly column: string };
+  readonly what: CaptureOff;
 }
 
 /** Why a database could not be looked into, by class, with what can be done about it; never the driver's words. */

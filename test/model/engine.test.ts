@@ -91,7 +91,14 @@ test("failures with good cycles between them break nothing", () => {
 
 test("a refused login and what an org says of itself break at once", () => {
   expect(edgesOf([refused])).toEqual(["broken"]);
-  for (const reason of ["capture_off", "api_disabled", "org_read_only", "org_storage_full"] as const)
+  for (const reason of [
+    "capture_off",
+    "column_gone",
+    "table_gone",
+    "api_disabled",
+    "org_read_only",
+    "org_storage_full",
+  ] as const)
     expect(edgesOf([{ reason, message: "" }, null])).toEqual(["broken", "recovered"]);
 });
 

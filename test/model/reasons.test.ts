@@ -18,6 +18,8 @@ const REASONS = [
   "org_storage_full",
   "postgres_unavailable",
   "capture_off",
+  "column_gone",
+  "table_gone",
   "engine_fault",
 ];
 

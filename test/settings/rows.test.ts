@@ -380,12 +380,14 @@ test("the doctor's look finds triggers, columns and tables that somebody took aw
 
   await world.sql("ALTER TABLE salesforce.contact DISABLE TRIGGER _bridge_insert");
   await world.sql("DROP TABLE salesforce.account CASCADE");
-  await world.sql("ALTER TABLE salesforce.contact DROP COLUMN email CASCADE");
+  await world.sql("ALTER TABLE salesforce.contact DROP COLUMN email");
+  expect(await findings()).toEqual(["table account is gone", "column email of table contact is gone"]);
+  await world.sql("ALTER TABLE salesforce.contact ADD COLUMN email varchar(80)");
   expect(await findings()).toEqual([
     "table account is gone",
-    "changes of table contact are not captured: triggers are missing or not enabled as the mapping asks (_bridge_insert, zz_bridge_update)",
-    "column email of table contact is gone",
+    "changes of table contact are not captured: triggers are missing or not enabled as the mapping asks (_bridge_insert)",
   ]);
+  await world.sql("ALTER TABLE salesforce.contact DROP COLUMN email");
 
   await on(mapping, deactivateMapping, "deactivate-mapping");
   await on(mapping, activateMapping, "activate-mapping");

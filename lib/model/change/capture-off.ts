@@ -1,5 +1,11 @@
-/** Why the changes of a mapped table are not captured, or not yet all of them. */
+/** Why nothing may touch a mapped table: it is not there as mapped, or its changes are not captured, or not yet all. */
 export type CaptureOff =
+  /** No table has the mapped name; `now`: the one that it has become, `"other"."contact"`, where it was renamed or moved. */
+  | { readonly why: "table"; readonly now: string | null }
+  /** Columns that are mapped, or Bridge's own, are missing. */
+  | { readonly why: "columns"; readonly columns: readonly string[] }
+  /** It is a partition: what is written by way of the partitioned table fires none of its statement triggers. */
+  | { readonly why: "partition" }
   /** These triggers are missing, or not enabled as the mapping asks, on the table that bears the mapped name. */
   | { readonly why: "triggers"; readonly triggers: readonly string[] }
   /** The table's owner is a role whose rights `member`, the owner of the trigger functions, does not have (a member that does not inherit has none). */
@@ -9,6 +15,17 @@ export type CaptureOff =
   /** `bridge mapping capture --mine` has not come to its end. */
   | { readonly why: "unfinished" };
 
+/** The reason of `sync.broken` that it is. */
+export const REASON_OF_OFF = {
+  table: "table_gone",
+  columns: "column_gone",
+  partition: "capture_off",
+  triggers: "capture_off",
+  owner: "capture_off",
+  subscription: "capture_off",
+  unfinished: "capture_off",
+} as const satisfies Readonly<Record<CaptureOff["why"], string>>;
+
 /** What an operator is told: what is wrong with the table, `salesforce.contact`, and what to do about it. */
 export function explainCaptureOff(
   off: CaptureOff,
@@ -17,6 +34,23 @@ export function explainCaptureOff(
 ): { readonly problem: string; readonly remedy: string } {
   const command = `bridge mapping capture ${sfObject}`;
   switch (off.why) {
+    case "table":
+      return {
+        problem: `table ${table} is gone${off.now === null ? "" : `: it is ${off.now} now`}`,
+        remedy: `${off.now === null ? "" : "give it its name and schema again, or "}deactivate its mapping and activate it again, which makes ${off.now === null ? "it anew" : "a new one"} and fills it from Salesforce`,
+      };
+    case "columns": {
+      const [what, it] = off.columns.length === 1 ? ["column", "it"] : ["columns", "them"];
+      return {
+        problem: `${what} ${off.columns.join(", ")} of table ${table} ${off.columns.length === 1 ? "is" : "are"} gone`,
+        remedy: `name ${it} so again, take the fields out of the mapping, or deactivate the mapping and activate it again, which adds ${it} anew and fills ${it} from Salesforce`,
+      };
+    }
+    case "partition":
+      return {
+        problem: `changes of table ${table} are not captured: it is a partition, and what is written by way of its parent fires no statement triggers`,
+        remedy: `run: ALTER TABLE … DETACH PARTITION ${table}; then: ${command}; or map it as sf_to_pg`,
+      };
     case "triggers":
       return {
         problem: `changes of table ${table} are not captured: triggers are missing or not enabled as the mapping asks (${off.triggers.join(", ")})`,

@@ -14,7 +14,7 @@ export function failureOf(error: unknown): CycleFailure {
     const { remedy } = reasonFor(reason);
     return { reason, message: said.includes(remedy) ? said : `${said}; ${remedy}` };
   }
-  if (error instanceof CaptureIsOff) return { reason: "capture_off", message: error.message };
+  if (error instanceof CaptureIsOff) return { reason: error.reason, message: error.message };
   if (error instanceof TooManyHeld) return { reason: "postgres_unavailable", message: error.message };
   if (isOfTheCloud(error))
     return { reason: "engine_fault", message: `the service's own cloud failed (${nameOf(error)})` };

@@ -58,11 +58,15 @@ export async function untilSomebodyWaits(observer: Client): Promise<void> {
 export async function createCustomer({
   shape = contactShape(),
   provisioned = true,
+  asOrdinaryRole = false,
 }: {
   readonly shape?: TableShape;
   readonly provisioned?: boolean;
+  /** Application and service are a role that owns its schema, and nothing else. */
+  readonly asOrdinaryRole?: boolean;
 } = {}): Promise<Customer> {
-  const database = await createTestDatabase(provisioned ? { like: await provisionedOnce(shape) } : {});
+  const isCopy = provisioned && !asOrdinaryRole;
+  const database = await createTestDatabase(isCopy ? { like: await provisionedOnce(shape) } : { asOrdinaryRole });
   const clients: Client[] = [];
   const stores: CycleStore[] = [];
   const connection = { url: database.url, schema: shape.schema };
@@ -132,6 +136,7 @@ export async function createCustomer({
       await database.close();
     },
   };
+  if (provisioned && asOrdinaryRole) await customer.provision();
   return customer;
 }
 

@@ -12,6 +12,13 @@ export function functionName(kind: string, table: string): string {
   return `_bridge_${kind}_${digest}`;
 }
 
+/** SQL for the same of a table whose name an expression gives. */
+export const functionNameOf = (kind: string, table: string): string => {
+  const whole = `'_bridge_${kind}_' || ${table}`;
+  const digest = `left(encode(sha256(convert_to(${table}, 'UTF8')), 'hex'), 12)`;
+  return `CASE WHEN octet_length(${whole}) <= ${LONGEST_NAME_BYTES} THEN ${whole} ELSE '_bridge_${kind}_' || ${digest} END`;
+};
+
 /**
  * First statement of each SECURITY DEFINER trigger function that writes the log: a table whose owner's rights the function's
  * owner does not have is none that Bridge has mapped, so nothing is logged, and the write itself succeeds. It compares what

@@ -10,7 +10,8 @@ import {
   LeaseLost,
   type Renewal,
 } from "../../../sync/lease/lease-ports.ts";
-import { captureSigns, isCaptured, readCaptureOff } from "../capture/capture-check.ts";
+import { captureSigns, isCaptured, isChanged, readCaptureOff } from "../capture/capture-check.ts";
+import { followTable } from "../capture/follow-table.ts";
 import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "../log/backlog.ts";
 import { hasClaimIndexes, isOfTable, isPutOff, isReady } from "../log/change-states.ts";
 import { addCount } from "../log/cycle-counts.ts";
@@ -43,12 +44,15 @@ export async function begin(
   if (row["fence"] === null) return { held: false, why: whyNot(row) };
 
   const shape = row["shape"] as TableShape;
+  const signs = row["capture_signs"];
+  const followed = isChanged(signs) ? await followTable(session, schema, mappingId) : null;
+  const isSound = isCaptured(shape, signs) && (!isChanged(signs) || followed !== null);
   failedRows.clear();
   return {
     held: true,
     lease: { mappingId, work, fence: Number(row["fence"]), configVersion },
     shape,
-    captureOff: isCaptured(shape, row["capture_signs"]) ? null : await readCaptureOff(session, schema, mappingId),
+    captureOff: isSound ? null : await readCaptureOff(session, schema, mappingId),
     marks: {
       position: instant(row, "position"),
       slow: instant(row, "slow"),
@@ -63,7 +67,7 @@ export async function begin(
     },
     heldDeletes: Number(row["held_deletes"]),
     rereads: (row["rereads"] ?? []) as readonly string[],
-    mapped: { shape, layout: row["layout"] as Layout, isIndexed: row["is_indexed"] === true },
+    mapped: { shape, layout: followed ?? (row["layout"] as Layout), isIndexed: row["is_indexed"] === true },
   };
 }
 

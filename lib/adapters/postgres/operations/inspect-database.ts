@@ -1,4 +1,3 @@
-import type { CaptureOff } from "../../../model/change/capture-off.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { type Damage, type DatabaseFacts, type Databases, NoConnection } from "../../../settings/ports.ts";
 import { captureOff } from "../capture/capture-check.ts";
@@ -66,26 +65,11 @@ async function readFacts(session: Session, schema: string): Promise<DatabaseFact
 async function readDamages(session: Session, schema: string): Promise<readonly Damage[]> {
   const { state } = metadata(schema);
   if (!(await isThere(session, state))) return [];
-  const rows = await session.query<{ table: string; object: string; off: CaptureOff | null; column: string | null }>(
-    `WITH mapped AS (
-       SELECT s.table_name::text AS "table", s.shape ->> 'sfObject' AS object, s.shape,
-         to_regclass(format('%I.%I', $1::text, s.table_name)) AS oid, ${captureOff(schema, "s")} AS off FROM ${state} s
-     )
-     SELECT "table", object, NULL::jsonb AS off, NULL AS "column" FROM mapped WHERE oid IS NULL
-     UNION ALL
-     SELECT "table", object, off, NULL FROM mapped WHERE off IS NOT NULL
-     UNION ALL
-     SELECT "table", object, NULL, c ->> 'column' FROM mapped, jsonb_array_elements(shape -> 'columns') AS c
-     WHERE oid IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a
-       WHERE a.attrelid = mapped.oid AND a.attname = c ->> 'column' AND a.attnum > 0 AND NOT a.attisdropped)
-     ORDER BY 1, 4 NULLS FIRST`,
-    [schema],
+  return session.query<Damage>(
+    `SELECT * FROM (SELECT s.table_name::text AS "table", s.shape ->> 'sfObject' AS "sfObject", ${captureOff(schema, "s")} AS what
+       FROM ${state} s) AS mapped
+     WHERE what IS NOT NULL ORDER BY 1`,
   );
-  return rows.map(({ table, object: sfObject, off, column }) => ({
-    table,
-    sfObject,
-    what: off ?? (column === null ? "table" : { column }),
-  }));
 }
 
 async function isThere(session: Session, table: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { pulls, pushes } from "../../../model/mapping/mapping.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
 import type { Rejected, Rejections, StayingDelete } from "../../../settings/held-deletes/reject-ports.ts";
-import { wholeRow } from "../capture/capture.ts";
+import { wholeRow } from "../capture/trigger-functions.ts";
 import { BEGINNING, hasFailed, isOfTable } from "../log/change-states.ts";
 import type { KeptSession } from "../session/request-session.ts";
 import { refusalOf } from "../session/savepoint.ts";

@@ -2,9 +2,8 @@ import { fedBySubscription, SUBSCRIPTION_REMEDY } from "../../../model/change/ca
 import { Failure } from "../../../model/failure.ts";
 import { pushes } from "../../../model/mapping/mapping.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
-import type { CatalogTable } from "./catalog.ts";
-
-const INTEGERS = ["smallint", "integer", "bigint"];
+import type { CatalogTable } from "../capture/catalog.ts";
+import { INTEGERS } from "../capture/follow-table.ts";
 
 /** The table's integer key. Refuses, with the remedy, a table that cannot be adopted. */
 export function adoptedKey(shape: TableShape, found: CatalogTable): string {

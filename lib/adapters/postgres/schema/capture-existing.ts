@@ -1,6 +1,6 @@
 import type { TableShape } from "../../../model/mapping/shape.ts";
 import { retry } from "../../retry.ts";
-import { wholeRow } from "../capture/capture.ts";
+import { wholeRow } from "../capture/trigger-functions.ts";
 import { hasFailed } from "../log/change-states.ts";
 import type { KeptSession } from "../session/request-session.ts";
 import { type Layout, literal, type Metadata, metadata, name, qualified, type Session } from "../session/sql.ts";

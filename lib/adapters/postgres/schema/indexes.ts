@@ -1,8 +1,8 @@
 import { Failure } from "../../../model/failure.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
+import type { CatalogTable } from "../capture/catalog.ts";
 import { name, qualified, type Session } from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
-import type { CatalogTable } from "./catalog.ts";
 import { indexNames } from "./identifiers.ts";
 
 interface Index {

@@ -6,10 +6,22 @@ import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
 import type { Provisioner } from "../../../sync/schema/schema-ports.ts";
 import { retry } from "../../retry.ts";
-import { captureStatements, dropCaptureFunctions, endCapture } from "../capture/capture.ts";
+import { CAPTURE_VERSION, captureStatements, dropCaptureFunctions, endCapture } from "../capture/capture.ts";
+import { readCaptureOff } from "../capture/capture-check.ts";
+import { type CatalogTable, layoutOf, readTable } from "../capture/catalog.ts";
 import { secureFunctions } from "../capture/own-functions.ts";
 import { openSession } from "../session/session.ts";
-import { type Layout, literal, metadata, name, OWN_COLUMNS, qualified, type Session } from "../session/sql.ts";
+import {
+  type Layout,
+  literal,
+  type MappedTable,
+  metadata,
+  name,
+  OWN_COLUMNS,
+  qualified,
+  type Row,
+  type Session,
+} from "../session/sql.ts";
 import { isWorthWaiting, sqlState } from "../session/sql-errors.ts";
 import { dropCompatColumns, keepCompatColumns, servingFunction } from "../takeover/compat-columns.ts";
 import { endHerokuConnectCapture } from "../takeover/heroku-connect-triggers.ts";
@@ -17,7 +29,6 @@ import { importLog } from "../takeover/import-log.ts";
 import { startFromHerokuConnect } from "../takeover/initial-watermark.ts";
 import { adoptedKey } from "./adoption.ts";
 import { captureNext } from "./capture-existing.ts";
-import { type CatalogTable, readTable } from "./catalog.ts";
 import { buildClaimIndexes } from "./claim-indexes.ts";
 import { checkName } from "./identifiers.ts";
 import { buildMissingIndexes, newIndexes } from "./indexes.ts";
@@ -43,6 +54,7 @@ export function createProvisioner(connection: PostgresConnection, now: () => Dat
       await withSession(connection, async (session) => {
         await migrate(session, connection.schema, mapping.workspaceId, { leavesNewer: true });
         await buildClaimIndexes(session, connection.schema);
+        await renewCapture(session, connection.schema, mapping.id);
       });
     },
     async retire(mapping) {
@@ -113,18 +125,13 @@ async function inOneTransaction(
       const addedColumns = await changeTable(session, shape, before, key);
       const known = current ? (current["shape"] as TableShape) : shape;
       const narrow = await widenColumns(session, known, shape, await tableOf(session, shape));
-      const layout = layoutOf(await tableOf(session, shape), key);
+      const made = await tableOf(session, shape);
+      const layout = layoutOf(made, key, CAPTURE_VERSION);
       if (theirs.length > 0 && pushes(shape.direction)) await importLog(session, { shape, layout }, at);
-      await session.script(
-        [
-          captureStatements({ shape, layout }),
-          keepCompatColumns({ shape, layout }),
-          secureFunctions(shape.schema, shape.table),
-        ].join("\n"),
-      );
+      await session.script(captureOf({ shape, layout }, made));
       await keepState(session, asFarAsFollowed(known, shape, narrow), layout);
       if (theirs.length > 0) await startFromHerokuConnect(session, { shape, layout }, addedColumns, at);
-      const isMadeAgain = before === null && current !== undefined;
+      const isMadeAgain = current !== undefined && (before === null || addedColumns.length > 0);
       if (isMadeAgain || asksForMore(known, shape)) await oweReading(session, shape);
       return { addedColumns, narrow };
     }),
@@ -190,16 +197,6 @@ async function tableOf(session: Session, shape: TableShape): Promise<CatalogTabl
   return table;
 }
 
-function layoutOf({ columns, takesCopies }: CatalogTable, key: string): Layout {
-  return {
-    key,
-    types: Object.fromEntries(columns.map(({ column, type }) => [column, type])),
-    exactTypes: Object.fromEntries(columns.map(({ column, exactType }) => [column, exactType])),
-    generated: columns.filter(({ generated }) => generated).map(({ column }) => column),
-    takesCopies,
-  };
-}
-
 async function keepState(session: Session, shape: TableShape, layout: Layout): Promise<void> {
   const { state, loads, log } = metadata(shape.schema);
   // A mapping of this table that was deleted may have left claimed changes: no fence of theirs comes again.
@@ -221,6 +218,32 @@ async function keepState(session: Session, shape: TableShape, layout: Layout): P
     throw new Failure("CONFLICT", `the table ${shape.table} belongs to another mapping; delete that one first`, {});
   }
 }
+
+/** Replaces triggers that an older version has made. Where capture is off they stay: the operator says what is lost. */
+async function renewCapture(session: Session, schema: string, mappingId: string): Promise<void> {
+  const { state } = metadata(schema);
+  const ofMapping = `SELECT shape, layout FROM ${state} WHERE mapping_id = ${literal(mappingId)}`;
+  const isOld = ({ layout }: Row) => ((layout as Layout).captureVersion ?? 0) < CAPTURE_VERSION;
+  if (!(await session.query(ofMapping)).some(isOld)) return;
+  await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
+    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, `${ofMapping} FOR UPDATE`, async ([row]) => {
+      if (!row || !isOld(row) || (await readCaptureOff(session, schema, mappingId)) !== null) return;
+      const shape = row["shape"] as TableShape;
+      const table = await tableOf(session, shape);
+      const layout = layoutOf(table, (row["layout"] as Layout).key, CAPTURE_VERSION);
+      await session.script(captureOf({ shape, layout }, table));
+      await session.query(`UPDATE ${state} SET layout = $2 WHERE mapping_id = $1`, [mappingId, JSON.stringify(layout)]);
+    }),
+  );
+}
+
+/** The statements that make all triggers and functions of a mapped table. */
+const captureOf = (mapped: MappedTable, { columns }: CatalogTable): string =>
+  [
+    captureStatements(mapped, columns),
+    keepCompatColumns(mapped),
+    secureFunctions(mapped.shape.schema, mapped.shape.table),
+  ].join("\n");
 
 async function retire(session: Session, schema: string, mapping: Mapping): Promise<void> {
   const { state, totals } = metadata(schema);

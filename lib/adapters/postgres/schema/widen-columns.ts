@@ -1,9 +1,9 @@
 import { columnType } from "../../../model/mapping/column-type.ts";
 import type { Column, TableShape } from "../../../model/mapping/shape.ts";
 import { endCapture } from "../capture/capture.ts";
+import type { CatalogTable } from "../capture/catalog.ts";
 import { name, qualified, type Session } from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
-import type { CatalogTable } from "./catalog.ts";
 
 /** A column that stays as narrow as it was, and what stands in the way. */
 export interface Narrow {
@@ -26,7 +26,7 @@ export async function widenColumns(
 ): Promise<readonly Narrow[]> {
   const wider = widenings(before, shape, table);
   if (wider.length === 0) return [];
-  // A column that a trigger's condition names keeps its type; capture is made anew in the same transaction.
+  // Triggers of version 0.2 name the columns, which then keep their types; capture is made anew in the same transaction.
   await session.script(endCapture(shape.schema, shape.table));
   const narrow: Narrow[] = [];
   for (const { column, type } of wider) {

@@ -117,8 +117,14 @@ export interface Layout {
   readonly exactTypes: Readonly<Record<string, string>>;
   /** Columns that PostgreSQL computes: read and captured, never written. */
   readonly generated: readonly string[];
+  /** Columns of types that are not PostgreSQL's own, whose operators a function with a fixed search path may not find. */
+  readonly foreign?: readonly string[];
   /** Whether rows may come by COPY. */
   readonly takesCopies: boolean;
+  /** What a cycle compares to see that the application has changed the table; versions up to 0.2 kept none. */
+  readonly digest?: string;
+  /** The version of the triggers and functions that were made for it. */
+  readonly captureVersion?: number;
 }
 
 /** A mapped table as a cycle sees it. */
@@ -172,7 +178,8 @@ const WITHOUT_EQUALITY = ["json", "xml", "point", "polygon", "circle", "box", "p
 
 /** An expression in which two values can be compared, whatever the column's type. */
 export function comparable(layout: Layout, column: string, value: string): string {
-  return WITHOUT_EQUALITY.includes(layout.types[column] ?? "text") ? `(${value})::text` : value;
+  const isText = WITHOUT_EQUALITY.includes(layout.types[column] ?? "text") || layout.foreign?.includes(column);
+  return isText ? `(${value})::text` : value;
 }
 
 /** Whether any of these columns differs between two rows, as an SQL condition. */

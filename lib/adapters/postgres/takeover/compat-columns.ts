@@ -36,6 +36,8 @@ function serving(schema: string, table: string): string {
       NEW._hc_lastop := NEW._ab_lastop;
       NEW._hc_err := CASE WHEN NEW._ab_err IS NOT NULL THEN json_build_object('msg', NEW._ab_err) END;
       RETURN NEW;
+    EXCEPTION WHEN undefined_column THEN
+      RETURN NEW; -- The application has dropped Heroku Connect's columns, or renamed ours.
     END $bridge$;
     CREATE TRIGGER ${TRIGGERS[0]} BEFORE INSERT ON ${on} FOR EACH ROW EXECUTE FUNCTION ${run};
     CREATE TRIGGER ${TRIGGERS[1]} BEFORE UPDATE ON ${on} FOR EACH ROW

@@ -1,4 +1,4 @@
-import type { Session } from "../session/sql.ts";
+import type { Layout, Session } from "../session/sql.ts";
 
 /** A table as the catalog describes it. */
 export interface CatalogTable {
@@ -14,6 +14,8 @@ export interface CatalogTable {
   /** Whether COPY may write it: COPY knows no row security, and leaves rules out. */
   readonly takesCopies: boolean;
   readonly columns: readonly CatalogColumn[];
+  /** `tableDigest`. */
+  readonly digest: string;
   /** Columns of the primary key, in order. */
   readonly primaryKey: readonly string[];
   /** Columns that a valid unique index of exactly one column, without condition, stands on. */
@@ -28,12 +30,38 @@ export interface CatalogColumn {
   /** With length: `character varying(80)`, `numeric(18,2)`. */
   readonly exactType: string;
   readonly generated: boolean;
+  /** Generated when it is read. */
+  readonly isVirtual: boolean;
+  readonly typeOid: number;
 }
 
 /** Reads a table from the catalog; null when there is none of that name. */
 export async function readTable(session: Session, schema: string, table: string): Promise<CatalogTable | null> {
   const [row] = await session.query<{ found: CatalogTable }>(READ_TABLE, [schema, table]);
   return row?.found ?? null;
+}
+
+/** SQL of one text for all that a `Layout` says of the table that `c` names in `pg_class`, but the key. */
+export const tableDigest = (c: string): string => `(
+      SELECT md5(concat(${c}.relrowsecurity, ${c}.relhasrules,
+        string_agg(concat_ws(' ', a.attname, a.atttypid, a.atttypmod, a.attgenerated), ', ' ORDER BY a.attname)))
+      FROM pg_attribute a WHERE a.attrelid = ${c}.oid AND a.attnum > 0 AND NOT a.attisdropped)`;
+
+/** Types with smaller ones are PostgreSQL's own. */
+const FIRST_FOREIGN_OID = 16_384;
+
+/** What a cycle has to know of a table. */
+export function layoutOf({ columns, takesCopies, digest }: CatalogTable, key: string, captureVersion: number): Layout {
+  return {
+    key,
+    types: Object.fromEntries(columns.map(({ column, type }) => [column, type])),
+    exactTypes: Object.fromEntries(columns.map(({ column, exactType }) => [column, exactType])),
+    generated: columns.filter(({ generated }) => generated).map(({ column }) => column),
+    foreign: columns.filter(({ typeOid }) => typeOid >= FIRST_FOREIGN_OID).map(({ column }) => column),
+    takesCopies,
+    digest,
+    captureVersion,
+  };
 }
 
 const READ_TABLE = `
@@ -45,9 +73,11 @@ const READ_TABLE = `
     'rows', greatest(c.reltuples, 0),
     'isSubscribed', EXISTS (SELECT FROM pg_subscription_rel f WHERE f.srrelid = c.oid),
     'takesCopies', NOT c.relrowsecurity AND NOT c.relhasrules,
+    'digest', ${tableDigest("c")},
     'columns', coalesce((
       SELECT jsonb_agg(jsonb_build_object('column', a.attname, 'type', format_type(a.atttypid, -1),
-        'exactType', format_type(a.atttypid, a.atttypmod), 'generated', a.attgenerated <> '') ORDER BY a.attnum)
+        'exactType', format_type(a.atttypid, a.atttypmod), 'generated', a.attgenerated <> '',
+        'isVirtual', a.attgenerated = 'v', 'typeOid', a.atttypid::int8) ORDER BY a.attnum)
       FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '[]'),
     'primaryKey', coalesce((
       SELECT jsonb_agg(a.attname ORDER BY k.n)
