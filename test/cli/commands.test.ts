@@ -326,3 +326,36 @@ test("the browser's return is taken only with the word that began the sign-in", 
   expect(ended).toMatchObject({ code: 0, stdout: "Connected to org 00D1 at https://acme.example as ada.\n" });
   expect(JSON.parse(world.asked.at(-1)?.body ?? "")).toEqual({ state: "st", code: "good" });
 });
+
+describe("a copy of the database", () => {
+  const postgres = { host: "db", port: 5432, database: "app", user: "bridge", schema: "crm" };
+
+  test("is dumped without Bridge's rows by options that can be pasted", async () => {
+    world.answer("GET /connections", { postgres, salesforce: null });
+
+    const { stdout } = await world.line.run(["schema", "exclude"]);
+    const { stdout: json } = await world.line.run(["schema", "exclude", "--json"]);
+
+    expect(stdout).toBe("--exclude-table-data='crm._bridge_*' --exclude-table-data='crm._trigger_log*'\n");
+    expect(JSON.parse(json)).toEqual({ schema: "crm", options: stdout.trim().split(" ") });
+  });
+
+  test("is detached by a statement that is printed and not run, with the warning beside it", async () => {
+    world.answer("GET /connections", { postgres, salesforce: null });
+
+    const { stdout, stderr } = await world.line.run(["schema", "detach"]);
+
+    expect(stdout).toBe('SELECT "crm"._bridge_detach();\n');
+    expect(stderr).toContain("In the original it ends the sync");
+    expect(world.asked).toHaveLength(1);
+  });
+
+  test("has no name before a database is connected", async () => {
+    world.answer("GET /connections", { postgres: null, salesforce: null });
+
+    const { code, stderr } = await world.line.run(["schema", "exclude"]);
+
+    expect(code).not.toBe(0);
+    expect(stderr).toContain("bridge connect postgres");
+  });
+});

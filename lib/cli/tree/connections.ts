@@ -3,7 +3,7 @@ import type { Does } from "../context.ts";
 
 const commands = () => import("../commands/connect.ts");
 
-/** `bridge connect …`, `bridge connections`, `bridge objects`. */
+/** `bridge connect …`, `bridge connections`, `bridge schema …`, `bridge objects`. */
 export function addConnectionCommands(program: Command, does: Does): void {
   const connect = program.command("connect").description("connect the workspace to its two sides");
   connect
@@ -35,6 +35,17 @@ export function addConnectionCommands(program: Command, does: Does): void {
     .command("connections")
     .description("what is connected; secrets are never shown")
     .action(does(async () => (await commands()).showConnections));
+  const schema = program.command("schema").description("dumps and copies of the database");
+  schema
+    .command("exclude")
+    .description(
+      "print the options by which pg_dump leaves out Bridge's rows; in the copy its triggers then log nothing",
+    )
+    .action(does(async () => (await import("../commands/schema.ts")).excludeFromDump));
+  schema
+    .command("detach")
+    .description("print the statement that takes Bridge's triggers and functions out of a full copy, to be run there")
+    .action(does(async () => (await import("../commands/schema.ts")).detachCopy));
   program
     .command("objects [object]")
     .description("objects of the org, or one object's fields")

@@ -11,7 +11,7 @@ export const FIRST_VERSION = 8;
  */
 export const MIGRATIONS: readonly ((schema: string, tables: Metadata) => string)[] = [
   createTables,
-  indexBlockedChanges,
+  (schema, tables) => `${indexBlockedChanges(schema, tables)};${createDetach(schema)}`,
 ];
 
 /**
@@ -215,6 +215,32 @@ function indexBlockedChanges(schema: string, tables: Metadata): string {
   return `
     ALTER TABLE ${tables.log} ADD COLUMN upsert_key text COLLATE "C";
     ${createClaimIndexes(schema, tables)}`;
+}
+
+/**
+ * A function that a copy of the database has with it, for whoever restores it without a Bridge: takes our triggers, defaults
+ * and other functions away, and says how many. Harmless where none is left. `schema` is quoted.
+ */
+function createDetach(schema: string): string {
+  const functions = `pg_proc p WHERE p.pronamespace = ${literal(schema)}::regnamespace AND starts_with(p.proname, '_bridge_')`;
+  return `
+    CREATE OR REPLACE FUNCTION ${schema}._bridge_detach() RETURNS text LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $bridge$ DECLARE one record; triggers int := 0; functions int := 0; BEGIN
+      FOR one IN SELECT t.tgname, t.tgrelid, t.tgrelid::regclass AS on_table FROM pg_trigger t
+        WHERE t.tgparentid = 0 AND t.tgfoid IN (SELECT p.oid FROM ${functions})
+      LOOP
+        EXECUTE format('DROP TRIGGER %I ON %s', one.tgname, one.on_table);
+        triggers := triggers + 1;
+        IF EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = one.tgrelid AND a.attname = '_ab_lastop' AND a.atthasdef) THEN
+          EXECUTE format('ALTER TABLE %s ALTER COLUMN _ab_lastop DROP DEFAULT', one.on_table);
+        END IF;
+      END LOOP;
+      FOR one IN SELECT p.oid::regprocedure AS signature FROM ${functions} AND p.proname <> '_bridge_detach' LOOP
+        EXECUTE format('DROP FUNCTION %s', one.signature);
+        functions := functions + 1;
+      END LOOP;
+      RETURN format('%s triggers and %s functions of Bridge are gone', triggers, functions);
+    END $bridge$;`;
 }
 
 const FAILED = "last_operation = 'FAILED'";
