@@ -4,17 +4,14 @@ import { BaseSequencer } from "vitest/node";
 /** The files that take longest, longest first; one that computes and one that waits for real seconds in turn. */
 const LONGEST = [
   "sync/push/bulk-push",
-  "journeys/heroku-connect",
   "sync/push/refused-rows",
   "conformance/tokens",
   "adapters/postgres/pull/apply-races",
   "journeys/one-row-each-way",
   "sync/push/org-refusals",
-  "webhooks/hosted-real-time",
   "sync/trouble",
   "webhooks/journeys",
   "sync/pull/deleted-there",
-  "webhooks/slow-receivers",
 ];
 
 /**
