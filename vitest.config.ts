@@ -51,6 +51,8 @@ export default defineConfig(({ mode }) => {
       // The CDK would check each template against CloudFormation's rules for seconds, and only warn. A deploy does.
       env: { CDK_VALIDATION: "false" },
       pool: "forks",
+      // The bundles, which Vite would transform again for every file that runs them.
+      server: { deps: { external: [/\/index\.mjs(\?|$)/] } },
       sequence: { sequencer: LongestFirst },
       // Much of the suite waits for real seconds, so two files at a time fill two cores and no more.
       maxWorkers: 2,
