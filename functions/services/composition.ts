@@ -154,7 +154,7 @@ export const eventWakeUps = (): Pick<Events, "wake"> => events();
 
 /** Looks into databases that are to be connected, and at what Heroku Connect has made of them. */
 export { databases } from "../../lib/adapters/postgres/operations/inspect-database.ts";
-export { herokuConnectSchemas as theirSchemas } from "../../lib/adapters/postgres/operations/inspect-heroku-connect.ts";
+export { herokuConnectSchemas } from "../../lib/adapters/postgres/operations/inspect-heroku-connect.ts";
 
 export const monitoring = (): Monitoring => once("monitoring", () => postgresMonitoring(now));
 

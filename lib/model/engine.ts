@@ -175,6 +175,6 @@ function stepTo({ brokenSince: since }: EngineState, state: EngineState, isBroke
 /** Whether the state says the same, so that nothing has to be written. */
 export function isSameState(one: EngineState, other: EngineState): boolean {
   const isQuiet = one.failedCycles === 0 && other.failedCycles === 0 && one.failedLoads === other.failedLoads;
-  const isSilent = one.holding?.toldAt.getTime() === other.holding?.toldAt.getTime();
+  const isSilent = one.holding?.announcedAt.getTime() === other.holding?.announcedAt.getTime();
   return isQuiet && isSilent && one.brokenSince?.getTime() === other.brokenSince?.getTime();
 }

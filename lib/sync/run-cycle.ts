@@ -77,7 +77,6 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
       await push(cycle, {
         settleEdited: (sending, claimed) => settleEditedInserts(cycle, sending, claimed, inDoubt),
         probes: order.saves === "probe",
-        heldDeletes: begun.heldDeletes,
       });
     }
   } catch (error) {

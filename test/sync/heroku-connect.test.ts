@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { theirSchemas, workspaces } from "../../functions/services/composition.ts";
+import { herokuConnectSchemas, workspaces } from "../../functions/services/composition.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { AS_HEROKU_CONNECT, AS_THE_APPLICATION, herokuConnectSchema } from "../support/worlds/heroku-connect.ts";
@@ -46,7 +46,7 @@ async function theirDatabase(keyed: boolean): Promise<void> {
 async function adopt(keyed: boolean): Promise<Mapping> {
   const { postgres } = (await (await workspaces().find(world.workspaceId))?.open()) ?? {};
   if (!postgres) throw new Error("the test's workspace is not connected");
-  await theirSchemas.adopt(postgres, world.workspaceId);
+  await herokuConnectSchemas.adopt(postgres, world.workspaceId);
   const fields = ["Id", "SystemModstamp", "IsDeleted", "CreatedDate", "Email", "External_Id__c", "LastName"];
   return mapped(world, { object: "Contact", fields, ...(keyed && { upsertField: "External_Id__c" }) });
 }

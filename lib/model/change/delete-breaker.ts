@@ -28,29 +28,30 @@ export function allowedDeletes(limit: DeleteLimit, { rows, busiestHour }: Known)
   return Math.max(ALWAYS_ALLOWED, Math.floor(rows * ALLOWED_SHARE), busiestHour * TIMES_THE_BUSIEST);
 }
 
-/** Deletes of a mapping that are held: since when, and when that was told last. */
+/** Deletes of a mapping that are held: since when, and when that was announced last. */
 export interface Holding {
   readonly since: Date;
-  readonly toldAt: Date;
+  readonly announcedAt: Date;
 }
 
-/** Held deletes are told when holding begins, once an hour while it lasts, and when it ends. */
-const TOLD_EVERY_MILLISECONDS = 3_600_000;
+/** Held deletes are announced when holding begins, once an hour while it lasts, and when it ends. */
+const ANNOUNCED_EVERY_MILLISECONDS = 3_600_000;
 
 export const HOLDING_PHASES = ["began", "continues", "ended"] as const;
 
 interface HoldingStep {
   readonly holding: Holding | null;
-  /** What is to be told now; null: nothing. */
+  /** What is to be announced now; null: nothing. */
   readonly phase: (typeof HOLDING_PHASES)[number] | null;
 }
 
 /** After one more look, which has found so many held deletes. */
 export function afterLook(before: Holding | null, held: number, at: Date): HoldingStep {
   if (held === 0) return { holding: null, phase: before && "ended" };
-  if (before === null) return { holding: { since: at, toldAt: at }, phase: "began" };
-  if (at.getTime() - before.toldAt.getTime() < TOLD_EVERY_MILLISECONDS) return { holding: before, phase: null };
-  return { holding: { ...before, toldAt: at }, phase: "continues" };
+  if (before === null) return { holding: { since: at, announcedAt: at }, phase: "began" };
+  if (at.getTime() - before.announcedAt.getTime() < ANNOUNCED_EVERY_MILLISECONDS)
+    return { holding: before, phase: null };
+  return { holding: { ...before, announcedAt: at }, phase: "continues" };
 }
 
 /** What an operator is told of held deletes, with the remedy. */

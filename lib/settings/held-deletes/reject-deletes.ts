@@ -31,9 +31,9 @@ export const rejectedView = z.object({
   gone: z.int(),
   /** What stays held, each with its reason. */
   staying: z.array(stayingDelete),
-  /** Columns that are not mapped, whose values do not come back; told by `dry_run`. */
+  /** Columns that are not mapped, whose values do not come back; given by `dry_run`. */
   lost_columns: z.array(z.string()),
-  /** Tables whose rows went with a row, or lost their parent; told by `dry_run`. */
+  /** Tables whose rows went with a row, or lost their parent; given by `dry_run`. */
   lost_children: z.array(z.string()),
   /** `after` of the next call; null: every held delete was looked at. */
   next: z.nullable(z.string()),

@@ -23,7 +23,7 @@ export interface RejectForecast {
   readonly rows: number;
   /** Records that would be undeleted. */
   readonly records: number;
-  /** Columns of the table that nobody logged: their values do not come back. */
+  /** Columns of the table that the log does not hold: their values do not come back. */
   readonly lostColumns: readonly string[];
   /** Tables whose rows went with a row, or lost their parent, by their foreign key. */
   readonly lostChildren: readonly string[];

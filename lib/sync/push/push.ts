@@ -2,7 +2,6 @@ import type { ClaimedChange } from "../../model/change/change.ts";
 import { type Folded, fold } from "../../model/change/fold.ts";
 import { BATCH_SIZE, JOB_RECORDS } from "../../model/change/ways.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import { claimTrouble } from "../report/held-deletes.ts";
 import type { PushOutcome } from "./push-ports.ts";
 import { giveBack, isTaken, type PushProgress, settle, startPushProgress } from "./push-progress.ts";
 import { sendBatch } from "./send-batch.ts";
@@ -22,8 +21,6 @@ interface Order {
   ) => Promise<readonly ClaimedChange[]>;
   /** The org has refused saves for reasons of its own, and may do so still: each kind of save begins with one call. */
   readonly probes: boolean;
-  /** Deletes that are held, past which each claim looks. */
-  readonly heldDeletes: number;
 }
 
 /**
@@ -35,7 +32,7 @@ export async function push(cycle: Cycle, order: Order): Promise<void> {
   try {
     for (let goesOn = true; goesOn; ) {
       await cycle.hold.mayRead();
-      goesOn = await send(cycle, sending, order, await claim(cycle, sending, order));
+      goesOn = await send(cycle, sending, order, await claim(cycle, sending));
       // Changes that came too early, or behind a job that is left; where the org refuses, all that was not sent.
       await giveBack(cycle, sending);
       if (sending.refusal) throw sending.refusal;
@@ -49,15 +46,9 @@ export async function push(cycle: Cycle, order: Order): Promise<void> {
   }
 }
 
-async function claim(
-  cycle: Cycle,
-  { unsent }: PushProgress,
-  { heldDeletes }: Order,
-): Promise<readonly ClaimedChange[]> {
+async function claim(cycle: Cycle, { unsent }: PushProgress): Promise<readonly ClaimedChange[]> {
   const limit = cycle.tally.jobsWaiting < JOBS_AT_WORK ? CLAIM_LIMIT : SMALL_CLAIM_LIMIT;
-  const claimed = await cycle.store.claim(cycle.lease, limit).catch((error: unknown) => {
-    throw claimTrouble(error, heldDeletes);
-  });
+  const claimed = await cycle.store.claim(cycle.lease, limit);
   // What was sent once and is in doubt is never to be sent by giving it back.
   for (const { id, sent } of claimed) if (!sent) unsent.add(id);
   return claimed;

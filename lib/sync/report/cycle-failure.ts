@@ -2,8 +2,6 @@ import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import { type CycleFailure, REASON_OF, reasonFor } from "../../model/engine.ts";
 import { Failure } from "../../model/failure.ts";
 import { CaptureIsOff } from "../pull/refuse-uncaptured.ts";
-import { codeOf } from "./error-code.ts";
-import { TooManyHeld } from "./held-deletes.ts";
 import { type PostgresError, postgresTrouble } from "./postgres-trouble.ts";
 
 /** What an error that ended a cycle means for the engine, told without values of rows. */
@@ -15,7 +13,6 @@ export function failureOf(error: unknown): CycleFailure {
     return { reason, message: said.includes(remedy) ? said : `${said}; ${remedy}` };
   }
   if (error instanceof CaptureIsOff) return { reason: error.reason, message: error.message };
-  if (error instanceof TooManyHeld) return { reason: "postgres_unavailable", message: error.message };
   if (isOfTheCloud(error))
     return { reason: "engine_fault", message: `the service's own cloud failed (${nameOf(error)})` };
   const trouble = troubleWithDatabase(error);
@@ -42,3 +39,9 @@ function troubleWithDatabase(error: unknown): string | null {
 
 /** How the driver says it; it has no codes for these. */
 const CONNECTION_LOST = /connection terminated|timeout expired|connection error|connection timeout/i;
+
+/** By what a driver or a client names an error; empty where it does not. */
+function codeOf(error: unknown): string {
+  const code = typeof error === "object" && error !== null && "code" in error ? error.code : "";
+  return typeof code === "string" ? code : "";
+}

@@ -174,7 +174,7 @@ async function writeEngine(): Promise<void> {
     restUntil: LATER,
     failedLoads: 0,
     loadFailure: null,
-    holding: { since: AT, toldAt: AT },
+    holding: { since: AT, announcedAt: AT },
   } as const;
   await memory.save(workspace, mapping, { state: HEALTHY, mark: 0 }, broken, []);
   await memory.saveBudget(workspace, { usage: { used: 800, limit: 1000, at: AT }, step: 3 });

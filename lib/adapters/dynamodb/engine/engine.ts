@@ -141,7 +141,7 @@ const stateItem = z.object({
   load_message: z.optional(z.string()),
   // Left out while no deletes are held, and by versions before this one.
   held_since: z.optional(at),
-  held_told_at: z.optional(at),
+  held_announced_at: z.optional(at),
 });
 
 /** A mapping without an item has never failed. */
@@ -157,7 +157,10 @@ function readEngine(item: Record<string, unknown> | undefined): KeptEngine {
       restUntil: kept.rest_until,
       failedLoads: kept.failed_loads ?? 0,
       loadFailure: failureIn(kept.load_reason ?? null, kept.load_message),
-      holding: kept.held_since && kept.held_told_at ? { since: kept.held_since, toldAt: kept.held_told_at } : null,
+      holding:
+        kept.held_since && kept.held_announced_at
+          ? { since: kept.held_since, announcedAt: kept.held_announced_at }
+          : null,
     },
   };
 }
@@ -206,7 +209,10 @@ function putState(
           load_reason: loadFailure.reason,
           load_message: loadFailure.message,
         }),
-        ...(holding && { held_since: holding.since.toISOString(), held_told_at: holding.toldAt.toISOString() }),
+        ...(holding && {
+          held_since: holding.since.toISOString(),
+          held_announced_at: holding.announcedAt.toISOString(),
+        }),
       },
       ConditionExpression: mark === 0 ? "attribute_not_exists(mark)" : "mark = :mark",
       ...(mark !== 0 && { ExpressionAttributeValues: { ":mark": mark } }),

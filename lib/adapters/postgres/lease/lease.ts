@@ -13,7 +13,7 @@ import {
 import { captureSigns, isCaptured, isChanged, readCaptureOff } from "../capture/capture-check.ts";
 import { followTable } from "../capture/follow-table.ts";
 import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "../log/backlog.ts";
-import { hasClaimIndexes, isOfTable, isPutOff, isReady } from "../log/change-states.ts";
+import { hasClaimIndexes, isHeld, isOfTable, isPutOff, isReady } from "../log/change-states.ts";
 import { addCount } from "../log/cycle-counts.ts";
 import { mayBeRowless, pruneOrphans, pruneRowless, pruneSettled } from "../log/retention.ts";
 import {
@@ -107,8 +107,7 @@ function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): 
           AND (o.due_at IS NULL OR o.due_at <= $6))
         OR EXISTS (SELECT FROM ${tables.heldDeletes} h WHERE h.mapping_id = $1 AND h.confirmed) AS unfinished,
       (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = $1 AND NOT h.confirmed)
-        + (SELECT count(*) FROM ${tables.log} c WHERE ${isOfTable("c", "s.table_name")} AND c.processed_at IS NULL AND c.held
-           AND (c.due_at IS NOT NULL OR c.held)) AS held_deletes,
+        + (SELECT count(*) FROM ${tables.log} c WHERE ${isOfTable("c", "s.table_name")} AND ${isHeld("c")}) AS held_deletes,
       (SELECT jsonb_agg(e.sfid) FROM (SELECT sfid FROM ${tables.inboundErrors}
         WHERE mapping_id = $1 AND retry_at <= $6 ORDER BY retry_at LIMIT ${REREADS_AT_ONCE}) e) AS rereads,
       EXISTS (SELECT FROM ${tables.outbox})

@@ -36,6 +36,9 @@ const waits = (alias: string, table: string): string =>
   `${tableInOrder(`${alias}.`)} >= ${table} AND ${tableInOrder(`${alias}.`)} <= ${table}
         AND ${alias}.processed_at IS NULL AND NOT ${alias}.held`;
 
+/** A condition of deletes that the breaker holds. */
+export const isHeld = (alias: string): string => `${alias}.processed_at IS NULL AND ${alias}.held`;
+
 /** A condition of what waits of a table for nothing but its turn: it is neither held nor put off. */
 export const isReady = (alias: string, table: string): string => `${waits(alias, table)} AND ${alias}.due_at IS NULL`;
 

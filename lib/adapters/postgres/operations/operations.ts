@@ -1,5 +1,5 @@
 import { IN_DOUBT } from "../../../model/change/in-doubt.ts";
-import { BEGINNING, hasFailed, isOfTable } from "../log/change-states.ts";
+import { BEGINNING, hasFailed, isHeld, isOfTable } from "../log/change-states.ts";
 import { HELD_AT_ONCE } from "../log/delete-breaker.ts";
 import type { KeptSession } from "../session/request-session.ts";
 import { refusalOf } from "../session/savepoint.ts";
@@ -40,8 +40,7 @@ async function confirmDeletes(kept: KeptSession, tables: Metadata, mappingId: st
 }
 
 const heldOf = ({ state, log }: Metadata): string =>
-  `${state} s JOIN ${log} l ON ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL AND l.held
-     AND (l.due_at IS NOT NULL OR l.held) WHERE s.mapping_id = $1`;
+  `${state} s JOIN ${log} l ON ${isOfTable("l", "s.table_name")} AND ${isHeld("l")} WHERE s.mapping_id = $1`;
 
 async function confirmRows(kept: KeptSession, { heldDeletes }: Metadata, mappingId: string): Promise<number> {
   const [rows] = await kept.query(

@@ -2,7 +2,7 @@ import { pulls, pushes } from "../../../model/mapping/mapping.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
 import type { Rejected, Rejections, StayingDelete } from "../../../settings/held-deletes/reject-ports.ts";
 import { wholeRow } from "../capture/trigger-functions.ts";
-import { BEGINNING, hasFailed, isOfTable } from "../log/change-states.ts";
+import { BEGINNING, hasFailed, isHeld, isOfTable } from "../log/change-states.ts";
 import type { KeptSession } from "../session/request-session.ts";
 import { refusalOf } from "../session/savepoint.ts";
 import {
@@ -95,16 +95,14 @@ interface Held {
   readonly sfid: string | null;
 }
 
-/** Held deletes of rows, as the index of blocked changes knows them. Parameters: table, after which id, how many. */
+/** Held deletes of rows. Parameters: table, after which id, how many. */
 const heldRows = ({ log }: Metadata): string => `
   SELECT l.id, l.record_id, l.sfid FROM ${log} l
-  WHERE ${isOfTable("l", "$1")} AND l.processed_at IS NULL AND l.held AND (l.due_at IS NOT NULL OR l.held)
-    AND l.action = 'DELETE' AND l.id > $2 ORDER BY l.table_name, l.id LIMIT $3 FOR NO KEY UPDATE`;
+  WHERE ${isOfTable("l", "$1")} AND ${isHeld("l")} AND l.id > $2 ORDER BY l.table_name, l.id LIMIT $3 FOR NO KEY UPDATE`;
 
 /** Parameters: mapping, its table's name, the table, columns that come back. */
 const forecast = ({ log, heldDeletes }: Metadata): string => `
-  SELECT (SELECT count(*) FROM ${log} l WHERE ${isOfTable("l", "$2")} AND l.processed_at IS NULL AND l.held
-      AND (l.due_at IS NOT NULL OR l.held)) AS rows,
+  SELECT (SELECT count(*) FROM ${log} l WHERE ${isOfTable("l", "$2")} AND ${isHeld("l")}) AS rows,
     (SELECT count(*) FROM ${heldDeletes} WHERE mapping_id = $1 AND NOT confirmed) AS records,
     (SELECT json_agg(attname ORDER BY attnum) FROM pg_attribute WHERE attrelid = to_regclass($3) AND attnum > 0
       AND NOT attisdropped AND attgenerated = '' AND attname <> ALL ($4::text[])) AS columns,

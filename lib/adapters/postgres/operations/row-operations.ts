@@ -9,7 +9,7 @@ import {
   type RowQueries,
   type RowQueriesOf,
 } from "../../../settings/row-ports.ts";
-import { hasSucceeded, isOfTable } from "../log/change-states.ts";
+import { hasSucceeded, isHeld, isOfTable } from "../log/change-states.ts";
 import { captureAllOf, captureExisting } from "../schema/capture-existing.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "../session/request-session.ts";
 import { type Ask, cut, iso, type Metadata, metadata, qualified, type Row } from "../session/sql.ts";
@@ -90,15 +90,12 @@ const progressOf = (tables: Metadata): string => `
     (SELECT ${iso("l.created_at")} FROM ${tables.log} l WHERE l.id = waiting.oldest) AS oldest_waiting_at,
     coalesce((SELECT failed FROM ${tables.totals} t WHERE t.table_name = s.table_name), 0) AS failed,
     (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
-      + (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${HELD}) AS held_deletes,
+      + (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isHeld("l")}) AS held_deletes,
     (SELECT count(*) FROM ${tables.inboundErrors} e WHERE e.mapping_id = s.mapping_id) AS inbound_errors
   FROM ${tables.state} s CROSS JOIN LATERAL (
     SELECT count(*) AS count, min(l.id) AS oldest FROM ${tables.log} l
     WHERE ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL
   ) AS waiting`;
-
-/** A change that the breaker holds back, told so that the index of blocked changes knows it. */
-const HELD = "l.processed_at IS NULL AND l.held AND (l.due_at IS NOT NULL OR l.held)";
 
 /** Rows whose records were deleted, and records whose rows were. */
 function heldDeletesOf({ heldDeletes, log, state }: Metadata): string {
@@ -107,7 +104,7 @@ function heldDeletesOf({ heldDeletes, log, state }: Metadata): string {
     FROM ${heldDeletes} h WHERE h.mapping_id = $1 AND NOT h.confirmed
     UNION ALL
     SELECT 'record', l.sfid, l.record_id, l.created_at, l.id FROM ${state} s JOIN ${log} l ON ${isOfTable("l", "s.table_name")}
-    WHERE s.mapping_id = $1 AND ${HELD}`;
+    WHERE s.mapping_id = $1 AND ${isHeld("l")}`;
   return pageOf(
     `SELECT count(*) AS total FROM (${held}) AS held`,
     `SELECT deletes, sfid, record_id, ${iso("at")} AS at, id FROM (${held}) AS held

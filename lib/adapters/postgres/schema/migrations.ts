@@ -210,7 +210,7 @@ function createTables(schema: string, tables: Metadata): string {
   `;
 }
 
-/** A claim finds what blocks its candidates by index; `upsert_key` is what `blockedKey` says. */
+/** A claim finds what blocks its candidates by index; `setsBlockedKey` says what `upsert_key` is. */
 function indexBlockedChanges(schema: string, tables: Metadata): string {
   return `
     ALTER TABLE ${tables.log} ADD COLUMN upsert_key text COLLATE "C";
