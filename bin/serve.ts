@@ -20,10 +20,10 @@ const HELP = `Runs Bridge on this machine: the service, a PostgreSQL, the cloud 
 `;
 
 const flags = readOptions(HELP, {
-  port: { type: "string", default: process.env["PORT"] ?? "8080" },
-  "data-dir": { type: "string", default: process.env["BRIDGE_DATA_DIR"] ?? ".bridge" },
+  port: { type: "string", default: process.env["PORT"] || "8080" },
+  "data-dir": { type: "string", default: process.env["BRIDGE_DATA_DIR"] || ".bridge" },
   "database-url": { type: "string", default: process.env["DATABASE_URL"] ?? "" },
-  host: { type: "string", default: process.env["HOST"] ?? "127.0.0.1" },
+  host: { type: "string", default: process.env["HOST"] || "127.0.0.1" },
   "no-demo": { type: "boolean", default: false },
   isolate: { type: "boolean", default: false },
   "org-latency": { type: "string" },

@@ -27,7 +27,8 @@ test("an option that nobody knows is named, and nothing starts", async () => {
   expect([said, code]).toEqual(["Unknown option '--prot': --help names the options\n", 1]);
 });
 
-test("a port that is taken is named, with the way to choose another", async () => {
+test("a port that is taken is named, with the way to choose another; an empty HOST is none", async () => {
+  vi.stubEnv("HOST", "");
   const port = await occupied();
 
   const { said, code } = await instance.refused("--port", String(port));
