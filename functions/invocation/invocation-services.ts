@@ -2,6 +2,8 @@ import DataLoader from "dataloader";
 import { readRemembered } from "../../lib/adapters/dynamodb/engine/engine.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { CycleMessage } from "../../lib/model/messages.ts";
+import type { Invocation } from "../../lib/sync/beat/handle-cycle-message.ts";
+import { type Beat, type Looked, lookAtBeats, UNKNOWN } from "../../lib/sync/beat/idle-beats.ts";
 import type { EngineMemory, MessageNeeds, Remembered } from "../../lib/sync/cycle/cycle-ports.ts";
 import { database, rememberedMappings } from "../services/composition.ts";
 import { clock, connectionsOf, cycleServices } from "../services/cycle-services.ts";
@@ -31,6 +33,21 @@ export function invocationServices(cycles: readonly CycleMessage[]): MessageNeed
       saveBudget: oneTelling(services.engine),
     },
     counters: tellsNews(services.counters),
+  };
+}
+
+/** Beats of one workspace and slot that are about to begin are looked at together; each waits for what concerns it. */
+export function lookTogether(needs: MessageNeeds): Exclude<Invocation["look"], undefined> {
+  const loaders = new Map<string, DataLoader<Beat, { readonly coming: Promise<Looked> }>>();
+  const lookAt = async (beats: readonly Beat[]) => {
+    const looked = await lookAtBeats(needs, beats);
+    return beats.map(({ mapping }) => ({ coming: looked.get(mapping.id) ?? Promise.resolve(UNKNOWN) }));
+  };
+  return async (beat) => {
+    const name = `${beat.mapping.workspaceId} ${beat.slot}`;
+    const loader = loaders.get(name) ?? new DataLoader(lookAt, { cache: false });
+    loaders.set(name, loader);
+    return await (await loader.load(beat)).coming;
   };
 }
 

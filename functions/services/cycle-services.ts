@@ -34,10 +34,11 @@ async function postgresOf(workspaceId: string): Promise<PostgresConnection> {
 
 // Pure, so that a worker that opens no database does not bundle its client.
 const openCycleStore = /* @__PURE__ */ createCycleStores(now);
+const openLongStore = /* @__PURE__ */ createCycleStores(now, { isLongWork: true });
 
-/** One workspace's database and org, each opened for one cycle. */
+/** One workspace's database and org, each opened for one piece of long work. */
 export const workspaceConnections: Connections = {
-  openStore: async (workspaceId) => openCycleStore(await postgresOf(workspaceId)),
+  openStore: async (workspaceId) => openLongStore(await postgresOf(workspaceId)),
   connectOrg: async (workspaceId, signal) =>
     connectedBy(sessionsOf({ connections: connections(), now }, workspaceId), signal),
 };

@@ -6,7 +6,7 @@ import { WORKERS } from "../../lib/model/resources.ts";
 import { handleCycleMessage } from "../../lib/sync/beat/handle-cycle-message.ts";
 import { UNBEGUN } from "../../lib/sync/report/figures.ts";
 import { gatherFigures } from "../invocation/emit-figures.ts";
-import { invocationServices } from "../invocation/invocation-services.ts";
+import { invocationServices, lookTogether } from "../invocation/invocation-services.ts";
 import { each, onQueue } from "../invocation/on-queue.ts";
 import { clock } from "../services/cycle-services.ts";
 
@@ -25,10 +25,10 @@ const MOST_OF_A_WORKSPACE = MAPPINGS_PER_MESSAGE;
 /** Runs the cycles of a batch at once, each for itself; a workspace whose database hangs leaves room for the others. */
 export const handler = onQueue(cyclesMessage, async (messages) => {
   const deadline = clock.now() + (WORKERS["run-cycle"].timeoutSeconds - 2) * 1000;
-  const invocation = { owner: `run-cycle ${randomUUID()}`, deadline };
   const figures = gatherFigures();
   const cycles = messages.flatMap(cyclesIn);
   const services = { ...invocationServices(cycles), figures: figures.add };
+  const invocation = { owner: `run-cycle ${randomUUID()}`, deadline, look: lookTogether(services) };
   const all = pLimit(MOST_AT_ONCE);
   const limits = new Map(messages.map(({ workspace_id }) => [workspace_id, pLimit(MOST_OF_A_WORKSPACE)]));
   const answer = (cycle: CycleMessage) =>

@@ -17,6 +17,7 @@ export const STATUS_OF = {
   IDEMPOTENCY_MISMATCH: 422,
   RATE_LIMITED: 429,
   INTERNAL_ERROR: 500,
+  UNAVAILABLE: 503,
 } as const;
 
 export type FailureCode = keyof typeof STATUS_OF;

@@ -50,10 +50,13 @@ export interface ActivityQuery extends ErrorQuery {
 export class DatabaseUnavailable extends Error {
   /** "connect": no session was had; "query": the session was there and failed or took too long. */
   readonly stage: "connect" | "query";
+  /** All connections are in use; it is worth asking again in a moment. */
+  readonly isBusy: boolean;
 
-  constructor(stage: "connect" | "query", message: string, cause: unknown) {
+  constructor(stage: "connect" | "query", message: string, cause: unknown, isBusy = false) {
     super(message, { cause });
     this.name = "DatabaseUnavailable";
     this.stage = stage;
+    this.isBusy = isBusy;
   }
 }

@@ -5,7 +5,8 @@ import { DatabaseUnavailable } from "./ports.ts";
 
 /**
  * Asks the workspace's database. A workspace without one is refused with CONFLICT; one that cannot be asked answers
- * INTERNAL_ERROR with the class of the trouble, for it is the operator's to mend and not the caller's.
+ * INTERNAL_ERROR with the class of the trouble, for it is the operator's to mend and not the caller's; one whose
+ * connections are all in use answers UNAVAILABLE, which the caller may ask again.
  */
 export async function withDatabase<Database extends AsyncDisposable, Answer>(
   databases: { open(postgres: PostgresConnection): Promise<Database> },
@@ -22,6 +23,11 @@ export async function withDatabase<Database extends AsyncDisposable, Answer>(
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error;
     console.error(JSON.stringify({ level: "error", workspace_id: workspace.id, message: error.message }));
-    throw new Failure("INTERNAL_ERROR", `the workspace's PostgreSQL database could not be asked: ${error.message}`);
+    const headers = error.isBusy ? { "Retry-After": "1" } : {};
+    throw new Failure(
+      error.isBusy ? "UNAVAILABLE" : "INTERNAL_ERROR",
+      `the workspace's PostgreSQL database could not be asked: ${error.message}`,
+      { headers },
+    );
   }
 }

@@ -1,13 +1,20 @@
 import { allowance, type Budget, isPullDue } from "../model/budget.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping/mapping.ts";
 import type { CycleMessage } from "../model/messages.ts";
-import { type Probed, probe } from "./beat/probe.ts";
+import { probe } from "./beat/probe.ts";
 import { type Cycle, countOf, newTally, type Shared, type Tally } from "./cycle/cycle.ts";
 import type { Clock, CycleStore, Salesforce } from "./cycle/cycle-ports.ts";
 import { resolveInDoubt } from "./doubt/resolve-in-doubt.ts";
 import { settleEditedInserts } from "./doubt/settle-edited-inserts.ts";
 import { ENDED_WELL, type End, endBy, guardLease, LEASE_SECONDS, type StopReason } from "./lease/lease-guard.ts";
-import { type Begun, type Finished, LeaseLost, type Totals, type Watermarks } from "./lease/lease-ports.ts";
+import {
+  type Begun,
+  type Finished,
+  LeaseLost,
+  type Totals,
+  type Unchanged,
+  type Watermarks,
+} from "./lease/lease-ports.ts";
 import { areLateLanesDue, pull } from "./pull/pull.ts";
 import { readHeldBack } from "./pull/read-page.ts";
 import { refuseUncaptured } from "./pull/refuse-uncaptured.ts";
@@ -35,6 +42,8 @@ export interface CycleOrder {
   readonly owner: string;
   /** Epoch milliseconds when the invocation ends. */
   readonly deadline: number;
+  /** Whether a beat has to pull; null: it asks. */
+  readonly hasToPull: boolean | null;
 }
 
 type Held = Extract<Begun, { readonly held: true }>;
@@ -91,7 +100,7 @@ const refusing = ({ rows, sqlState }: Finished["refusedWriteBacks"]): string =>
 interface Done {
   marks: Partial<Watermarks>;
   pulledAt: Date | null;
-  unchanged: Probed["unchanged"];
+  unchanged: Unchanged | null;
 }
 
 function cycleOf(needs: CycleNeeds, { mapping, writers, deadline }: CycleOrder, begun: Held): Cycle {
@@ -99,6 +108,10 @@ function cycleOf(needs: CycleNeeds, { mapping, writers, deadline }: CycleOrder, 
   const hold = guardLease(needs.store, lease, needs.clock, deadline);
   return { ...needs, mapping, writers, lease, shape, hold, tally: newTally() };
 }
+
+/** Whether long work of a mapping is unfinished. */
+export const owesLoad = ({ syncDirection }: Mapping, { position, load }: Watermarks): boolean =>
+  pulls(syncDirection) && (position === null || load !== null);
 
 /** Records whose rows were held last time are read again at every beat, unless the org's calls are to be spared. */
 function isReading({ clock }: Cycle, { mapping, budget }: CycleOrder): boolean {
@@ -109,20 +122,22 @@ function isReading({ clock }: Cycle, { mapping, budget }: CycleOrder): boolean {
 /** Whoever was asked to pull does; a beat asks the workspace's probe first, which knows of all mappings for one call. */
 async function hasToPull(
   cycle: Cycle,
-  { mapping, kind, slot, budget }: CycleOrder,
+  { mapping, kind, slot, budget, hasToPull: isKnown }: CycleOrder,
   { marks, lastPullAt }: Held,
   done: Done,
 ): Promise<boolean> {
   // Without a position the first load has not ended.
   if (!pulls(mapping.syncDirection) || marks.position === null) return false;
   if (kind !== "beat" || slot === null) return true;
+  if (isKnown !== null) return isKnown;
   const now = new Date(cycle.clock.now());
   const { pullEverySeconds } = allowance(budget, mapping.pollingSeconds, now);
   if (pullEverySeconds === null || !isPullDue(pullEverySeconds, lastPullAt, now)) return false;
   if (areLateLanesDue(marks, now)) return true;
-  const probed = await probe(cycle, budget, slot);
-  done.unchanged = probed.unchanged;
-  return probed.hasToPull;
+  const { toPull, unchanged, changed } = await probe(cycle, { budget, slot, waiting: [mapping.id] });
+  done.unchanged = unchanged;
+  cycle.tally.changed += changed;
+  return toPull.length > 0;
 }
 
 function isPushing(order: CycleOrder, { waiting }: Held, clock: Clock): boolean {
@@ -146,7 +161,7 @@ async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }:
     stopped,
     heldDeletes: begun.heldDeletes,
     outboxWaits: begun.waiting.outbox || tally.refused > 0,
-    needsLoad: pulls(cycle.mapping.syncDirection) && (begun.marks.position === null || begun.marks.load !== null),
+    needsLoad: owesLoad(cycle.mapping, begun.marks),
   } as const;
   try {
     const count = countOf(tally, error !== null ? "failed" : stopped !== null ? "stopped" : "well");

@@ -4,6 +4,7 @@ import type { PostgresConnection } from "../../model/workspace/workspace.ts";
 import type { CycleStore } from "../../sync/cycle/cycle-ports.ts";
 import type { Lease, OutboxEvent } from "../../sync/lease/lease-ports.ts";
 import type { OwnedRecord, Pulse, RecordStamp } from "../../sync/pull/pull-ports.ts";
+import { endIdle, standings } from "./lease/idle-beats.ts";
 import { addCalls, begin, finish, renew } from "./lease/lease.ts";
 import type { BacklogMemory } from "./log/backlog.ts";
 import { BEGINNING } from "./log/change-states.ts";
@@ -14,10 +15,9 @@ import { createClaims } from "./push/claim-ledger.ts";
 import { doubtsIn, noteLook, recover } from "./push/recover.ts";
 import { requeueOverwritten } from "./push/requeue-overwritten.ts";
 import { settle } from "./push/settle.ts";
-import { createIdleSessions } from "./session/idle-sessions.ts";
-import { createPriorityQueue } from "./session/mutex.ts";
-import { renewable } from "./session/reconnecting-session.ts";
-import { openSession } from "./session/session.ts";
+import { createPriorityQueue, type PriorityQueue } from "./session/mutex.ts";
+import { openWithinLimit, type Use } from "./session/session-limit.ts";
+import { createSessionPool, type SessionPool } from "./session/session-pool.ts";
 import {
   cut,
   instant,
@@ -33,37 +33,38 @@ import {
 } from "./session/sql.ts";
 import { unlessUnprovisioned } from "./session/sql-errors.ts";
 
-/** How long a connection waits for the next cycle: longer than a beat, shorter than networks forget a silent one. */
-const KEPT_MILLISECONDS = 15_000;
+/** Databases whose sessions and backlog one process remembers at most. */
+const MOST_PLACES = 1_000;
 
-/** Workspaces whose backlog one process remembers at most. */
-const MOST_BACKLOGS = 1_000;
+/** The server ends a session that was silent for longer: a lease is renewed every ten seconds. */
+const IDLE_MILLISECONDS = 30_000;
 
-/** Customers' databases, for cycles: each store has a connection of its own, which the next cycle uses again. */
-export function createCycleStores(now: () => Date): (connection: PostgresConnection) => Promise<CycleStore> {
-  const idle = createIdleSessions(now, KEPT_MILLISECONDS);
-  const backlogs = new Map<string, BacklogMemory>();
-  return async (connection) => {
-    const openAnother = () => openSession(connection);
-    const session = renewable(idle.take(connection.url) ?? (await openAnother()), openAnother);
-    const place = `${connection.schema} ${connection.url}`;
-    const backlog = backlogs.get(place) ?? { counted: null };
-    // What is forgotten is counted anew.
-    if (backlogs.size >= MOST_BACKLOGS) backlogs.clear();
-    backlogs.set(place, backlog);
-    return cycleStoreOn(session, connection.schema, now, {
-      end: async () => idle.keep(connection.url, session.current),
-      reconnect: () => session.reopen(),
-      backlog,
-    });
+/** Customers' databases, for cycles: the stores of one database share its sessions. */
+export function createCycleStores(
+  now: () => Date,
+  { isLongWork = false }: Pick<Use, "isLongWork"> = {},
+): (connection: PostgresConnection) => CycleStore {
+  const places = new Map<string, { readonly pool: SessionPool; readonly backlog: BacklogMemory }>();
+  return (connection) => {
+    const name = JSON.stringify(connection);
+    const place = places.get(name) ?? {
+      pool: createSessionPool(
+        () => openWithinLimit(connection, { idleMilliseconds: IDLE_MILLISECONDS, isLongWork }),
+        now,
+      ),
+      backlog: { counted: null },
+    };
+    // What is forgotten is counted anew, and its idle sessions end by themselves.
+    if (places.size >= MOST_PLACES) places.clear();
+    places.set(name, place);
+    const { session, inTurn } = place.pool.share();
+    return cycleStoreOn(session, connection.schema, now, { inTurn, backlog: place.backlog });
   };
 }
 
 interface Surroundings {
-  /** What closing the store comes to. */
-  readonly end: () => Promise<void>;
-  /** What going on over another connection comes to. */
-  readonly reconnect: () => Promise<void>;
+  /** One connection does one thing at a time: a renewal must not slip into the transaction of a page. */
+  readonly inTurn: PriorityQueue;
   readonly backlog: BacklogMemory;
 }
 
@@ -72,7 +73,7 @@ export function cycleStoreOn(
   session: Session,
   schema: string,
   now: () => Date,
-  { end = () => session.close(), reconnect = async () => {}, backlog = { counted: null } }: Partial<Surroundings> = {},
+  { inTurn = createPriorityQueue(), backlog = { counted: null } }: Partial<Surroundings> = {},
 ): CycleStore {
   const tables = metadata(schema);
   const known = new Map<string, MappedTable>();
@@ -94,9 +95,6 @@ export function cycleStoreOn(
     },
   };
 
-  // One connection does one thing at a time: a renewal must not slip into the transaction of a page.
-  const inTurn = createPriorityQueue();
-
   return {
     begin: (request) =>
       inTurn(async () => {
@@ -105,7 +103,6 @@ export function cycleStoreOn(
         return begun;
       }),
     renew: (lease, leaseSeconds) => inTurn(() => renew(bench, lease, leaseSeconds)),
-    reconnect: () => inTurn(reconnect),
     recover: (lease) => inTurn(() => recover(bench, lease)),
     doubtsIn: (lease, batchId) => inTurn(() => doubtsIn(bench, lease, batchId)),
     noteLook: (lease, batchId) => inTurn(() => noteLook(bench, lease, batchId)),
@@ -145,11 +142,13 @@ export function cycleStoreOn(
         return found.map(({ mapped: _, ...pulse }) => pulse);
       }),
     finish: (lease, end) => inTurn(() => finish(bench, lease, end, backlog)),
+    standings: (mappingIds) => inTurn(() => standings(bench, mappingIds)),
+    endIdle: (idle) => inTurn(() => endIdle(bench, idle, backlog)),
     addCalls: (mappingId, apiCalls) => inTurn(() => addCalls(bench, mappingId, apiCalls)),
     outbox: (limit) => inTurn(() => outbox(bench, limit)),
     forget: (eventIds) => inTurn(() => forget(bench, eventIds)),
     setAside: (eventId, reason) => inTurn(() => setAside(bench, eventId, reason)),
-    close: () => inTurn(end),
+    close: () => session.close(),
   };
 }
 

@@ -7,11 +7,16 @@ export interface Workspace {
   readonly salesforce: SalesforceConnection | null;
 }
 
+/** Sessions of the database that a workspace opens at once, unless it says otherwise. */
+export const MOST_CONNECTIONS = 10;
+
 export interface PostgresConnection {
   /** `postgres://user:password@host:port/database`, decrypted. */
   readonly url: string;
   /** The schema of the mapped tables, `salesforce` unless set otherwise. */
   readonly schema: string;
+  /** Left out: `MOST_CONNECTIONS`. */
+  readonly maxConnections?: number;
 }
 
 export interface SalesforceConnection {

@@ -8,11 +8,14 @@ import { sharedBy } from "../cycle/shared.ts";
 import { UNBEGUN } from "../report/figures.ts";
 import { reportCycle, reportUnbegun } from "../report/report-cycle.ts";
 import { type CycleReport, runCycle } from "../run-cycle.ts";
+import { type Beat, type Looked, UNKNOWN } from "./idle-beats.ts";
 
 /** The invocation that answers: its name, and when it ends (epoch milliseconds). */
 export interface Invocation {
   readonly owner: string;
   readonly deadline: number;
+  /** What comes of a beat before its cycle; left out: nobody looks, and its cycle runs. */
+  readonly look?: (beat: Beat) => Promise<Looked>;
 }
 
 /** A poll or a pull that meets a running cycle comes back after this long. */
@@ -22,7 +25,7 @@ const AGAIN_SECONDS = 3;
 export async function handleCycleMessage(
   needs: MessageNeeds,
   message: CycleMessage,
-  invocation: Invocation,
+  { look, ...invocation }: Invocation,
 ): Promise<void> {
   const now = new Date(needs.clock.now());
   if (isLate(message, now)) return;
@@ -38,17 +41,27 @@ export async function handleCycleMessage(
 
   const saves = rests ? "none" : probes ? "probe" : "all";
   const reported = { mapping, message, engine, budget, saves, startedAt: now.getTime() } as const;
-  const order = { mapping, kind: message.kind, slot: message.slot, saves, ...invocation } as const;
+  const { kind, slot } = message;
+  const order = { mapping, kind, slot, saves, budget, ...invocation } as const;
   const stopReading = new AbortController();
   let store: CycleStore | null = null;
-  let ran: { readonly report: CycleReport; readonly store: CycleStore; readonly salesforce: Salesforce };
+  let ran: {
+    readonly report: CycleReport;
+    readonly store: CycleStore | null;
+    readonly usage: ReturnType<Salesforce["usage"]>;
+  };
   try {
     try {
-      store = await needs.connections.openStore(mapping.workspaceId);
-      const { salesforce, writers } = await needs.connections.connectOrg(mapping.workspaceId, stopReading.signal);
-      const shared = sharedBy(needs, mapping.workspaceId);
-      const report = await runCycle({ ...needs, store, salesforce, shared }, { ...order, writers, budget });
-      ran = { report, store, salesforce };
+      const isBeat = look && kind === "beat" && slot !== null;
+      const { idle, hasToPull } = isBeat ? await look({ mapping, slot, budget }) : UNKNOWN;
+      if (idle) ran = { ...idle, store };
+      else {
+        store = await needs.connections.openStore(mapping.workspaceId);
+        const { salesforce, writers } = await needs.connections.connectOrg(mapping.workspaceId, stopReading.signal);
+        const shared = sharedBy(needs, mapping.workspaceId);
+        const report = await runCycle({ ...needs, store, salesforce, shared }, { ...order, writers, hasToPull });
+        ran = { report, store, usage: salesforce.usage() };
+      }
     } catch (error) {
       // A database or an org that cannot be reached is an engine-level error too, and is told although no lease was had.
       await reportUnbegun(needs, reported, error);

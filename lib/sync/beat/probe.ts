@@ -4,6 +4,7 @@ import { pulls } from "../../model/mapping/mapping.ts";
 import { outsideSince, type PageQuery, stampsSince } from "../../model/mapping/soql.ts";
 import { sfidOf, stampOf } from "../../model/record/incoming.ts";
 import type { Cycle } from "../cycle/cycle.ts";
+import type { Unchanged } from "../lease/lease-ports.ts";
 import type { Pulse, QueryPage } from "../pull/pull-ports.ts";
 
 /** Queries that one composite call takes. */
@@ -12,41 +13,53 @@ const QUERIES_PER_CALL = 5;
 /** Such calls under way at once; an org ends none of them for that, they take milliseconds. */
 const CALLS_AT_ONCE = 10;
 
-/** What a probe came to: whether the mapping of this cycle has to pull, and of which it saw nothing new, at the org's time. */
-export interface Probed {
-  readonly hasToPull: boolean;
-  readonly unchanged: { readonly mappingIds: readonly string[]; readonly at: Date } | null;
+/** What a probe needs of a cycle. It changes no row, so a lease is not one of it. */
+export interface Asking extends Pick<Cycle, "store" | "salesforce" | "shared" | "clock"> {
+  readonly hold: Pick<Cycle["hold"], "mayRead" | "during">;
 }
 
+/** What a probe came to. */
+export interface Probed {
+  /** Of the mappings whose cycles wait for it, those that have to pull. */
+  readonly toPull: readonly string[];
+  readonly unchanged: Unchanged | null;
+  /** Mappings of the workspace that have changed. */
+  readonly changed: number;
+}
+
+export const NOTHING_PROBED: Probed = { toPull: [], unchanged: null, changed: 0 };
+
 /**
- * Asks for the whole workspace which mappings have changed, five for one call, and wakes them. A cycle whose slot is
- * claimed by another leaves it to that one.
+ * Asks for the whole workspace which mappings have changed, five for one call, and wakes them but those that wait for the
+ * answer. Whose slot is claimed by another leaves it to that one.
  */
-export async function probe(cycle: Cycle, budget: Budget, slot: number): Promise<Probed> {
-  if (!(await cycle.shared.claimProbe(slot))) return { hasToPull: false, unchanged: null };
-  const due = await duePulses(cycle, budget);
+export async function probe(
+  asking: Asking,
+  { budget, slot, waiting }: { readonly budget: Budget; readonly slot: number; readonly waiting: readonly string[] },
+): Promise<Probed> {
+  if (!(await asking.shared.claimProbe(slot))) return NOTHING_PROBED;
+  const due = await duePulses(asking, budget);
   const questions = due.flatMap(questionsOf);
   // To ask one question costs as much as to pull.
-  if (questions.length <= 1) return { hasToPull: true, unchanged: null };
+  if (questions.length <= 1) return { ...NOTHING_PROBED, toPull: waiting };
 
   const withNews = new Set<string>();
   let at: Date | null = null;
-  for (const answered of await askAll(cycle, questions)) {
+  for (const answered of await askAll(asking, questions)) {
     const { answer, mappingId } = answered;
     if (answer && "readAt" in answer && (at === null || answer.readAt < at)) at = answer.readAt;
-    if (!withNews.has(mappingId) && (await hasNews(cycle, answered))) withNews.add(mappingId);
+    if (!withNews.has(mappingId) && (await hasNews(asking, answered))) withNews.add(mappingId);
   }
-  const changed = [...withNews];
   const unchanged = due.map(({ mappingId }) => mappingId).filter((mappingId) => !withNews.has(mappingId));
-  cycle.tally.changed += changed.length;
-  await cycle.shared.sendPulls(changed.filter((mappingId) => mappingId !== cycle.mapping.id));
+  await asking.shared.sendPulls([...withNews].filter((mappingId) => !waiting.includes(mappingId)));
   return {
-    hasToPull: changed.includes(cycle.mapping.id),
+    toPull: waiting.filter((mappingId) => withNews.has(mappingId)),
     unchanged: at === null ? null : { mappingIds: unchanged, at },
+    changed: withNews.size,
   };
 }
 
-async function duePulses({ shared, store, clock }: Cycle, budget: Budget): Promise<Pulse[]> {
+async function duePulses({ shared, store, clock }: Asking, budget: Budget): Promise<Pulse[]> {
   const now = new Date(clock.now());
   const pulling = (await shared.activeMappings()).filter(({ syncDirection }) => pulls(syncDirection));
   const seconds = new Map(pulling.map(({ id, pollingSeconds }) => [id, pollingSeconds]));
@@ -76,7 +89,7 @@ interface Answered extends Question {
 }
 
 /** Some calls at a time, so that a hundred mappings take the time of two calls, not of twenty. */
-async function askAll(cycle: Cycle, questions: readonly Question[]): Promise<readonly Answered[]> {
+async function askAll(asking: Asking, questions: readonly Question[]): Promise<readonly Answered[]> {
   const calls: Question[][] = [];
   for (let from = 0; from < questions.length; from += QUERIES_PER_CALL)
     calls.push(questions.slice(from, from + QUERIES_PER_CALL));
@@ -84,7 +97,7 @@ async function askAll(cycle: Cycle, questions: readonly Question[]): Promise<rea
   for (let from = 0; from < calls.length; from += CALLS_AT_ONCE) {
     const some = calls.slice(from, from + CALLS_AT_ONCE);
     // All have ended before one's failure is told, so that none is left out of the count of calls.
-    const ended = await Promise.allSettled(some.map((call) => ask(cycle, call)));
+    const ended = await Promise.allSettled(some.map((call) => ask(asking, call)));
     for (const [index, end] of ended.entries()) {
       if (end.status === "rejected") throw end.reason;
       answered.push(...(some[index] ?? []).map((question, at) => ({ ...question, answer: end.value[at] })));
@@ -93,13 +106,16 @@ async function askAll(cycle: Cycle, questions: readonly Question[]): Promise<rea
   return answered;
 }
 
-async function ask(cycle: Cycle, questions: readonly Question[]): Promise<readonly (QueryPage | RequestRefusal)[]> {
-  await cycle.hold.mayRead();
-  return cycle.hold.during(() => cycle.salesforce.queryTogether(questions.map(({ query }) => query.soql)));
+async function ask(
+  { hold, salesforce }: Asking,
+  questions: readonly Question[],
+): Promise<readonly (QueryPage | RequestRefusal)[]> {
+  await hold.mayRead();
+  return hold.during(() => salesforce.queryTogether(questions.map(({ query }) => query.soql)));
 }
 
 /** What a row holds already was read by the last pull, whose last minute is always asked for again. */
-async function hasNews({ store }: Cycle, { mappingId, outside, query, answer }: Answered): Promise<boolean> {
+async function hasNews({ store }: Asking, { mappingId, outside, query, answer }: Answered): Promise<boolean> {
   // The mapping's own cycle meets the refusal, and tells it.
   if (!answer || "kind" in answer) return true;
   if (answer.records.length === 0) return false;

@@ -63,6 +63,27 @@ export type Begun =
     }
   | { readonly held: false; readonly why: "slot taken" | "running" | "config changed" | "not provisioned" };
 
+/** Where a mapping stands that nobody has asked the lease of. */
+export interface Standing
+  extends Pick<Extract<Begun, { readonly held: true }>, "marks" | "lastPullAt" | "heldDeletes"> {
+  readonly mappingId: string;
+  /** A cycle would have nothing to do, but perhaps to pull. */
+  readonly isIdle: boolean;
+}
+
+/** Beats of one slot (epoch seconds) that had nothing to do. */
+export interface IdleBeats {
+  readonly slot: number;
+  readonly beats: readonly { readonly mappingId: string; readonly configVersion: number }[];
+  readonly unchanged: Unchanged | null;
+}
+
+/** A probe at this time (the org's) saw nothing new of these mappings, which is as good as a pull. */
+export interface Unchanged {
+  readonly mappingIds: readonly string[];
+  readonly at: Date;
+}
+
 /**
  * Totals since the mapping's beginning; they only rise. `queueDepth` is the workspace's rows in NEW, now, and
  * `oldestWaitingSeconds` the age of the oldest that waits and is not held, 0 when there is none.
@@ -96,8 +117,7 @@ export interface OutboxEvent {
 export interface CycleEnd {
   readonly marks: Partial<Watermarks>;
   readonly pulledAt: Date | null;
-  /** A probe at this time (the org's) saw nothing new of these mappings, which is as good as a pull. */
-  readonly unchanged?: { readonly mappingIds: readonly string[]; readonly at: Date } | null;
+  readonly unchanged?: Unchanged | null;
   readonly apiCalls: Readonly<Record<string, number>>;
   /** Null: it went well. */
   readonly error: string | null;
@@ -121,10 +141,15 @@ export interface LeaseStore {
   /** Takes the lease; one round trip. */
   begin(request: BeginRequest): Promise<Begun>;
   renew(lease: Lease, leaseSeconds: number): Promise<Renewal>;
-  /** Goes on over another connection where this one is of no use any more. */
-  reconnect(): Promise<void>;
   /** Commits marks, calls and the cycle's end, reports a spike, releases the lease; one round trip. */
   finish(lease: Lease, end: CycleEnd): Promise<Finished>;
+  /** Where these mappings stand, without their leases; those whose tables are not made are left out. One round trip. */
+  standings(mappingIds: readonly string[]): Promise<readonly Standing[]>;
+  /**
+   * Counts the beats as cycles that ended well, and gives the totals by mapping: of those whose lease was free, whose slot
+   * was not taken and whose configuration is the same. One round trip.
+   */
+  endIdle(idle: IdleBeats): Promise<ReadonlyMap<string, Totals>>;
   /** Counts calls that were made for a mapping without its lease. */
   addCalls(mappingId: string, apiCalls: Readonly<Record<string, number>>): Promise<void>;
   /**

@@ -40,7 +40,6 @@ export async function hasPassedOn(cycle: Cycle, outcomes: readonly PushOutcome[]
   const until = cycle.clock.now() + RETURN_MILLISECONDS;
   while (cycle.clock.now() < until) {
     try {
-      await cycle.store.reconnect();
       return (await cycle.store.renew(cycle.lease, LEASE_SECONDS)) === "lost";
     } catch (trouble) {
       if (!isDatabases(trouble)) return false;

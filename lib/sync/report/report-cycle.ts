@@ -16,8 +16,9 @@ const LOAD_EVERY_SECONDS = 300;
 const BUDGET_EVERY_MILLISECONDS = 60_000;
 
 interface Ended extends Reported {
-  readonly store: CycleStore;
-  readonly salesforce: Salesforce;
+  /** Null: an idle beat leaves no event. */
+  readonly store: CycleStore | null;
+  readonly usage: ReturnType<Salesforce["usage"]>;
 }
 
 type Ran = Extract<CycleReport, { readonly ran: true }>;
@@ -42,17 +43,19 @@ export async function reportCycle(needs: MessageNeeds, ended: Ended, report: Cyc
     await concludeCycle(needs, ended, failure, { owesLoad, heldDeletes });
   }
   await keepBudget(needs, ended);
-  needs.figures(figuresOf(report, report.totals, ended.salesforce.usage()));
+  needs.figures(figuresOf(report, report.totals, ended.usage));
   if (report.totals && isTimeToTell(ended.message, report)) await tellTotals(needs, ended, report.totals);
   // After an outage at once: a load that it has failed keeps the mapping broken until it goes on.
   const recovers = !failure && !rests && report.stopped === null && ended.engine.state.failedCycles > 0;
   if (report.needsLoad && (recovers || isRare(ended.message))) await askForLoad(needs, ended.mapping);
-  if (report.outboxWaits) await emptyOutbox(needs, ended.mapping.workspaceId, ended.store);
+  if (report.outboxWaits && ended.store) await emptyOutbox(needs, ended.mapping.workspaceId, ended.store);
 }
 
 /** Written when the step changes or a minute after the last time, so that idle cycles write nothing. A change is logged once. */
-async function keepBudget({ engine, clock, log }: MessageNeeds, { mapping, budget, salesforce }: Ended): Promise<void> {
-  const told = salesforce.usage();
+async function keepBudget(
+  { engine, clock, log }: MessageNeeds,
+  { mapping, budget, usage: told }: Ended,
+): Promise<void> {
   if (!told) return;
   const usage = { ...told, at: new Date(clock.now()) };
   const after = afterAnswer(budget, usage);

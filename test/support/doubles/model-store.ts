@@ -150,7 +150,6 @@ export class ModelStore {
         ),
       finish: (lease) => statement("finish", () => this.#finish(lease)),
       close: async () => undefined,
-      reconnect: async () => undefined,
       doubtsIn: unused,
       noteLook: unused,
       apply: unused,
@@ -161,6 +160,8 @@ export class ModelStore {
       outbox: unused,
       setAside: unused,
       forget: unused,
+      standings: unused,
+      endIdle: unused,
       addCalls: unused,
     };
   }

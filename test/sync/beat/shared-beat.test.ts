@@ -1,5 +1,6 @@
 import type { SQSEvent } from "aws-lambda";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { handler } from "../../../functions/workers/run-cycle.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { CyclesMessage } from "../../../lib/model/messages.ts";
@@ -71,4 +72,57 @@ test("when every mapping asks the org, they share its session, and its count of 
 
   expect(calls["GetItem workspaces"]).toBe(2);
   expect(calls["UpdateItem engine"]).toBe(1);
+});
+
+/** What Bridge asks PostgreSQL meanwhile. */
+async function countStatements(work: () => Promise<unknown>): Promise<number> {
+  const asked = vi.spyOn(Client.prototype, "query");
+  try {
+    await work();
+    return asked.mock.calls.length;
+  } finally {
+    asked.mockRestore();
+  }
+}
+
+const stands = () =>
+  world.sql("SELECT mapping_id, last_run_at, last_pull_at, slot FROM salesforce._bridge_state ORDER BY mapping_id");
+
+test("three idle mappings cost their database four statements a beat, and are seen to have run and pulled", async () => {
+  await world.pass(300);
+  await beat();
+  await beat();
+  const before = await stands();
+
+  // Where all stand, which are due in the workspace, the calls of the probe, and the end of all.
+  expect(await countStatements(beat)).toBe(4);
+
+  const after = await stands();
+  expect(after).toHaveLength(3);
+  for (const [at, row] of after.entries())
+    for (const column of ["last_run_at", "last_pull_at", "slot"])
+      expect(Number(row[column]), column).toBeGreaterThan(Number(before[at]?.[column]));
+});
+
+test("an idle mapping whose record has changed pulls in the same beat, beside others that stay idle", async () => {
+  await world.pass(300);
+  await beat();
+  await world.rest("POST", "/sobjects/Lead", { LastName: "Hopper", Company: "Navy" });
+
+  await beat();
+
+  expect(await world.sql("SELECT lastname FROM salesforce.lead WHERE lastname = 'Hopper'")).toHaveLength(1);
+});
+
+test("an org that answers the probe with an error breaks the mapping whose beat asked, as a cycle of its own would", async () => {
+  await world.pass(300);
+  await beat();
+  const lines = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  await world.fault({ kind: "unavailable", times: 10 });
+
+  await beat();
+
+  const told = lines.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
+  lines.mockRestore();
+  expect(told.filter(({ event, level }) => event === "cycle" && level === "error")).toHaveLength(1);
 });

@@ -31,14 +31,16 @@ test.each([
   });
   await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Sklodowska', 'C-1')");
   let writes = 0;
+  let isCut = false;
   world.interfere(async (call) => {
-    if (call === "store.reconnect") await mend();
+    if (call === "store.renew" && isCut) await mend();
     if (call !== "org.write" || ++writes > 1) return;
     await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
     await world.cycle(contact);
     await world.sql("UPDATE salesforce.contact SET lastname = 'Curie'");
     await world.cycle(contact);
     await cut();
+    isCut = true;
   });
 
   await world.cycle(contact);
@@ -98,10 +100,10 @@ test.each([
     let seconds = 0;
     const cycle = {
       store: {
-        reconnect: async () => {
+        renew: async () => {
           if (seconds < inVain) throw AWAY;
+          return "lost";
         },
-        renew: async () => "lost",
       },
       clock: {
         now: () => seconds * 1000,

@@ -10,10 +10,10 @@ import {
   LeaseLost,
   type Renewal,
 } from "../../../sync/lease/lease-ports.ts";
-import { captureSigns, isCaptured, isChanged, readCaptureOff } from "../capture/capture-check.ts";
+import { isCaptured, isChanged, readCaptureOff } from "../capture/capture-check.ts";
 import { followTable } from "../capture/follow-table.ts";
 import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "../log/backlog.ts";
-import { hasClaimIndexes, isHeld, isOfTable, isPutOff, isReady } from "../log/change-states.ts";
+import { hasClaimIndexes } from "../log/change-states.ts";
 import { addCount } from "../log/cycle-counts.ts";
 import { mayBeRowless, pruneOrphans, pruneRowless, pruneSettled } from "../log/retention.ts";
 import {
@@ -27,7 +27,8 @@ import {
 } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { leaseTable, lockState, renewal } from "./fence.ts";
-import { loadCheckpoint, watermarksToSet } from "./watermarks.ts";
+import { unchanged, whatWaits } from "./idle-beats.ts";
+import { watermarkColumns, watermarksOf, watermarksToSet } from "./watermarks.ts";
 
 type Bench = Omit<StoreContext, "mapped">;
 
@@ -53,12 +54,7 @@ export async function begin(
     lease: { mappingId, work, fence: Number(row["fence"]), configVersion },
     shape,
     captureOff: isSound ? null : await readCaptureOff(session, schema, mappingId),
-    marks: {
-      position: instant(row, "position"),
-      slow: instant(row, "slow"),
-      deleted: instant(row, "deleted"),
-      load: loadCheckpoint(row["load"]),
-    },
+    marks: watermarksOf(row),
     lastPullAt: instant(row, "last_pull_at"),
     waiting: {
       changes: row["changes"] === true,
@@ -75,8 +71,6 @@ function whyNot(row: Row): "config changed" | "slot taken" | "running" {
   if (row["same_version"] !== true) return "config changed";
   return row["slot_taken"] === true ? "slot taken" : "running";
 }
-
-const REREADS_AT_ONCE = 200;
 
 /**
  * A row that a running transaction holds is skipped, not waited for: whoever holds it has the lease. The next holder of
@@ -99,31 +93,17 @@ function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): 
       RETURNING l.fence
     )${work === "cycle" ? `, spike AS (${spike(tables, "free")})` : ""}
     SELECT s.mapping_id IS NOT NULL AS known, l.config_version < $2 AS is_behind, l.config_version = $2 AS same_version, l.slot >= $3::bigint AS slot_taken,
-      taken.fence, s.shape, s.layout, ${iso("s.position")} AS position, ${iso("s.slow")} AS slow,
-      ${iso("s.deleted")} AS deleted, lo.load, ${iso("s.last_pull_at")} AS last_pull_at,
-      ${anyDue(tables)} AS changes,
-      EXISTS (SELECT FROM ${tables.inHand} h WHERE h.table_name = s.table_name)
-        OR EXISTS (SELECT FROM ${tables.log} o WHERE ${isOfTable("o", "s.table_name")} AND o.row_owed
-          AND (o.due_at IS NULL OR o.due_at <= $6))
-        OR EXISTS (SELECT FROM ${tables.heldDeletes} h WHERE h.mapping_id = $1 AND h.confirmed) AS unfinished,
-      (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = $1 AND NOT h.confirmed)
-        + (SELECT count(*) FROM ${tables.log} c WHERE ${isOfTable("c", "s.table_name")} AND ${isHeld("c")}) AS held_deletes,
-      (SELECT jsonb_agg(e.sfid) FROM (SELECT sfid FROM ${tables.inboundErrors}
-        WHERE mapping_id = $1 AND retry_at <= $6 ORDER BY retry_at LIMIT ${REREADS_AT_ONCE}) e) AS rereads,
+      taken.fence, s.shape, s.layout, ${watermarkColumns("s", "lo")}, ${iso("s.last_pull_at")} AS last_pull_at,
+      ${whatWaits(schema, tables, "$6")},
       EXISTS (SELECT FROM ${tables.outbox})
         ${work === "cycle" ? `OR (taken.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox,
-      ${captureSigns(schema, "s")} AS capture_signs, ${hasClaimIndexes(schema)} AS is_indexed
+      ${hasClaimIndexes(schema)} AS is_indexed
     FROM (SELECT $1::text AS mapping_id) asked
     LEFT JOIN ${tables.state} s ON s.mapping_id = asked.mapping_id
     LEFT JOIN ${leases} l ON l.mapping_id = asked.mapping_id
     LEFT JOIN ${tables.loads} lo ON lo.mapping_id = asked.mapping_id
     LEFT JOIN taken ON true`;
 }
-
-/** Whether anything of the table can be claimed. Parameter: time. */
-const anyDue = ({ log }: Metadata): string =>
-  `(EXISTS (SELECT FROM ${log} c WHERE ${isReady("c", "s.table_name")} AND c.state = 'NEW')
-        OR EXISTS (SELECT FROM ${log} c WHERE ${isPutOff("c", "s.table_name")} AND c.state = 'NEW' AND c.due_at <= $6))`;
 
 /** Rows that failed in a cycle which has ended, or will never end, become one event (spec 6.1). */
 function spike(tables: Metadata, locked: string, condition = "true"): string {
@@ -213,7 +193,7 @@ function finishStatement(
         ${[...(isCycle ? RELEASED.map((clause) => when("is_ours", clause)) : []), ...whileCurrent.map((clause) => when("is_current", clause))].join(", ")}
       FROM lease WHERE s.mapping_id = lease.mapping_id
       RETURNING s.mapping_id, s.table_name, s.rows_synced, s.rows_failed, s.api_calls, lease.is_current
-    ), ${unchanged(tables)}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}${pruneOrphans(tables, "$7")}`}${pruneSettled(tables, "ended", "$7")}${counted}
+    ), ${unchanged(tables, { ids: "$8", at: "$9", own: "ARRAY[$1]" })}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}${pruneOrphans(tables, "$7")}`}${pruneSettled(tables, "ended", "$7")}${counted}
     SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
       SELECT jsonb_build_object('rowsSynced', rows_synced, 'rowsFailed', rows_failed, 'apiCalls', api_calls,
         'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}), 'mayBeRowless', ${mayBeRowless("$7")})
@@ -236,13 +216,6 @@ export async function addCalls(
   const statement = `UPDATE ${tables.state} s SET api_calls = ${withCalls("$2")} WHERE mapping_id = $1`;
   await unlessUnprovisioned(session.query(statement, [mappingId, JSON.stringify(apiCalls)]));
 }
-
-/** A mapping whose row is held runs a cycle, which says itself when it pulled. */
-const unchanged = ({ state }: Metadata) => `unchanged AS (
-      UPDATE ${state} s SET last_pull_at = $9
-      FROM (SELECT mapping_id FROM ${state} WHERE mapping_id = ANY ($8::text[]) AND mapping_id <> $1
-              AND position IS NOT NULL AND last_pull_at < $9::timestamptz FOR NO KEY UPDATE SKIP LOCKED) free
-      WHERE s.mapping_id = free.mapping_id)`;
 
 const RELEASED = ["lease_until = NULL", "running_failed = 0"];
 

@@ -1,6 +1,6 @@
 import type { Lease, Watermarks } from "../../../sync/lease/lease-ports.ts";
 import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
-import type { StoreContext } from "../session/sql.ts";
+import { instant, iso, type Row, type StoreContext } from "../session/sql.ts";
 
 /** The marks of the pulls, which stand in the mapping's row; that of the load stands in the load's own. */
 const PULL_MARKS = ["position", "slow", "deleted"] as const;
@@ -35,8 +35,20 @@ export async function writeWatermarks(
   await session.query(`UPDATE ${tables.state} SET ${set.join(", ")} WHERE mapping_id = $1`, [mappingId, ...values]);
 }
 
+/** Columns of a SELECT from which `watermarksOf` reads; the arguments are aliases of the mapping's row and the load's. */
+export const watermarkColumns = (state: string, load: string): string =>
+  [...PULL_MARKS.map((mark) => `${iso(`${state}.${mark}`)} AS ${mark}`), `${load}.load`].join(", ");
+
+/** Where pulls and load stand. */
+export const watermarksOf = (row: Row): Watermarks => ({
+  position: instant(row, "position"),
+  slow: instant(row, "slow"),
+  deleted: instant(row, "deleted"),
+  load: loadCheckpoint(row["load"]),
+});
+
 /** Reads a load's mark as it is kept. */
-export function loadCheckpoint(load: unknown): LoadCheckpoint | null {
+function loadCheckpoint(load: unknown): LoadCheckpoint | null {
   if (load === null || typeof load !== "object") return null;
   const { startedAt, ...mark } = load as Omit<LoadCheckpoint, "startedAt"> & { readonly startedAt: string };
   return { ...mark, startedAt: new Date(startedAt) };

@@ -30,6 +30,11 @@ export function pruneSettled(tables: Metadata, ended: string, now: string): stri
     , ${forgotten("conflicts", tables.conflicts, "at", LOG_DAYS, now)}`;
 }
 
+/** An expression: the first settled change of a table is old enough to go. `table` and `now` are expressions. */
+export const isAnyOld = ({ log }: Metadata, table: string, now: string): string =>
+  `coalesce((SELECT l.processed_at FROM ${log} l WHERE ${isOfTable("l", table)} AND ${hasSucceeded("l")}
+          ORDER BY l.table_name, l.id LIMIT 1) < ${ago(LOG_DAYS, now)}, false)`;
+
 /** Failures are looked at so many at a time: the first ones may be there to stay. */
 const FAILURES_AT_ONCE = 5_000;
 

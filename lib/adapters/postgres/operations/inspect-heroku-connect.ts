@@ -67,7 +67,7 @@ function factsStatement({ log, archive }: Places): string {
       (SELECT jsonb_agg(DISTINCT pg_get_userbyid(owner)) FROM theirs WHERE NOT pg_has_role(owner, 'USAGE')) AS owners,
       (SELECT ${iso("max(at)")} FROM (${latest(log)} UNION ALL ${latest(archive)}) AS signs) AS last_active_at,
       (SELECT jsonb_agg(DISTINCT coalesce(nullif(application_name, ''), usename)) FROM pg_stat_activity
-        WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name <> 'bridge'
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name NOT LIKE 'bridge%'
           AND query ~ '\\m_trigger_log') AS readers,
       (SELECT jsonb_agg(DISTINCT what) FROM (
         SELECT 'view ' || r.ev_class::regclass AS what FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid

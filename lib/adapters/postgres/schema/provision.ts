@@ -10,7 +10,7 @@ import { CAPTURE_VERSION, captureStatements, dropCaptureFunctions, endCapture } 
 import { readCaptureOff } from "../capture/capture-check.ts";
 import { type CatalogTable, layoutOf, readTable } from "../capture/catalog.ts";
 import { secureFunctions } from "../capture/own-functions.ts";
-import { openSession } from "../session/session.ts";
+import { openWithinLimit } from "../session/session-limit.ts";
 import {
   type Layout,
   literal,
@@ -84,13 +84,16 @@ function checkNames(shape: TableShape): void {
 }
 
 async function withSession<T>(connection: PostgresConnection, work: (session: Session) => Promise<T>): Promise<T> {
-  const session = await openSession(connection, { statementMilliseconds: LONGEST_INDEX_MILLISECONDS });
+  const session = await openWithinLimit(connection, LONG_WORK, { statementMilliseconds: LONGEST_INDEX_MILLISECONDS });
   try {
     return await work(session);
   } finally {
     await session.close();
   }
 }
+
+/** Between its statements it waits for nobody. */
+const LONG_WORK = { idleMilliseconds: 60_000, isLongWork: true } as const;
 
 /** An index on a large table takes minutes; the provisioning worker is given five. */
 const LONGEST_INDEX_MILLISECONDS = 270_000;

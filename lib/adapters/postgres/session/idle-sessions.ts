@@ -3,8 +3,8 @@ import { sqlState } from "./sql-errors.ts";
 
 /** Sessions that wait for their next use, by database URL. */
 export interface IdleSessions {
-  /** The one used last that is alive and not too old; null: there is none. */
-  take(url: string): Session | null;
+  /** The one used last that is alive and not too old, and for how long it was silent; null: there is none. */
+  take(url: string): { readonly session: Session; readonly silentMilliseconds: number } | null;
   /** Keeps a session that nothing is under way on, or closes it when it is of no use any more. */
   keep(url: string, session: Session): void;
 }
@@ -34,8 +34,10 @@ export function createIdleSessions(now: () => Date, keptMilliseconds: number): I
         if (found === undefined) return null;
         clearTimeout(found.end);
         found.session.holdProcess(true);
-        if (found.session.isAlive && now().getTime() - found.since < keptMilliseconds) return found.session;
-        closeQuietly(found.session);
+        const { session, since } = found;
+        const silentMilliseconds = now().getTime() - since;
+        if (session.isAlive && silentMilliseconds < keptMilliseconds) return { session, silentMilliseconds };
+        closeQuietly(session);
       }
     },
     keep(url, session) {

@@ -2,7 +2,8 @@ import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { DatabaseUnavailable } from "../../../monitoring/ports.ts";
 import { retry } from "../../retry.ts";
 import { closeQuietly, createIdleSessions, isBroken } from "./idle-sessions.ts";
-import { DeadlinePassed, openSession } from "./session.ts";
+import { DeadlinePassed } from "./session.ts";
+import { NoConnectionFree, openWithinLimit } from "./session-limit.ts";
 import type { Row, Session, TransactionSettings } from "./sql.ts";
 import { isClash, sqlState } from "./sql-errors.ts";
 
@@ -41,7 +42,7 @@ export function keepSessions(now: () => Date): KeptSessions {
       let wasKept = false;
       const take = async (): Promise<Session> => {
         if (session === null) {
-          session = idle.take(connection.url);
+          session = idle.take(connection.url)?.session ?? null;
           wasKept = session !== null;
         }
         session ??= await open(connection);
@@ -80,9 +81,9 @@ export function keepSessions(now: () => Date): KeptSessions {
 
 async function open(connection: PostgresConnection): Promise<Session> {
   try {
-    return await openSession(connection);
+    return await openWithinLimit(connection, { idleMilliseconds: KEPT_MILLISECONDS });
   } catch (error) {
-    throw new DatabaseUnavailable("connect", whyNoConnection(error), error);
+    throw new DatabaseUnavailable("connect", whyNoConnection(error), error, sqlState(error) === "53300");
   }
 }
 
@@ -103,6 +104,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 };
 
 function whyNoConnection(error: unknown): string {
+  if (error instanceof NoConnectionFree) return error.message;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const known = REFUSALS[code];
   if (known !== undefined) return known;

@@ -13,10 +13,12 @@ const CONNECT_MILLISECONDS = 10_000;
 /** The server is given a little longer, so that its own refusal, which names the statement's trouble, comes first. */
 const GRACE_MILLISECONDS = 1_000;
 
-interface Deadlines {
+export interface Deadlines {
   readonly statementMilliseconds?: number;
   readonly connectMilliseconds?: number;
   readonly graceMilliseconds?: number;
+  /** What the server calls it. */
+  readonly name?: string;
 }
 
 /** A server that took longer than the deadline to answer, or stopped answering. */
@@ -27,20 +29,21 @@ export class DeadlinePassed extends Error {
   }
 }
 
-/** Opens a connection. No session settings, LISTEN or named statements, so it works through transaction poolers. */
+/** Opens a connection. No statement of ours needs session settings, LISTEN or names, so it works through transaction poolers. */
 export async function openSession(
   connection: PostgresConnection,
   {
     statementMilliseconds = STATEMENT_MILLISECONDS,
     connectMilliseconds = CONNECT_MILLISECONDS,
     graceMilliseconds = GRACE_MILLISECONDS,
+    name = "bridge",
   }: Deadlines = {},
 ): Promise<Session> {
   const silenceMilliseconds = statementMilliseconds + graceMilliseconds;
   const client = new pg.Client({
     ...connectionOptions(connection.url),
     stream: () => new GuardedSocket(),
-    application_name: "bridge",
+    application_name: name,
     connectionTimeoutMillis: connectMilliseconds,
     keepAlive: true,
     types: { getTypeParser: parserOf },

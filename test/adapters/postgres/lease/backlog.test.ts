@@ -8,7 +8,7 @@ let open: () => Promise<CycleStore>;
 beforeEach(async () => {
   customer = await createCustomer();
   const stores = createCycleStores(() => customer.now);
-  open = () => stores({ url: customer.url, schema: "salesforce" });
+  open = async () => stores({ url: customer.url, schema: "salesforce" });
 });
 afterEach(() => customer.close());
 

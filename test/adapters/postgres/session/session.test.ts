@@ -135,11 +135,11 @@ describe("a session", () => {
       const idle = createIdleSessions(() => new Date(), 15_000);
       idle.keep("here", session);
       vi.advanceTimersByTime(10_000);
-      const used = idle.take("here");
+      const used = idle.take("here")?.session;
       idle.keep("here", session);
       vi.advanceTimersByTime(10_000);
 
-      const usedAgain = idle.take("here");
+      const usedAgain = idle.take("here")?.session;
 
       expect([used, usedAgain]).toEqual([session, session]);
       expect(session.isAlive).toBe(true);

@@ -80,7 +80,7 @@ async function pushAll(
   await loadByEngine({ way: "engine", url, org: org.connection, object, shape });
   const ids = await change(url, shape.table);
   const salesforce = salesforceOf(org.connection);
-  const store = await openStore({ url, schema: "salesforce" });
+  const store = openStore({ url, schema: "salesforce" });
   const mapping = benchMapping(object);
   const began = performance.now();
   const report = await runCycle(
@@ -89,6 +89,7 @@ async function pushAll(
       mapping,
       kind: "poll",
       saves: "all",
+      hasToPull: null,
       slot: null,
       writers: async () => [org.userId],
       budget: FRESH_BUDGET,

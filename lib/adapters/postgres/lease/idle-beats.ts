@@ -1,0 +1,123 @@
+import { FAILURE_SPIKE_ROWS } from "../../../model/change/failure-spike.ts";
+import type { TableShape } from "../../../model/mapping/shape.ts";
+import type { CycleCount, IdleBeats, Standing, Totals } from "../../../sync/lease/lease-ports.ts";
+import { captureSigns, isCaptured, isChanged } from "../capture/capture-check.ts";
+import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "../log/backlog.ts";
+import { isHeld, isOfTable, isPutOff, isReady } from "../log/change-states.ts";
+import { addCount } from "../log/cycle-counts.ts";
+import { isAnyOld } from "../log/retention.ts";
+import { instant, iso, type Metadata, type Row, type StoreContext } from "../session/sql.ts";
+import { unlessUnprovisioned } from "../session/sql-errors.ts";
+import { watermarkColumns, watermarksOf } from "./watermarks.ts";
+
+type Context = Pick<StoreContext, "session" | "schema" | "tables" | "now">;
+
+const REREADS_AT_ONCE = 200;
+
+/** Columns of a SELECT over `_bridge_state AS s`: what a cycle of the mapping has to do, beside pulling. */
+export function whatWaits(schema: string, tables: Metadata, now: string): string {
+  const { log, inHand, heldDeletes, inboundErrors } = tables;
+  return `
+      (EXISTS (SELECT FROM ${log} c WHERE ${isReady("c", "s.table_name")} AND c.state = 'NEW')
+        OR EXISTS (SELECT FROM ${log} c WHERE ${isPutOff("c", "s.table_name")} AND c.state = 'NEW' AND c.due_at <= ${now})) AS changes,
+      EXISTS (SELECT FROM ${inHand} h WHERE h.table_name = s.table_name)
+        OR EXISTS (SELECT FROM ${log} o WHERE ${isOfTable("o", "s.table_name")} AND o.row_owed
+          AND (o.due_at IS NULL OR o.due_at <= ${now}))
+        OR EXISTS (SELECT FROM ${heldDeletes} h WHERE h.mapping_id = s.mapping_id AND h.confirmed) AS unfinished,
+      (SELECT count(*) FROM ${heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
+        + (SELECT count(*) FROM ${log} c WHERE ${isOfTable("c", "s.table_name")} AND ${isHeld("c")}) AS held_deletes,
+      (SELECT jsonb_agg(e.sfid) FROM (SELECT sfid FROM ${inboundErrors}
+        WHERE mapping_id = s.mapping_id AND retry_at <= ${now} ORDER BY retry_at LIMIT ${REREADS_AT_ONCE}) e) AS rereads,
+      ${captureSigns(schema, "s")} AS capture_signs`;
+}
+
+/** Where mappings stand, without their leases; one round trip. */
+export async function standings(
+  { session, schema, tables, now }: Context,
+  mappingIds: readonly string[],
+): Promise<Standing[]> {
+  const rows = await unlessUnprovisioned(
+    session.query(
+      `SELECT s.mapping_id, s.shape, ${watermarkColumns("s", "lo")}, ${iso("s.last_pull_at")} AS last_pull_at,
+        ${whatWaits(schema, tables, "$2")},
+        EXISTS (SELECT FROM ${tables.outbox}) OR s.last_error IS NOT NULL OR s.running_failed >= ${FAILURE_SPIKE_ROWS}
+          OR ${isAnyOld(tables, "s.table_name", "$2")} AS to_tidy
+       FROM ${tables.state} s LEFT JOIN ${tables.loads} lo USING (mapping_id) WHERE s.mapping_id = ANY ($1::text[])`,
+      [mappingIds, now()],
+    ),
+  );
+  return rows.map((row) => ({
+    mappingId: String(row["mapping_id"]),
+    marks: watermarksOf(row),
+    lastPullAt: instant(row, "last_pull_at"),
+    heldDeletes: Number(row["held_deletes"]),
+    isIdle: isIdle(row),
+  }));
+}
+
+function isIdle(row: Row): boolean {
+  const signs = row["capture_signs"];
+  const hasWork =
+    ["changes", "unfinished", "to_tidy"].some((column) => row[column] === true) || row["rereads"] !== null;
+  return !hasWork && isCaptured(row["shape"] as TableShape, signs) && !isChanged(signs);
+}
+
+/** What an idle beat adds to the count of its minute. */
+const IDLE: CycleCount = { ended: "well", pulled: 0, accepted: 0, refused: 0 };
+
+/** Ends beats that had nothing to do, and gives the totals of their mappings; one round trip. A held row is skipped: its holder has the lease. */
+export async function endIdle(
+  { session, tables, now }: Context,
+  { slot, beats, unchanged: seen }: IdleBeats,
+  backlog: BacklogMemory,
+): Promise<ReadonlyMap<string, Totals>> {
+  const waiting = isCountDue(backlog, now()) ? countWaiting(tables) : null;
+  const rows = await unlessUnprovisioned(
+    session.query(
+      `WITH free AS (
+        SELECT s.mapping_id FROM ${tables.state} s
+        JOIN unnest($1::text[], $2::int[]) AS beat (mapping_id, config_version) USING (mapping_id, config_version)
+        WHERE (s.lease_until IS NULL OR s.lease_until <= clock_timestamp()) AND (s.slot IS NULL OR s.slot < $3)
+        FOR NO KEY UPDATE OF s SKIP LOCKED
+      ), ended AS (
+        UPDATE ${tables.state} s SET last_run_at = $4, slot = $3,
+          last_pull_at = CASE WHEN s.mapping_id = ANY ($5::text[]) THEN greatest(s.last_pull_at, $6) ELSE s.last_pull_at END
+        FROM free WHERE s.mapping_id = free.mapping_id
+        RETURNING s.mapping_id, true AS is_current, s.rows_synced, s.rows_failed, s.api_calls
+      ), ${unchanged(tables, { ids: "$5", at: "$6", own: "$1" })}${addCount(tables, "ended", "$7", "$4")}
+      SELECT ended.*, counted.waiting FROM ended, (SELECT (${waiting ?? "NULL"}) AS waiting) AS counted`,
+      [
+        beats.map(({ mappingId }) => mappingId),
+        beats.map(({ configVersion }) => configVersion),
+        slot,
+        now(),
+        seen?.mappingIds ?? [],
+        seen?.at ?? null,
+        JSON.stringify(IDLE),
+      ],
+    ),
+  );
+  const [first] = rows;
+  if (first && waiting !== null) backlog.counted = { waiting: first["waiting"] as Waiting, at: now() };
+  return new Map(rows.map((row) => [String(row["mapping_id"]), { ...totalsOf(row), ...waitingNow(backlog, now()) }]));
+}
+
+const totalsOf = (row: Row): Omit<Totals, keyof Waiting> => ({
+  rowsSynced: Number(row["rows_synced"]),
+  rowsFailed: Number(row["rows_failed"]),
+  apiCalls: row["api_calls"] as Totals["apiCalls"],
+});
+
+interface Seen {
+  /** Expressions: the mappings of which a probe saw nothing new, its time, and the mappings whose own end says so. */
+  readonly ids: string;
+  readonly at: string;
+  readonly own: string;
+}
+
+/** A part of a WITH clause. A mapping whose row is held runs a cycle, which says itself when it pulled. */
+export const unchanged = ({ state }: Metadata, { ids, at, own }: Seen): string => `unchanged AS (
+      UPDATE ${state} s SET last_pull_at = ${at}
+      FROM (SELECT mapping_id FROM ${state} WHERE mapping_id = ANY (${ids}::text[]) AND mapping_id <> ALL (${own}::text[])
+              AND position IS NOT NULL AND last_pull_at < ${at}::timestamptz FOR NO KEY UPDATE SKIP LOCKED) free
+      WHERE s.mapping_id = free.mapping_id)`;

@@ -1,0 +1,109 @@
+import pLimit from "p-limit";
+import { retry } from "../../retry.ts";
+import { closeQuietly, createIdleSessions, isBroken } from "./idle-sessions.ts";
+import { createPriorityQueue, type PriorityQueue } from "./mutex.ts";
+import type { Session } from "./sql.ts";
+
+/** Sessions of one database at work at once, in one process. */
+const AT_ONCE = 2;
+
+/** How long a session waits for its next use: longer than a beat, shorter than networks forget a silent one. */
+const KEPT_MILLISECONDS = 15_000;
+
+/** A session that was silent for longer is asked whether it still answers, before anything that must not be asked twice. */
+const PROVEN_MILLISECONDS = 2_000;
+
+/** A store's view of the pool: a session, and turns on it. The session may be asked within a turn alone. */
+export interface Pooled {
+  readonly session: Session;
+  readonly inTurn: PriorityQueue;
+}
+
+/** Sessions of one database that many stores share, so that a hundred cycles at once open two and not a hundred. */
+export interface SessionPool {
+  /** For one store, which does one thing at a time; each thing has a session for itself as long as it takes. */
+  share(): Pooled;
+}
+
+/** A session is opened when none is free; one that broke is replaced. */
+export function createSessionPool(open: () => Promise<Session>, now: () => Date): SessionPool {
+  const limit = pLimit(AT_ONCE);
+  const idle = createIdleSessions(now, KEPT_MILLISECONDS);
+  const take = async (mayRepeat: boolean): Promise<Session> => {
+    for (let kept = idle.take(HERE); kept !== null; kept = idle.take(HERE)) {
+      if (mayRepeat || kept.silentMilliseconds < PROVEN_MILLISECONDS || (await answers(kept.session)))
+        return kept.session;
+    }
+    return await open();
+  };
+  return {
+    share: () => {
+      const inOrder = createPriorityQueue();
+      let current: Session | null = null;
+      const once = <T>(work: () => Promise<T>, mayRepeat: boolean): Promise<T> =>
+        limit(async () => {
+          const session = await take(mayRepeat);
+          current = session;
+          try {
+            const answer = await work();
+            idle.keep(HERE, session);
+            return answer;
+          } catch (error) {
+            if (isConnections(error, session)) closeQuietly(session);
+            else idle.keep(HERE, session);
+            throw error;
+          }
+        });
+      // What a store asks first takes the lease, or only looks: should it have run without answering us, no harm is done.
+      let isFirst = true;
+      const inTurn: PriorityQueue = (work) =>
+        inOrder(async () => {
+          const mayRepeat = isFirst;
+          isFirst = false;
+          return await retry(
+            mayRepeat ? 2 : 1,
+            (error) => isConnections(error, current),
+            () => once(work, mayRepeat),
+          );
+        });
+      return { session: behind(() => current), inTurn };
+    },
+  };
+}
+
+const HERE = "";
+
+/** The connection's trouble, also where its end is still to be heard of: the system's own codes are longer than a SQLSTATE. */
+const isConnections = (error: unknown, session: Session | null): boolean =>
+  isBroken(error, session) || (error instanceof Error && "code" in error && /^E[A-Z]{4,}$/.test(String(error.code)));
+
+async function answers(session: Session): Promise<boolean> {
+  try {
+    await session.query("SELECT 1");
+    return true;
+  } catch (error) {
+    closeQuietly(session);
+    if (isConnections(error, session)) return false;
+    throw error;
+  }
+}
+
+/** The session of the moment. */
+function behind(current: () => Session | null): Session {
+  const now = (): Session => {
+    const session = current();
+    if (session === null) throw new Error("a session was asked outside of a turn");
+    return session;
+  };
+  return {
+    query: (text, values) => now().query(text, values),
+    script: (text) => now().script(text),
+    copy: (text, pieces) => now().copy(text, pieces),
+    transaction: (settings, first, work) => now().transaction(settings, first, work),
+    get isAlive() {
+      return now().isAlive;
+    },
+    holdProcess: (holds) => now().holdProcess(holds),
+    close: async () => undefined, // it is the pool's
+  };
+}

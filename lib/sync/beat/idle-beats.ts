@@ -1,0 +1,141 @@
+import { allowance, type Budget, isPullDue } from "../../model/budget.ts";
+import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
+import { newTally } from "../cycle/cycle.ts";
+import type { CycleStore, MessageNeeds, Salesforce } from "../cycle/cycle-ports.ts";
+import { sharedBy } from "../cycle/shared.ts";
+import type { Standing } from "../lease/lease-ports.ts";
+import { areLateLanesDue } from "../pull/pull.ts";
+import { type CycleReport, owesLoad } from "../run-cycle.ts";
+import { NOTHING_PROBED, type Probed, probe } from "./probe.ts";
+
+/** A mapping's beat; with others of its workspace and slot (epoch seconds) it may cost less. */
+export interface Beat {
+  readonly mapping: Mapping;
+  readonly slot: number;
+  readonly budget: Budget;
+}
+
+/** What came of a beat before its cycle. */
+export interface Looked {
+  /** It had nothing to do and has ended; null: its cycle is to run. */
+  readonly idle: {
+    readonly report: Extract<CycleReport, { readonly ran: true }>;
+    readonly usage: ReturnType<Salesforce["usage"]>;
+  } | null;
+  /** Whether the cycle has to pull; null: it finds out by itself. */
+  readonly hasToPull: boolean | null;
+}
+
+export const UNKNOWN: Looked = { idle: null, hasToPull: null };
+
+/** Once an hour each mapping has a whole cycle, which also takes away what is kept for a time. */
+const WHOLE_EVERY_SECONDS = 3_600;
+
+/**
+ * Looks at the beats of one workspace and slot together, so that idle mappings cost their database next to nothing: one
+ * statement finds where all stand, and one ends those without work. Who has work does not wait for the org's answer.
+ * Gives what will come of those that may be idle, by mapping.
+ */
+export async function lookAtBeats(
+  needs: MessageNeeds,
+  beats: readonly Beat[],
+): Promise<ReadonlyMap<string, Promise<Looked>>> {
+  const [first] = beats;
+  // One alone costs no less than its cycle.
+  if (!first || beats.length === 1 || first.slot % WHOLE_EVERY_SECONDS < 10) return new Map();
+  const found = await withStore(needs, first, (store) => store.standings(beats.map(({ mapping }) => mapping.id)));
+  const standing = new Map(found.map((one) => [one.mappingId, one]));
+  const idle = beats.flatMap((beat) => {
+    const where = standing.get(beat.mapping.id);
+    return where?.isIdle ? [{ ...beat, where }] : [];
+  });
+  if (idle.length === 0) return new Map();
+  const ended = withStore(needs, first, (store) => endTogether(needs, store, idle));
+  return new Map(idle.map(({ mapping: { id } }) => [id, ended.then((all) => all(id))]));
+}
+
+async function withStore<Answer>(
+  { connections }: MessageNeeds,
+  { mapping }: Beat,
+  ask: (store: CycleStore) => Promise<Answer>,
+): Promise<Answer> {
+  const store = await connections.openStore(mapping.workspaceId);
+  try {
+    return await ask(store);
+  } finally {
+    await store.close();
+  }
+}
+
+interface IdleBeat extends Beat {
+  readonly where: Standing;
+}
+
+async function endTogether(
+  needs: MessageNeeds,
+  store: CycleStore,
+  idle: readonly IdleBeat[],
+): Promise<(mappingId: string) => Looked> {
+  const now = new Date(needs.clock.now());
+  const due = idle.filter((beat) => isDue(beat, now));
+  const late = due.filter(({ where }) => areLateLanesDue(where.marks, now));
+  const { probed, usage } = await probeFor(
+    needs,
+    store,
+    due.filter((beat) => !late.includes(beat)),
+  );
+  const toPull = new Set([...late.map(({ mapping }) => mapping.id), ...probed.toPull]);
+  const beats = idle.filter(({ mapping }) => !toPull.has(mapping.id));
+  const totals = await store.endIdle({
+    slot: idle[0]?.slot ?? 0,
+    beats: beats.map(({ mapping: { id, configVersion } }) => ({ mappingId: id, configVersion })),
+    unchanged: probed.unchanged,
+  });
+  const ended = new Map(
+    beats.flatMap(({ mapping, where }) => {
+      const own = totals.get(mapping.id);
+      if (!own) return [];
+      const { heldDeletes, marks } = where;
+      const well = { ran: true, tally: newTally(), stopped: null, error: null, outboxWaits: false } as const;
+      return [[mapping.id, { ...well, totals: own, heldDeletes, needsLoad: owesLoad(mapping, marks) }] as const];
+    }),
+  );
+  return (mappingId) => {
+    const report = ended.get(mappingId);
+    return report ? { idle: { report, usage }, hasToPull: null } : { idle: null, hasToPull: toPull.has(mappingId) };
+  };
+}
+
+/** Without a position the first load has not ended. */
+function isDue({ mapping, budget, where }: IdleBeat, now: Date): boolean {
+  if (!pulls(mapping.syncDirection) || where.marks.position === null) return false;
+  const { pullEverySeconds } = allowance(budget, mapping.pollingSeconds, now);
+  return pullEverySeconds !== null && isPullDue(pullEverySeconds, where.lastPullAt, now);
+}
+
+/** Probes for beats that wait for it; the first pays the calls, and where they fail its cycle meets and tells the reason. */
+async function probeFor(
+  needs: MessageNeeds,
+  store: CycleStore,
+  beats: readonly IdleBeat[],
+): Promise<{ readonly probed: Probed; readonly usage: ReturnType<Salesforce["usage"]> }> {
+  const [payer] = beats;
+  if (!payer) return { probed: NOTHING_PROBED, usage: null };
+  const { mapping, budget, slot } = payer;
+  const stopReading = new AbortController();
+  const { salesforce } = await needs.connections.connectOrg(mapping.workspaceId, stopReading.signal);
+  const hold = { mayRead: async () => {}, during: <Answer>(call: () => Promise<Answer>) => call() };
+  const asking = { store, salesforce, shared: sharedBy(needs, mapping.workspaceId), clock: needs.clock, hold };
+  const waiting = beats.map((beat) => beat.mapping.id);
+  try {
+    const probed = await probe(asking, { budget, slot, waiting }).catch(() => ({
+      ...NOTHING_PROBED,
+      toPull: [mapping.id],
+    }));
+    return { probed, usage: salesforce.usage() };
+  } finally {
+    stopReading.abort();
+    const calls = salesforce.calls();
+    if (Object.keys(calls).length > 0) await store.addCalls(mapping.id, calls);
+  }
+}

@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { IdleBeats } from "../../../../lib/sync/lease/lease-ports.ts";
+import { type Customer, createCustomer } from "../customer.ts";
+
+let customer: Customer;
+beforeEach(async () => {
+  customer = await createCustomer();
+});
+afterEach(() => customer.close());
+
+const beats = (more: Partial<IdleBeats> = {}): IdleBeats => ({
+  slot: 110,
+  beats: [{ mappingId: "map_contact", configVersion: 1 }],
+  unchanged: null,
+  ...more,
+});
+
+const begin = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "test", leaseSeconds: 30 } as const;
+
+async function state() {
+  const [row] = await customer.sql(
+    "SELECT fence::int, lease_until, slot::int, last_run_at, last_pull_at, last_error FROM salesforce._bridge_state",
+  );
+  return row;
+}
+
+async function isIdle() {
+  const store = await customer.store();
+  const [standing] = await store.standings(["map_contact"]);
+  return standing?.isIdle;
+}
+
+test("an idle beat costs two statements, and counts as a cycle that ended well", async () => {
+  let statements = 0;
+  const store = await customer.store(async () => void statements++);
+  const before = await state();
+
+  const found = await store.standings(["map_contact", "map_of_nobody"]);
+  const ended = await store.endIdle(beats());
+
+  expect(statements).toBe(2);
+  expect(found).toMatchObject([{ mappingId: "map_contact", isIdle: true, heldDeletes: 0 }]);
+  expect([...ended]).toMatchObject([["map_contact", { rowsSynced: 0, rowsFailed: 0, queueDepth: 0 }]]);
+  expect(await state()).toEqual({ ...before, slot: 110, last_run_at: customer.now });
+  expect(await customer.sql("SELECT well, failed, stopped FROM salesforce._bridge_cycles")).toEqual([
+    { well: 1, failed: 0, stopped: 0 },
+  ]);
+  expect(await store.begin({ ...begin, slot: 110 })).toEqual({ held: false, why: "slot taken" });
+});
+
+test.each([
+  ["a change waits", "INSERT INTO salesforce.contact (lastname) VALUES ('Curie')"],
+  [
+    "a retry has become due",
+    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, due_at) VALUES ('UPDATE', 'contact', 1, '2026-11-20T12:00:00Z')`,
+  ],
+  ["a claim was lost", "INSERT INTO salesforce._bridge_in_hand (id, table_name, ids) VALUES ('x', 'contact', '{1}')"],
+  [
+    "a row was not told its result",
+    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at, row_owed)
+     VALUES ('UPDATE', 'contact', 1, 'SUCCESS', 'UPDATED', now(), true)`,
+  ],
+  [
+    "a confirmed delete waits",
+    `INSERT INTO salesforce._bridge_held_deletes (mapping_id, sfid, stamp, read_at, confirmed, held_at) VALUES ('map_contact', 'x', now(), now(), true, now())`,
+  ],
+  [
+    "a record is to be read again",
+    `INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, first_at, last_at, retry_at)
+     VALUES ('map_contact', 'x', 'held', now(), now(), '2026-11-20T12:00:00Z')`,
+  ],
+  ["an event waits to leave", `INSERT INTO salesforce._bridge_outbox (event, detail) VALUES ('record.failed', '{}')`],
+  ["a trigger is disabled", "ALTER TABLE salesforce.contact DISABLE TRIGGER _bridge_insert"],
+  ["a trigger is gone", "DROP TRIGGER _bridge_delete ON salesforce.contact"],
+  ["a column was renamed", "ALTER TABLE salesforce.contact RENAME COLUMN lastname TO surname"],
+  ["the table is gone", "DROP TABLE salesforce.contact CASCADE"],
+  ["an error is to be taken back", "UPDATE salesforce._bridge_state SET last_error = 'x'"],
+  ["a spike has not ended", "UPDATE salesforce._bridge_state SET running_failed = 10"],
+  [
+    "the log holds what is old enough to go",
+    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at)
+     VALUES ('UPDATE', 'contact', 1, 'SUCCESS', 'UPDATED', '2026-10-01')`,
+  ],
+])("a beat is not idle where %s", async (_, prepare) => {
+  expect(await isIdle()).toBe(true);
+  await customer.sql(prepare);
+
+  expect(await isIdle()).toBe(false);
+});
+
+test.each([
+  [
+    "a retry is not due yet",
+    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, due_at) VALUES ('UPDATE', 'contact', 1, '2026-11-20T12:00:01Z')`,
+  ],
+  [
+    "a delete is held",
+    "INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, held) VALUES ('DELETE', 'contact', 1, 'x', true)",
+  ],
+])("a beat is idle where %s", async (_, prepare) => {
+  await customer.sql(prepare);
+
+  expect(await isIdle()).toBe(true);
+});
+
+test("deletes that are held are counted, so that they are told of though nothing else happens", async () => {
+  await customer.sql(
+    "INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, held) VALUES ('DELETE', 'contact', 1, 'x', true)",
+  );
+  const store = await customer.store();
+
+  expect(await store.standings(["map_contact"])).toMatchObject([{ heldDeletes: 1 }]);
+});
+
+test("a running cycle, a slot that is taken and another configuration are left alone", async () => {
+  const running = await customer.cycle();
+  const store = await customer.store();
+  const before = await state();
+
+  expect(await store.endIdle(beats())).toEqual(new Map());
+  await running.store.finish(running.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+  const after = await state();
+  expect(await store.endIdle(beats({ beats: [{ mappingId: "map_contact", configVersion: 2 }] }))).toEqual(new Map());
+  expect((await store.endIdle(beats())).size).toBe(1);
+  expect(await store.endIdle(beats({ slot: 100 }))).toEqual(new Map());
+
+  expect(before?.["slot"]).toBeNull();
+  expect(await state()).toEqual({ ...after, slot: 110 });
+});
+
+test("a row that somebody holds is not waited for", async () => {
+  const store = await customer.store();
+  const holder = await customer.connect();
+  await holder.query("BEGIN");
+  await holder.query("SELECT FROM salesforce._bridge_state FOR UPDATE");
+
+  expect(await store.endIdle(beats())).toEqual(new Map());
+  await holder.query("ROLLBACK");
+});
+
+test("what a probe saw unchanged counts as pulled, and an older probe moves nothing back", async () => {
+  await customer.sql("UPDATE salesforce._bridge_state SET position = now(), last_pull_at = '2026-11-20T11:00:00Z'");
+  const store = await customer.store();
+  const seen = (at: string) => ({ unchanged: { mappingIds: ["map_contact"], at: new Date(at) } });
+
+  await store.endIdle(beats(seen("2026-11-20T11:59:00Z")));
+  await store.endIdle(beats({ slot: 120, ...seen("2026-11-20T11:58:00Z") }));
+
+  expect((await state())?.["last_pull_at"]).toEqual(new Date("2026-11-20T11:59:00Z"));
+});

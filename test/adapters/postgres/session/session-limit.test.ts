@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
+import { keepSessions } from "../../../../lib/adapters/postgres/session/request-session.ts";
+import { NoConnectionFree, openWithinLimit } from "../../../../lib/adapters/postgres/session/session-limit.ts";
+import type { Session } from "../../../../lib/adapters/postgres/session/sql.ts";
+import { withDatabase } from "../../../../lib/monitoring/with-database.ts";
+import { type Customer, createCustomer } from "../customer.ts";
+
+let customer: Customer;
+let opened: Session[];
+beforeEach(async () => {
+  customer = await createCustomer();
+  opened = [];
+});
+afterEach(async () => {
+  await Promise.all(opened.map((session) => session.close().catch(() => undefined)));
+  await customer.close();
+});
+
+const IDLE = 60_000;
+const connection = () => ({ url: customer.url, schema: "salesforce", maxConnections: 4 });
+
+async function open(use: Partial<Parameters<typeof openWithinLimit>[1]> = {}): Promise<Session> {
+  const session = await openWithinLimit(connection(), { idleMilliseconds: IDLE, ...use });
+  opened.push(session);
+  return session;
+}
+
+const OURS = "datname = current_database() AND application_name LIKE 'bridge%'";
+
+async function count(): Promise<number> {
+  const [row] = await customer.sql(`SELECT count(*)::int AS many FROM pg_stat_activity WHERE ${OURS}`);
+  return Number(row?.["many"]);
+}
+
+/** Resolves once the database has so many sessions of ours. */
+async function untilThereAre(many: number): Promise<void> {
+  while ((await count()) !== many);
+}
+
+test("a workspace has as many connections as it may, and who comes then is told which setting says so", async () => {
+  for (let at = 0; at < 4; at += 1) await open();
+
+  const fifth = open();
+
+  await expect(fifth).rejects.toThrow(NoConnectionFree);
+  await expect(fifth).rejects.toThrow("all 4 connections of the workspace are in use (max_connections");
+  await untilThereAre(4);
+});
+
+test("of many that come at once as many get a connection as there are left", async () => {
+  await open();
+
+  const ended = await Promise.allSettled(Array.from({ length: 8 }, () => open()));
+
+  expect(ended.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+  await untilThereAre(4);
+});
+
+test("who finds none free gets the one that is given back meanwhile", async () => {
+  const [first] = [await open(), await open(), await open(), await open()];
+  const fifth = open();
+  await untilThereAre(5);
+
+  await first.close();
+
+  await expect((await fifth).query("SELECT 1 AS one")).resolves.toEqual([{ one: 1 }]);
+});
+
+test("loads and changes of tables leave half of the connections to the beat and the API", async () => {
+  await open({ isLongWork: true });
+  await open({ isLongWork: true });
+  const third = open({ isLongWork: true });
+  await untilThereAre(3);
+
+  await expect(open()).resolves.toBeDefined();
+
+  opened[0]?.close();
+  await third;
+});
+
+test("connections of an application, and of other users, are theirs", async () => {
+  for (let at = 0; at < 6; at += 1) await customer.connect();
+
+  await expect(open()).resolves.toBeDefined();
+});
+
+test("the server ends the connection of who says nothing any more, as a frozen function", async () => {
+  await open({ idleMilliseconds: 50 });
+
+  await untilThereAre(0);
+});
+
+test("cycles of many mappings at once have two connections, and renew their leases beside each other's work", async () => {
+  const stores = createCycleStores(() => customer.now);
+  const held = await customer.connect();
+  await held.query("BEGIN");
+  await held.query("LOCK TABLE salesforce._bridge_state");
+  const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "test", leaseSeconds: 30 } as const;
+
+  const begun = Array.from({ length: 20 }, (_, slot) => stores(connection()).begin({ ...asked, slot }));
+  await untilThereAre(2);
+  await held.query("COMMIT");
+
+  expect((await Promise.all(begun)).filter(({ held: has }) => has)).toHaveLength(1);
+  expect(await count()).toBe(2);
+});
+
+test("a request that finds no connection answers 503, and says when to ask again", async () => {
+  for (let at = 0; at < 4; at += 1) await open();
+  const sessions = keepSessions(() => customer.now);
+  const workspace = { id: "ws_1", open: async () => ({ postgres: connection() }) } as unknown as Parameters<
+    typeof withDatabase
+  >[1];
+  const databases = {
+    open: async (of: ReturnType<typeof connection>) => ({
+      ask: () => sessions.take(of).query("SELECT 1"),
+      [Symbol.asyncDispose]: async () => undefined,
+    }),
+  };
+
+  const asked = withDatabase(databases as never, workspace, (database) =>
+    (database as never as { ask(): Promise<unknown> }).ask(),
+  );
+
+  await expect(asked).rejects.toMatchObject({ code: "UNAVAILABLE", status: 503, headers: { "Retry-After": "1" } });
+});
