@@ -11,7 +11,9 @@ const { scripts } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8
 
 /** What measures, proves or drills, by the name of its script; each runs for minutes. */
 const PROGRAMS = Object.entries(scripts).flatMap(([name, command]) =>
-  /^(bench|drill|prove):|^structure$|^test:long$/.test(name) ? [[name, command.split(" ").at(-1) ?? ""] as const] : [],
+  /^(bench|drill|prove):|^(soak|structure|test:long)$/.test(name)
+    ? [[name, command.split(" ").at(-1) ?? ""] as const]
+    : [],
 );
 
 const run = (program: string, option: string) =>

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { readOptions } from "../../../lib/local/read-options.ts";
 import { RunningInstance } from "../../support/processes/instance.ts";
 import { type Answered, Caller } from "./caller.ts";
-import { growthOf, probed, readCsv } from "./csv-memory.ts";
+import { growthOf, readCsv } from "./csv-memory.ts";
 import { fillAuditLog, fillDeliveries, fillTriggerLog } from "./fill-logs.ts";
+import { probed } from "./live-bytes.ts";
 
 /** The 95th percentile of a first page. */
 const MOST_MILLISECONDS = 15;

@@ -1,21 +1,4 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
-import { resolve } from "node:path";
-import { setTimeout as after } from "node:timers/promises";
-import { pathToFileURL } from "node:url";
-
-/** Told to a process that is to be measured: load the probes, and write here. */
-export function probed(file: string): Record<string, string> {
-  const load = (probe: string) => `--import=${pathToFileURL(resolve(import.meta.dirname, probe)).href}`;
-  return { NODE_OPTIONS: ["heap-probe.ts", "call-probe.ts"].map(load).join(" "), LIVE_BYTES_FILE: file };
-}
-
-/** Bytes that a probed process uses once its garbage is gone. */
-async function liveBytes(pid: number, file: string): Promise<number> {
-  rmSync(file, { force: true });
-  process.kill(pid, "SIGUSR2");
-  while (!existsSync(file)) await after(5);
-  return Number(readFileSync(file, "utf8"));
-}
+import { liveBytes } from "./live-bytes.ts";
 
 /** What reading a CSV showed. */
 export interface CsvRead {
@@ -49,7 +32,10 @@ export async function readCsv(
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
     for (const byte of chunk) if (byte === 10) lines += 1;
-    if (lines > ((live.length + 1) * entries) / LOOKS) live.push(await liveBytes(server.pid, server.file));
+    if (lines > ((live.length + 1) * entries) / LOOKS) {
+      const { heap, external } = await liveBytes(server.pid, server.file);
+      live.push(heap + external);
+    }
   }
   return { entries: lines - 1, bytes, live };
 }

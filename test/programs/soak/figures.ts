@@ -1,0 +1,73 @@
+import { type Figure, median, percentile } from "../bench/sync/figure.ts";
+import type { Part, Sample } from "./sample.ts";
+
+/** The most that the live heap may grow in an hour, once the product is warm. */
+const MOST_GROWTH_MB = 2;
+
+const HOUR_MINUTES = 60;
+const DAY_MINUTES = 24 * HOUR_MINUTES;
+const MB = 1e6;
+
+/** What the samples and the end say, with the bars. */
+export function figuresOf(samples: readonly Sample[], differences: number): Figure[] {
+  const last = samples.at(-1);
+  if (!last) return [{ name: "samples", value: 0, unit: "", atLeast: 1 }];
+  // A restart makes another process, whose heap has nothing to do with the one before.
+  const lastHour = samples.filter(({ pid, minutes }) => pid === last.pid && minutes >= last.minutes - HOUR_MINUTES);
+  const growth = (of: (sample: Sample) => number) => growthPerMinute(lastHour, of) / MB;
+  const parts = (Object.keys(last.parts) as Part[]).map((part) => ({
+    name: `data folder, ${part}: growth a day, extrapolated`,
+    value: growth((sample) => sample.parts[part]) * DAY_MINUTES,
+    unit: "MB",
+  }));
+  const all = growth(({ parts: found }) => Object.values(found).reduce((sum, bytes) => sum + bytes, 0)) * DAY_MINUTES;
+  const seconds = (of: "toSalesforce" | "toPostgres") => samples.map((sample) => sample[of] ?? Infinity);
+  return [
+    { name: "live heap", value: last.heap / MB, unit: "MB" },
+    {
+      name: "live heap, growth in the last hour",
+      value: growth(({ heap }) => heap) * HOUR_MINUTES,
+      unit: "MB",
+      atMost: MOST_GROWTH_MB,
+    },
+    { name: "beside the heap, growth in the last hour", value: growth((of) => of.external) * HOUR_MINUTES, unit: "MB" },
+    { name: "resident, growth in the last hour", value: growth((of) => of.resident) * HOUR_MINUTES, unit: "MB" },
+    {
+      name: "resident of DynamoDB, growth in the last hour",
+      value: growth((of) => of.residentDynamoDb) * HOUR_MINUTES,
+      unit: "MB",
+    },
+    { name: "open files, most", value: Math.max(...samples.map(({ openFiles }) => openFiles)), unit: "" },
+    { name: "data folder: growth a day, extrapolated", value: all, unit: "MB" },
+    ...parts,
+    ...(["toSalesforce", "toPostgres"] as const).flatMap((way) => [
+      {
+        name: `${way === "toSalesforce" ? "to Salesforce" : "to PostgreSQL"}, p50`,
+        value: median(seconds(way)),
+        unit: "s",
+      },
+      {
+        name: `${way === "toSalesforce" ? "to Salesforce" : "to PostgreSQL"}, p95`,
+        value: percentile(seconds(way), 95),
+        unit: "s",
+      },
+    ]),
+    ...Object.keys(last.questions).map((question) => ({
+      name: `GET /${question}, median of the last hour`,
+      value: median(lastHour.map(({ questions }) => questions[question] ?? Number.NaN)),
+      unit: "ms",
+    })),
+    { name: "rows and records that differ at the end", value: differences, unit: "", atMost: 0 },
+  ];
+}
+
+/**
+ * From the median of the first quarter of the samples to that of the last one: what a cycle holds just then makes single
+ * samples swing by some megabytes.
+ */
+function growthPerMinute(samples: readonly Sample[], of: (sample: Sample) => number): number {
+  const quarter = Math.max(1, Math.floor(samples.length / 4));
+  const [first, last] = [samples.slice(0, quarter), samples.slice(-quarter)];
+  const middle = (some: readonly Sample[]) => median(some.map(({ minutes }) => minutes));
+  return (median(last.map(of)) - median(first.map(of))) / (middle(last) - middle(first));
+}

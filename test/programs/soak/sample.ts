@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { postgresHome } from "../../../lib/local/postgres/postgres-home.ts";
+import type { RunningInstance } from "../../support/processes/instance.ts";
+import { liveBytes } from "../bench/live-bytes.ts";
+
+/** What was seen once a minute. */
+export interface Sample {
+  /** Since the load began. */
+  readonly minutes: number;
+  /** The product's process: every restart makes another one. */
+  readonly pid: number;
+  /** Bytes that are in use after a forced collection: on the heap, and beside it. */
+  readonly heap: number;
+  readonly external: number;
+  /** Bytes that the system has given to the process, and to the embedded DynamoDB, which is another one. */
+  readonly resident: number;
+  readonly residentDynamoDb: number;
+  readonly openFiles: number;
+  /** Bytes of the data folder. */
+  readonly parts: Readonly<Record<Part, number>>;
+  /** Seconds from a change on one side until it was seen on the other; null: not within a minute. */
+  readonly toSalesforce: number | null;
+  readonly toPostgres: number | null;
+  /** Milliseconds of the console's questions. */
+  readonly questions: Readonly<Record<string, number>>;
+}
+
+/** What the data folder is made of. */
+export type Part =
+  | "trigger log"
+  | "other tables"
+  | "WAL"
+  | "other of PostgreSQL"
+  | "DynamoDB"
+  | "queues"
+  | "org"
+  | "logs";
+
+const QUESTIONS = ["health", "monitoring/throughput", "monitoring/failures", "monitoring/activity"];
+
+const BEAT_MILLISECONDS = 10_000;
+const PATIENCE_MILLISECONDS = 60_000;
+const LOOK_MILLISECONDS = 250;
+
+/** Looks at everything once. A product that is just restarting makes it reject. */
+export async function takeSample(instance: RunningInstance, liveBytesFile: string, minutes: number): Promise<Sample> {
+  const { pid } = instance.file;
+  const { heap, external } = await liveBytes(pid, liveBytesFile);
+  const resident = residentOf(pid);
+  const residentDynamoDb = residentOf(pidIn(join(instance.dataDir, "cloud/dynamodb.pid")));
+  const openFiles = readdirSync(`/proc/${pid}/fd`).length;
+  const parts = await partsOf(instance);
+  // Samples are whole beats apart: without this each of them would meet the same moment of the beat.
+  await pause(Math.random() * BEAT_MILLISECONDS);
+  const questions: Record<string, number> = {};
+  for (const question of QUESTIONS) questions[question] = await millisecondsOf(instance, question);
+  const [toSalesforce, toPostgres] = await Promise.all([latencyToSalesforce(instance), latencyToPostgres(instance)]);
+  const memory = { heap, external, resident, residentDynamoDb };
+  return { minutes, pid, ...memory, openFiles, parts, toSalesforce, toPostgres, questions };
+}
+
+function residentOf(pid: number): number {
+  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
+}
+
+function pidIn(file: string): number {
+  return (JSON.parse(readFileSync(file, "utf8")) as { readonly pid: number }).pid;
+}
+
+async function partsOf(instance: RunningInstance): Promise<Sample["parts"]> {
+  const [tables] = await instance.sql<{ log: number; all: number }>(
+    `SELECT pg_total_relation_size('salesforce._trigger_log')::float8 AS log,
+       (SELECT sum(pg_total_relation_size(oid)) FROM pg_class
+        WHERE relkind = 'r' AND relnamespace = 'salesforce'::regnamespace)::float8 AS all`,
+  );
+  const { log = 0, all = 0 } = tables ?? {};
+  const cluster = filesBelow(postgresHome(join(instance.dataDir, "postgres")));
+  const files = filesBelow(instance.dataDir);
+  const wal = bytesOf(cluster, /\/pg_wal\//);
+  const cloud = files.filter(({ path }) => path.includes("/cloud/"));
+  return {
+    "trigger log": log,
+    "other tables": all - log,
+    WAL: wal,
+    "other of PostgreSQL": bytesOf(cluster, /./) - wal - all - bytesOf(cluster, /\.log/),
+    DynamoDB: bytesOf(cloud, /dynamodb\.sqlite/),
+    queues: bytesOf(cloud, /./) - bytesOf(cloud, /dynamodb\.sqlite|\.log/),
+    org: bytesOf(files, /\/org\//),
+    logs: bytesOf([...files.filter(({ path }) => !path.includes("/postgres/")), ...cluster], /\.log(\.1)?$/),
+  };
+}
+
+interface File {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** Files may go while they are looked at. */
+function filesBelow(folder: string): File[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .map((path) => ({ path, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 }));
+}
+
+function bytesOf(files: readonly File[], pattern: RegExp): number {
+  return files.reduce((sum, { path, bytes }) => (pattern.test(path) ? sum + bytes : sum), 0);
+}
+
+async function millisecondsOf(instance: RunningInstance, question: string): Promise<number> {
+  const began = performance.now();
+  const { status } = await instance.api("GET", `/${question}`);
+  if (status !== 200) throw new Error(`GET /${question} answered ${status}`);
+  return performance.now() - began;
+}
+
+async function latencyToSalesforce(instance: RunningInstance): Promise<number | null> {
+  const key = randomUUID();
+  await instance.sql("INSERT INTO salesforce.account (name, external_id__c) VALUES ($1, $1)", [key]);
+  return secondsUntil(async () => {
+    const found = await instance.soql(`SELECT Id FROM Account WHERE External_Id__c = '${key}'`);
+    return found.length > 0;
+  });
+}
+
+async function latencyToPostgres(instance: RunningInstance): Promise<number | null> {
+  const key = randomUUID();
+  await instance.org("POST", "/sobjects/Account", { Name: key, External_Id__c: key });
+  return secondsUntil(async () => {
+    const found = await instance.sql("SELECT FROM salesforce.account WHERE external_id__c = $1", [key]);
+    return found.length > 0;
+  });
+}
+
+async function secondsUntil(isSeen: () => Promise<boolean>): Promise<number | null> {
+  const began = performance.now();
+  while (performance.now() - began < PATIENCE_MILLISECONDS) {
+    await pause(LOOK_MILLISECONDS);
+    if (await isSeen()) return (performance.now() - began) / 1000;
+  }
+  return null;
+}
