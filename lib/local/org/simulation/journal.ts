@@ -1,7 +1,8 @@
 import type { Call } from "../http/call.ts";
 import { nameOf } from "../http/call.ts";
 
-const KEPT = 20_000;
+/** Requests; a query may name hundreds of records. */
+const KEPT = 2_000;
 
 /** One request as the journal keeps it. */
 export interface Entry {
