@@ -18,13 +18,13 @@ export interface RowQueries extends AsyncDisposable, Rejections {
   progress(): Promise<readonly MappingProgress[]>;
   /** Seconds from a change's capture to Salesforce's word, over the mapping's last 1,000; null before the first. */
   lag(mappingId: string): Promise<Lag | null>;
-  /** What Salesforce said of changes in that time, by step, oldest first, among the latest 100,000 changes; and how cycles ended. */
+  /** What Salesforce said of changes in that time, and how cycles ended, by step, oldest first. */
   throughput(span: Span): Promise<Throughput>;
   /** One change of the trigger log with all that is known of it; null: there is none, or not any more. */
   change(id: number): Promise<CapturedChange | null>;
   /** Rows of the mapping's table, counted up to a million. */
   countRows(mappingId: string): Promise<number>;
-  /** Failed changes by kind, the most frequent first, among the latest 100,000; null is every table. */
+  /** Failed changes by kind, the most frequent first, among the latest 10,000; null is every table. */
   failures(table: string | null): Promise<readonly FailureKind[]>;
   /** Failed changes that can be tried again, at most `limit`, oldest first; one that a newer state of its row has overruled cannot. */
   findFailed(which: FailedChanges, limit: number): Promise<FoundFailed>;
@@ -95,9 +95,9 @@ export interface Throughput {
     readonly accepted: number;
     readonly refused: number;
   }[];
-  /** From a change's capture to Salesforce's word, by mapping. */
+  /** From a change's capture to Salesforce's word, by mapping, of its latest 200 of that time. */
   readonly lags: ReadonlyMap<string, Lag>;
-  /** Older changes of the time were not looked at, for there are more than 100,000 later ones. */
+  /** The time is longer than a day, and its older changes were not looked at, for there are more than 100,000 later ones. */
   readonly isCut: boolean;
   readonly cycles: readonly CycleStep[];
   /** From when on cycles are counted; null: the schema counts none yet. */

@@ -9,7 +9,7 @@ export const throughputView = z.object({
   from: timestamp(),
   to: timestamp(),
   step_seconds: z.int(),
-  /** Only the latest 100,000 changes were looked at, and they do not reach back to `from`. */
+  /** Of more than a day only the latest 100,000 changes were looked at, and they do not reach back to `from`. */
   cut: z.boolean(),
   /** From when on `cycles` and `pulled` are counted, a day back at most; null: the schema was made before they were. */
   cycles_from: z.nullable(timestamp()),
@@ -21,7 +21,7 @@ export const throughputView = z.object({
       refused: z.int(),
       /** Rows inserted, updated and deleted for records of Salesforce. */
       pulled: z.int(),
-      /** From a change of a row to Salesforce's word, over this time; null: none was accepted. */
+      /** From a change of a row to Salesforce's word, over its latest 200 changes of this time; null: none was accepted. */
       lag_seconds: z.nullable(z.object({ p50: z.number(), p95: z.number() })),
       steps: z.array(
         z.object({

@@ -229,6 +229,13 @@ export const accepted = acceptedAt(orgTime(5));
 /** The same of a new row, whose record has its number. */
 export const created = (change: Taken): PushOutcome => accepted({ ...change, sfid: sfidOf(change.recordId) });
 
+/** Ends the sessions that are kept for the next request: they have told their counts when they are gone. */
+export async function endKeptSessions({ sql }: Pick<Customer, "sql">): Promise<void> {
+  await sql(
+    "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'bridge'",
+  );
+}
+
 /** How many rows of the log were read since `pg_stat_reset()`, by what is over: a connection tells its counts when it ends. */
 export async function rowsReadOfTheLog({ sql }: Pick<Customer, "sql">): Promise<number> {
   for (;;) {

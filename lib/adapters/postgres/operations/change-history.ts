@@ -1,44 +1,64 @@
 import { toCamelCase } from "../../../model/snake-case.ts";
 import type { Span } from "../../../model/span.ts";
 import { type CapturedChange, capturedChange, type Throughput } from "../../../settings/row-ports.ts";
+import { hasSucceeded, isOfTable } from "../log/change-states.ts";
 import { readCycles } from "../log/cycle-counts.ts";
 import { type Ask, cut, iso, type Metadata } from "../session/sql.ts";
 
-/** Changes that are looked at for a throughput, the latest ones. */
+/** Changes that are looked at for a throughput of more than a day, the latest ones. */
 const LOOKED_AT = 100_000;
 
-/** What became of changes in that time, and how cycles ended, by mapping and step. */
+/** Changes of each mapping that its lag is told of, the latest ones. */
+const LAG_OF = 200;
+
+/**
+ * What became of changes in that time, and how cycles ended, by mapping and step. Cycles count both by the minute, for a
+ * day; only for a longer time is the log read.
+ */
 export async function readThroughput(ask: Ask, tables: Metadata, span: Span): Promise<Throughput> {
-  const [row] = await ask(throughputOf(tables), [span.from.toISOString(), span.stepSeconds]);
-  const steps = (row?.["steps"] ?? []) as { mapping_id: string; at: string; accepted: number; refused: number }[];
-  const lags = (row?.["lags"] ?? []) as { mapping_id: string; lag: [number, number] }[];
+  const counted = await readCycles(ask, tables, span);
+  const lags = (await ask(lagsOf(tables), [span.from.toISOString()])) as { mapping_id: string; lag: number[] }[];
+  const isWholeCounted = counted.cyclesFrom !== null && counted.cyclesFrom <= span.from;
   return {
-    steps: steps.map(({ mapping_id, at, ...counts }) => ({ mappingId: mapping_id, at: new Date(at), ...counts })),
-    lags: new Map(lags.map(({ mapping_id, lag: [p50, p95] }) => [mapping_id, { p50, p95 }])),
-    isCut: row?.["is_cut"] === true,
-    ...(await readCycles(ask, tables, span)),
+    ...(isWholeCounted ? { steps: counted.cycles, isCut: false } : await readAnswered(ask, tables, span)),
+    lags: new Map(lags.map(({ mapping_id, lag: [p50 = 0, p95 = 0] }) => [mapping_id, { p50, p95 }])),
+    ...counted,
   };
 }
 
 /** Read from the newest change backwards by the key, so that a long log costs no more than a busy hour. */
-function throughputOf({ log, state }: Metadata): string {
-  return `
-    WITH latest AS MATERIALIZED (
+async function readAnswered(
+  ask: Ask,
+  { log, state }: Metadata,
+  { from, stepSeconds }: Span,
+): Promise<Pick<Throughput, "steps" | "isCut">> {
+  const [row] = await ask(
+    `WITH latest AS MATERIALIZED (
       SELECT table_name, state, created_at, processed_at FROM ${log} ORDER BY id DESC LIMIT ${LOOKED_AT}
-    ), answered AS (
-      SELECT s.mapping_id, l.state, l.processed_at, extract(epoch FROM l.processed_at - l.created_at)::float8 AS lag
-      FROM latest l JOIN ${state} s ON s.table_name = l.table_name WHERE l.processed_at >= $1::timestamptz
     ), steps AS (
-      SELECT mapping_id, to_timestamp(floor(extract(epoch FROM processed_at) / $2::int) * $2::int) AS at,
-        count(*) FILTER (WHERE state = 'SUCCESS') AS accepted, count(*) FILTER (WHERE state = 'FAILED') AS refused
-      FROM answered GROUP BY 1, 2
-    ), lags AS (
-      SELECT mapping_id, percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY lag) AS lag
-      FROM answered WHERE state = 'SUCCESS' GROUP BY 1
+      SELECT s.mapping_id, to_timestamp(floor(extract(epoch FROM l.processed_at) / $2::int) * $2::int) AS at,
+        count(*) FILTER (WHERE l.state = 'SUCCESS') AS accepted, count(*) FILTER (WHERE l.state = 'FAILED') AS refused
+      FROM latest l JOIN ${state} s ON s.table_name = l.table_name WHERE l.processed_at >= $1::timestamptz GROUP BY 1, 2
     )
-    SELECT (SELECT json_agg(steps ORDER BY mapping_id, at) FROM steps) AS steps, (SELECT json_agg(lags) FROM lags) AS lags,
-      (SELECT count(*) = ${LOOKED_AT} AND min(created_at) > $1::timestamptz FROM latest) AS is_cut`;
+    SELECT (SELECT json_agg(steps ORDER BY mapping_id, at) FROM steps) AS steps,
+      (SELECT count(*) = ${LOOKED_AT} AND min(created_at) > $1::timestamptz FROM latest) AS is_cut`,
+    [from.toISOString(), stepSeconds],
+  );
+  const steps = (row?.["steps"] ?? []) as { mapping_id: string; at: string; accepted: number; refused: number }[];
+  return {
+    steps: steps.map(({ mapping_id, at, ...counts }) => ({ mappingId: mapping_id, at: new Date(at), ...counts })),
+    isCut: row?.["is_cut"] === true,
+  };
 }
+
+const lagsOf = ({ log, state }: Metadata): string => `
+    SELECT s.mapping_id, to_json(seconds.lag) AS lag FROM ${state} s CROSS JOIN LATERAL (
+      SELECT percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY extract(epoch FROM processed_at - created_at)::float8) AS lag
+      FROM (
+        SELECT l.created_at, l.processed_at FROM ${log} l WHERE ${isOfTable("l", "s.table_name")} AND ${hasSucceeded("l")}
+        ORDER BY l.table_name DESC, l.id DESC LIMIT ${LAG_OF}
+      ) AS latest WHERE processed_at >= $1::timestamptz
+    ) AS seconds WHERE seconds.lag IS NOT NULL`;
 
 /** One change; null: there is none of this id, or it was settled more than 31 days ago. */
 export async function readChange(ask: Ask, tables: Metadata, id: number): Promise<CapturedChange | null> {

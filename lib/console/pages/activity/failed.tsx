@@ -23,7 +23,7 @@ type Kind = ListFailuresData[number];
 export function Failed() {
   const { query } = usePlace();
   const table = query.get("table") ?? undefined;
-  const { data, error, refetch } = useAnswer(questions.failures(table), { everySeconds: 5, keepsPrevious: true });
+  const { data, error, refetch } = useAnswer(questions.failures(table), { everySeconds: 15, keepsPrevious: true });
   return (
     <ActivityFrame>
       <div className="head">

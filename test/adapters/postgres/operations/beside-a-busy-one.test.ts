@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { postgresMonitoring } from "../../../../lib/adapters/postgres/operations/monitoring.ts";
 import { rowQueriesOf } from "../../../../lib/adapters/postgres/operations/row-operations.ts";
 import { STATES } from "../../../../lib/model/change/change.ts";
-import { type Customer, createCustomer, rowsReadOfTheLog } from "../customer.ts";
+import { type Customer, createCustomer, endKeptSessions, rowsReadOfTheLog } from "../customer.ts";
 
 let customer: Customer;
 beforeEach(async () => {
@@ -63,15 +63,8 @@ describe.each(OTHERS)("beside another mapping with many %s", (_, others) => {
     expect(await desk.heldDeletes("map_contact", { limit: 50, offset: 0 })).toMatchObject({ total: 0 });
     expect(await desk.confirmDeletes("map_contact", 1_000)).toBe(0);
     for (const asked of [database, desk]) await asked[Symbol.asyncDispose]();
-    await endOtherSessions();
+    await endKeptSessions(customer);
 
     expect(await rowsReadOfTheLog(customer)).toBeLessThan(100);
   });
 });
-
-/** Those that are kept for the next request; they have told their counts when they are gone. */
-async function endOtherSessions(): Promise<void> {
-  await customer.sql(
-    "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'bridge'",
-  );
-}

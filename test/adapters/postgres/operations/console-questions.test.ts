@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { rowQueriesOf } from "../../../../lib/adapters/postgres/operations/row-operations.ts";
+import { lastMinutes } from "../../../../lib/model/span.ts";
+import type { RowQueries } from "../../../../lib/settings/row-ports.ts";
+import { type Customer, createCustomer, endKeptSessions, rowsReadOfTheLog } from "../customer.ts";
+
+const MANY = 30_000;
+
+let customer: Customer;
+beforeEach(async () => {
+  customer = await createCustomer();
+  await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
+});
+afterEach(() => customer.close());
+
+test("the throughput of a day reads counts, and of the log the changes that its lag is told of", async () => {
+  await fill("'SUCCESS', 'UPDATED', NULL");
+  await count({ minutesAgo: 5, accepted: 7, refused: 2 });
+  await count({ minutesAgo: 90, accepted: 40, refused: 1 });
+
+  const { hour, day, rows } = await asking(async (desk) => ({
+    hour: await desk.throughput(lastMinutes(60, customer.now)),
+    day: await desk.throughput(lastMinutes(1440, customer.now)),
+  }));
+
+  expect(hour.steps).toMatchObject([{ mappingId: "map_contact", accepted: 7, refused: 2 }]);
+  expect([hour.isCut, hour.lags.get("map_contact")]).toEqual([false, { p50: 4, p95: 4 }]);
+  expect(sum(day.steps.map(({ accepted }) => accepted))).toBe(47);
+  expect(rows).toBeLessThan(1_000);
+});
+
+test("the throughput of a week is read of the log, and so is a lag of nothing but that time", async () => {
+  await fill("'SUCCESS', 'UPDATED', NULL");
+  await count({ minutesAgo: 5, accepted: 7, refused: 2 });
+  const week = lastMinutes(10_080, customer.now);
+
+  const { now, later } = await asking(async (desk) => ({
+    now: await desk.throughput(week),
+    later: await desk.throughput({ ...week, from: customer.now }),
+  }));
+
+  expect(sum(now.steps.map(({ accepted }) => accepted))).toBe(MANY);
+  expect(now.isCut).toBe(false);
+  expect(later.lags.size).toBe(0);
+});
+
+test("the kinds of failures are told of the latest 10,000 failures, whose texts differ", async () => {
+  await fill("'FAILED', 'FAILED', 'INVALID_EMAIL_ADDRESS: Email: invalid email address: row ' || i");
+  await fill("'FAILED', 'FAILED', 'REQUIRED_FIELD_MISSING: LastName'", 100);
+
+  const { kinds, rows } = await asking(async (desk) => ({ kinds: await desk.failures("contact") }));
+
+  expect(kinds).toMatchObject([
+    { count: 9_900, sample: `INVALID_EMAIL_ADDRESS: Email: invalid email address: row ${MANY}`, action: "UPDATE" },
+    { count: 100, sample: "REQUIRED_FIELD_MISSING: LastName", tableName: "contact" },
+  ]);
+  expect(rows).toBeLessThan(11_000);
+});
+
+/** Changes that were answered four seconds after their capture, two hours ago to a minute ago. */
+async function fill(ended: string, changes = MANY): Promise<void> {
+  await customer.sql(
+    `INSERT INTO salesforce._trigger_log (table_name, record_id, action, created_at, processed_at, state, last_operation, sf_message)
+     SELECT 'contact', i, 'UPDATE', at - interval '4 s', at, ${ended} FROM generate_series(1, $1::int) i,
+       LATERAL (SELECT $2::timestamptz - interval '1 minute' - ($1 - i) * interval '0.2 s' AS at) answered`,
+    [changes, customer.now],
+  );
+  await customer.sql("ANALYZE salesforce._trigger_log");
+}
+
+/** What a cycle writes when it ends. */
+async function count(ended: { readonly minutesAgo: number; readonly accepted: number; readonly refused: number }) {
+  const minute = Math.floor(customer.now.getTime() / 60_000) - ended.minutesAgo;
+  await customer.sql(
+    "INSERT INTO salesforce._bridge_cycles VALUES ('map_contact', $1::int % 1440, $1, 1, 0, 0, 0, $2, $3)",
+    [minute, ended.accepted, ended.refused],
+  );
+}
+
+/** Asks, and counts the rows of the log that were read meanwhile. */
+async function asking<Answer extends object>(ask: (desk: RowQueries) => Promise<Answer>) {
+  await customer.sql("SELECT pg_stat_reset()");
+  const desk = await rowQueriesOf(() => customer.now).open({ url: customer.url, schema: "salesforce" });
+  const answer = await ask(desk);
+  await desk[Symbol.asyncDispose]();
+  await endKeptSessions(customer);
+  return { ...answer, rows: await rowsReadOfTheLog(customer) };
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
