@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { Failure } from "../../../model/failure.ts";
 import { columnType } from "../../../model/mapping/column-type.ts";
 import { type Mapping, pushes } from "../../../model/mapping/mapping.ts";
@@ -83,13 +84,18 @@ function checkNames(shape: TableShape): void {
   for (const { field, column } of shape.columns) checkName(`the column of ${field}`, column);
 }
 
-async function withSession<T>(connection: PostgresConnection, work: (session: Session) => Promise<T>): Promise<T> {
-  const session = await openWithinLimit(connection, LONG_WORK, { statementMilliseconds: LONGEST_INDEX_MILLISECONDS });
-  try {
-    return await work(session);
-  } finally {
-    await session.close();
-  }
+/** Tables of all databases that one process changes at once: of a large import it is given ten mappings. */
+const limit = /* @__PURE__ */ pLimit(4);
+
+function withSession<T>(connection: PostgresConnection, work: (session: Session) => Promise<T>): Promise<T> {
+  return limit(async () => {
+    const session = await openWithinLimit(connection, LONG_WORK, { statementMilliseconds: LONGEST_INDEX_MILLISECONDS });
+    try {
+      return await work(session);
+    } finally {
+      await session.close();
+    }
+  });
 }
 
 /** Between its statements it waits for nobody. */

@@ -23,8 +23,11 @@ export interface Use {
 }
 
 const WAIT_MILLISECONDS = 1_000;
-const LONG_WORK_WAITS_MILLISECONDS = 30_000;
-const AGAIN_MILLISECONDS = 100;
+/** Less than the five minutes of the worker that changes tables. */
+const LONG_WORK_WAITS_MILLISECONDS = 200_000;
+/** Each try is a connection, so they become rarer. */
+const FIRST_AGAIN_MILLISECONDS = 100;
+const LAST_AGAIN_MILLISECONDS = 2_000;
 
 const NAME = "bridge";
 const LONG_WORK = `${NAME} long work`;
@@ -53,7 +56,8 @@ export async function openWithinLimit(
 ): Promise<Session> {
   const most = connection.maxConnections ?? MOST_CONNECTIONS;
   const longest = isLongWork ? LONG_WORK_WAITS_MILLISECONDS : WAIT_MILLISECONDS;
-  for (let waited = 0; ; waited += AGAIN_MILLISECONDS) {
+  let again = FIRST_AGAIN_MILLISECONDS;
+  for (let waited = 0; ; waited += again) {
     try {
       const session = await openSession(connection, { ...deadlines, name: isLongWork ? LONG_WORK : NAME });
       const [before] = await session.query<{ all: number; longWork: number }>(ADMISSION, [String(idleMilliseconds)]);
@@ -64,6 +68,7 @@ export async function openWithinLimit(
     } catch (error) {
       if (sqlState(error) !== "53300" || waited >= longest) throw error;
     }
-    await pause(AGAIN_MILLISECONDS);
+    if (waited > 0) again = Math.min(again * 2, LAST_AGAIN_MILLISECONDS, longest - waited);
+    await pause(again);
   }
 }

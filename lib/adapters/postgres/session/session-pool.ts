@@ -3,6 +3,7 @@ import { retry } from "../../retry.ts";
 import { closeQuietly, createIdleSessions, isBroken } from "./idle-sessions.ts";
 import { createPriorityQueue, type PriorityQueue } from "./mutex.ts";
 import type { Session } from "./sql.ts";
+import { sqlState } from "./sql-errors.ts";
 
 /** Sessions of one database at work at once, in one process. */
 const AT_ONCE = 2;
@@ -36,24 +37,35 @@ export function createSessionPool(open: () => Promise<Session>, now: () => Date)
     }
     return await open();
   };
+  const on = async <T>(session: Session, work: () => Promise<T>): Promise<T> => {
+    try {
+      const answer = await work();
+      idle.keep(HERE, session);
+      return answer;
+    } catch (error) {
+      if (isConnections(error, session)) closeQuietly(session);
+      else idle.keep(HERE, session);
+      throw error;
+    }
+  };
   return {
     share: () => {
+      limit.concurrency = AT_ONCE;
       const inOrder = createPriorityQueue();
       let current: Session | null = null;
-      const once = <T>(work: () => Promise<T>, mayRepeat: boolean): Promise<T> =>
-        limit(async () => {
-          const session = await take(mayRepeat);
-          current = session;
+      const once = async <T>(work: () => Promise<T>, mayRepeat: boolean): Promise<T> => {
+        const done = await limit(async () => {
           try {
-            const answer = await work();
-            idle.keep(HERE, session);
-            return answer;
+            current = await take(mayRepeat);
           } catch (error) {
-            if (isConnections(error, session)) closeQuietly(session);
-            else idle.keep(HERE, session);
-            throw error;
+            if (!isFull(error) || limit.activeCount === 1) throw error;
+            limit.concurrency = 1; // the database has none left for us: after who has the one that we have
+            return null;
           }
+          return { answer: await on(current, work) };
         });
+        return done === null ? await once(work, mayRepeat) : done.answer;
+      };
       // What a store asks first takes the lease, or only looks: should it have run without answering us, no harm is done.
       let isFirst = true;
       const inTurn: PriorityQueue = (work) =>
@@ -72,6 +84,9 @@ export function createSessionPool(open: () => Promise<Session>, now: () => Date)
 }
 
 const HERE = "";
+
+/** No connection is left, of the server or of the workspace. */
+const isFull = (error: unknown): boolean => sqlState(error) === "53300";
 
 /** The connection's trouble, also where its end is still to be heard of: the system's own codes are longer than a SQLSTATE. */
 const isConnections = (error: unknown, session: Session | null): boolean =>

@@ -106,6 +106,22 @@ test("cycles of many mappings at once have two connections, and renew their leas
   expect(await count()).toBe(2);
 });
 
+test("cycles that find one connection left for all of them take turns on it", async () => {
+  for (let at = 0; at < 3; at += 1) await open();
+  const stores = createCycleStores(() => customer.now);
+  const held = await customer.connect();
+  await held.query("BEGIN");
+  await held.query("LOCK TABLE salesforce._bridge_state");
+  const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "test", leaseSeconds: 30 } as const;
+  const begun = Array.from({ length: 5 }, (_, slot) => stores(connection()).begin({ ...asked, slot }));
+  await untilThereAre(5);
+  await untilThereAre(4);
+
+  await held.query("COMMIT");
+
+  expect((await Promise.all(begun)).filter(({ held: has }) => has)).toHaveLength(1);
+});
+
 test("a request that finds no connection answers 503, and says when to ask again", async () => {
   for (let at = 0; at < 4; at += 1) await open();
   const sessions = keepSessions(() => customer.now);
