@@ -58,9 +58,14 @@ export function createSessionPool(open: () => Promise<Session>, now: () => Date)
           try {
             current = await take(mayRepeat);
           } catch (error) {
-            if (!isFull(error) || limit.activeCount === 1) throw error;
-            limit.concurrency = 1; // the database has none left for us: after who has the one that we have
-            return null;
+            // The database has none left for us: after who has the one that we have.
+            const kept = isFull(error) ? idle.take(HERE) : null;
+            if (kept === null) {
+              if (!isFull(error) || limit.activeCount === 1) throw error;
+              limit.concurrency = 1;
+              return null;
+            }
+            current = kept.session;
           }
           return { answer: await on(current, work) };
         });
