@@ -22,8 +22,8 @@ export const setPostgres = endpoint({
     provisioning: queue("provisioning"),
   }),
   run: ({ input, workspace, services, actor, at }) => {
-    const { url, schema, take_over: takeOver } = input.body;
-    const connection = { url, schema };
+    const { url, schema, take_over: takeOver, schema_changes: schemaChanges } = input.body;
+    const connection = { url, schema, ...(schemaChanges && { schemaChanges }) };
     return connectPostgres(services, { workspace, actor, at, connection, takeOver, dryRun: input.dry_run });
   },
 });

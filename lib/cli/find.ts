@@ -18,6 +18,9 @@ export interface MappingState {
   readonly failed: number | null;
 }
 
+/** States in which nothing goes on before a person does something. */
+export const NEEDS_SOMEBODY: ReadonlySet<string> = new Set(["provisioning_failed", "migration_pending", "broken"]);
+
 /** The mapping that a user means: by id, by object or by table, in any case. */
 export async function findMapping(api: Api, wanted: string, deleted = false): Promise<MappingState> {
   const { data } = await api.get<readonly MappingState[]>("/monitoring/mappings", { deleted: deleted || null });

@@ -108,6 +108,8 @@ export const ROUTES = {
     sends: ["provisioning"],
     postgres: true,
   }),
+  "change-postgres": administer("PATCH /connections/postgres", { body: true, writes: ["workspaces", "audit"] }),
+  "list-proposals": read("GET /connections/postgres/proposals", { reads: ["mappings"], postgres: true }),
   "test-postgres": administer("POST /connections/postgres/test", { postgres: true }),
   "adopt-heroku-connect": administer("POST /connections/postgres/adopt-heroku-connect", {
     writes: ["audit"],

@@ -19,7 +19,7 @@ function phrase(entry: Entry): string | null {
   if (entry.level === "error") return `${subject}: ${entry.message ?? entry["reason"] ?? "failed"} (the log has more)`;
   if (entry.event === "cycle") return moved(entry, subject);
   if (entry.event === "provisioning")
-    return `${subject}: table ${String(entry["pg_table"])} is ${String(entry["state"])}`;
+    return `${subject}: ${entry["reason"] ?? `table ${String(entry["pg_table"])} is ${String(entry["state"])}`}`;
   if (entry.event === "load" && entry["outcome"] === "done")
     return `${subject}: first load done, ${count(entry, "read")} records`;
   if (entry.event === "budget" || entry.event === "deletes held") return entry.message ?? null;

@@ -3,7 +3,7 @@ import type { Mappings } from "../config/ports.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import type { ProvisioningMessage, Queue } from "../model/messages.ts";
-import type { PostgresConnection } from "../model/workspace/workspace.ts";
+import type { PostgresConnection, SchemaChanges, Workspace } from "../model/workspace/workspace.ts";
 import type { UrlGuard } from "../webhooks/ports.ts";
 import { type Checked, type Finding, judged, together } from "./findings.ts";
 import { DAMAGES, describeEncryption, judgeDatabase } from "./judge-database.ts";
@@ -44,15 +44,8 @@ export async function connectPostgres(needs: Needs, asked: Asked): Promise<Check
   if (asked.dryRun) return found;
   if (open.length > 0) throw refused(open);
   if (asked.takeOver) await needs.databases.takeOver(connection, workspace.id);
-  await needs.connections.setPostgres(workspace.id, connection, {
-    id: newId("aud"),
-    workspaceId: workspace.id,
-    actor: asked.actor,
-    action: "connection.postgres_changed",
-    resourceId: workspace.id,
-    detail: { ...placeOf(connection), taken_over: asked.takeOver },
-    createdAt: asked.at,
-  });
+  const { schemaChanges = (await workspace.open()).postgres?.schemaChanges } = connection;
+  await keep(needs, asked, { ...connection, ...(schemaChanges && { schemaChanges }) }, { taken_over: asked.takeOver });
   const { mappings } = await needs.mappings.list(workspace.id);
   const wakeUps = mappings.map(({ id }) => ({
     message: { workspace_id: workspace.id, mapping_id: id, import_id: null, anew: true },
@@ -61,17 +54,48 @@ export async function connectPostgres(needs: Needs, asked: Asked): Promise<Check
   return together(found.findings.filter(({ ok }) => ok));
 }
 
+/** Says who changes the mapped tables from now on. What waits for a migration goes on with the next look at it. */
+export async function changeSchemaChanges(
+  needs: Pick<Needs, "connections">,
+  asked: Pick<Asked, "workspace" | "actor" | "at">,
+  schemaChanges: SchemaChanges,
+): Promise<Workspace> {
+  const workspace = await asked.workspace.open();
+  if (workspace.postgres === null) throw notConnected();
+  const postgres = { ...workspace.postgres, schemaChanges };
+  await keep(needs, asked, postgres);
+  return { ...workspace, postgres };
+}
+
+function keep(
+  { connections }: Pick<Needs, "connections">,
+  { workspace, actor, at }: Pick<Asked, "workspace" | "actor" | "at">,
+  connection: PostgresConnection,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  return connections.setPostgres(workspace.id, connection, {
+    id: newId("aud"),
+    workspaceId: workspace.id,
+    actor,
+    action: "connection.postgres_changed",
+    resourceId: workspace.id,
+    detail: { ...placeOf(connection), schema_changes: connection.schemaChanges ?? "apply", ...more },
+    createdAt: at,
+  });
+}
+
 /** What is damaged is made anew, so it keeps nobody from giving the database's new password. */
 const MENDED: ReadonlySet<string> = new Set(DAMAGES);
 
 /** Looks at the database of a workspace as it is connected. */
 export async function testPostgres(needs: LookNeeds, workspace: SealedWorkspace): Promise<Checked> {
   const { postgres } = await workspace.open();
-  if (postgres === null) {
-    throw new Failure("CONFLICT", "this workspace is not connected to a PostgreSQL database yet: connect one first");
-  }
+  if (postgres === null) throw notConnected();
   return lookAt(needs, postgres, workspace.id);
 }
+
+const notConnected = () =>
+  new Failure("CONFLICT", "this workspace is not connected to a PostgreSQL database yet: connect one first");
 
 async function lookAt(
   { databases, hostGuard }: LookNeeds,

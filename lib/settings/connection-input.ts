@@ -1,7 +1,7 @@
 import { createPrivateKey } from "node:crypto";
 import * as z from "zod/mini";
 import { tableNameProblem } from "../config/identifiers.ts";
-import type { SalesforceCredentials } from "../model/workspace/workspace.ts";
+import { type SalesforceCredentials, SCHEMA_CHANGES } from "../model/workspace/workspace.ts";
 import { body } from "./shapes.ts";
 
 const text = (longest: number) =>
@@ -38,7 +38,16 @@ export const postgresBody = body({
   ),
   schema: z._default(schemaName(), "salesforce"),
   take_over: z._default(z.boolean({ error: "must be true or false" }), false),
+  /** Left out: as it was. */
+  schema_changes: z.optional(schemaChanges()),
 });
+
+/** What may be changed of a connected database. */
+export const postgresChange = body({ schema_changes: schemaChanges() });
+
+function schemaChanges() {
+  return z.enum(SCHEMA_CHANGES, { error: "must be apply or propose" });
+}
 
 function isDatabaseUrl(value: string): boolean {
   const url = URL.parse(value);

@@ -1,12 +1,19 @@
 import * as z from "zod/mini";
 import { type CamelCased, toSnakeCase } from "../model/snake-case.ts";
-import type { Workspace } from "../model/workspace/workspace.ts";
+import { SCHEMA_CHANGES, type Workspace } from "../model/workspace/workspace.ts";
 import { placeOf } from "./connect-postgres.ts";
 
 /** What a workspace is connected to; secrets are never shown. */
 export const connectionsView = z.object({
   postgres: z.nullable(
-    z.object({ host: z.string(), port: z.int(), database: z.string(), user: z.string(), schema: z.string() }),
+    z.object({
+      host: z.string(),
+      port: z.int(),
+      database: z.string(),
+      user: z.string(),
+      schema: z.string(),
+      schema_changes: z.enum(SCHEMA_CHANGES),
+    }),
   ),
   salesforce: z.nullable(
     z.object({
@@ -23,7 +30,7 @@ export const connectionsView = z.object({
 /** The same, from the workspace. */
 export const viewConnections = ({ postgres, salesforce }: Workspace): z.infer<typeof connectionsView> =>
   toSnakeCase(connectionsView, {
-    postgres: postgres && placeOf(postgres),
+    postgres: postgres && { ...placeOf(postgres), schemaChanges: postgres.schemaChanges ?? "apply" },
     salesforce: salesforce && { ...salesforce, flow: salesforce.credentials.kind },
   });
 

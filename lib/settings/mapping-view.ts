@@ -5,6 +5,7 @@ import {
   CONFLICT_POLICIES,
   failureOfProvisioning,
   type Mapping,
+  migrationOf,
   SYNC_DIRECTIONS,
 } from "../model/mapping/mapping.ts";
 import { toSnakeCase } from "../model/snake-case.ts";
@@ -14,11 +15,13 @@ import { nullableTimestamp, timestamp } from "./shapes.ts";
 /**
  * What a mapping does now, in one word. `unknown`: its database cannot be asked. `sparing_calls`: it runs, and some of its
  * work waits because the org's API calls run low; the reason says what and until when. `deletes_held`: it runs, but for
- * deletes beyond its limit, which wait for somebody who confirms or rejects them.
+ * deletes beyond its limit, which wait for somebody who confirms or rejects them. `migration_pending`: the application
+ * changes its tables itself (`schema_changes: propose`), and its table lacks what the reason names.
  */
 export const MAPPING_STATES = [
   "provisioning",
   "provisioning_failed",
+  "migration_pending",
   "loading",
   "running",
   "sparing_calls",
@@ -71,6 +74,7 @@ export const viewMapping = (mapping: Mapping): z.infer<typeof mappingView> =>
 /** What the configuration alone says. */
 export function configuredState({ deletedAt, provisioning, active, configVersion }: Mapping): MappingState {
   if (deletedAt !== null) return "deleted";
+  if (provisioning.state === "pending" && migrationOf(provisioning) !== null) return "migration_pending";
   if (failureOfProvisioning(provisioning) !== null) return "provisioning_failed";
   if (!active) return "paused";
   const isReady = provisioning.state === "ready" && provisioning.version === configVersion;

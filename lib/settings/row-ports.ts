@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { ACTIONS, STATES } from "../model/change/change.ts";
+import type { Migration, Proposal } from "../model/mapping/migration.ts";
 import type { Page, Slice } from "../model/page.ts";
 import type { CamelCased } from "../model/snake-case.ts";
 import type { Span } from "../model/span.ts";
@@ -14,6 +15,8 @@ export interface RowQueriesOf {
 
 /** One customer's database, for one request. A schema that nothing was provisioned in yet answers like an empty one. */
 export interface RowQueries extends AsyncDisposable, Rejections {
+  /** What of these migrations is still to be done; none where Bridge changes tables itself. */
+  propose(migrations: readonly Migration[]): Promise<readonly Proposal[]>;
   /** How far every mapping of the schema is. */
   progress(): Promise<readonly MappingProgress[]>;
   /** Seconds from a change's capture to Salesforce's word, over the mapping's last 1,000; null before the first. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -258,6 +258,7 @@ test("doctor finds the mapping whose last cycle failed, also before it is broken
     { sf_object: "Lead", state: "broken", reason: "the table is gone" },
     { sf_object: "Case", state: "sparing_calls", reason: "Salesforce counts 8 of 9 API calls" },
     { sf_object: "Task", state: "deletes_held", reason: "939 deletes of Task are held" },
+    { sf_object: "Asset", state: "migration_pending", reason: "table crm.asset lacks the columns sfid" },
   ]);
 
   const { code, stdout } = await world.line.run(["doctor"]);
@@ -269,6 +270,9 @@ test("doctor finds the mapping whose last cycle failed, also before it is broken
   expect(stdout).toContain("✗ Case is sparing_calls: Salesforce counts 8 of 9 API calls\n");
   expect(stdout).toContain("✗ Task is deletes_held: 939 deletes of Task are held\n");
   expect(stdout).toContain("see: bridge budget");
+  expect(stdout).toContain(
+    "✗ Asset is migration_pending: table crm.asset lacks the columns sfid\n    run the migration that this prints: bridge schema propose\n",
+  );
 });
 
 test("without a login the commands speak to the instance that runs here", async () => {
@@ -357,5 +361,71 @@ describe("a copy of the database", () => {
 
     expect(code).not.toBe(0);
     expect(stderr).toContain("bridge connect postgres");
+  });
+});
+
+describe("a migration that is proposed", () => {
+  const proposal = {
+    mapping_id: "map_1",
+    sf_object: "Contact",
+    schema: "crm",
+    table: "contact",
+    awaited: true,
+    create: false,
+    columns: [
+      { column: "sfid", type: "varchar(18)" },
+      { column: "amount", type: "numeric(18,2)" },
+    ],
+    wider: [],
+    indexes: [{ name: "contact_sfid_key", column: "sfid", unique: true }],
+    sql: [
+      'ALTER TABLE "crm"."contact" ADD COLUMN "sfid" varchar(18), ADD COLUMN "amount" numeric(18,2)',
+      'CREATE UNIQUE INDEX CONCURRENTLY "contact_sfid_key" ON "crm"."contact" ("sfid")',
+    ],
+  };
+  const path = "GET /connections/postgres/proposals";
+
+  test("is printed as SQL that can be piped, and as it was answered for programs", async () => {
+    world.answer(path, [proposal]);
+
+    const { code, stdout, stderr } = await world.line.run(["schema", "propose"]);
+    const { stdout: json } = await world.line.run(["schema", "propose", "--json"]);
+
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: `${proposal.sql.join(";\n")};\n`, stderr: "" });
+    expect(JSON.parse(json)).toEqual({ proposals: [proposal] });
+  });
+
+  test("is none where the tables are as they should be", async () => {
+    world.answer(path, []);
+
+    const { stdout, stderr } = await world.line.run(["schema", "propose"]);
+
+    expect({ stdout, stderr }).toEqual({
+      stdout: "",
+      stderr: "The mapped tables lack nothing that a migration is to add.\n",
+    });
+  });
+
+  test("is asked for by a setting of the workspace", async () => {
+    world.answer("PATCH /connections/postgres", {});
+
+    const { stdout } = await world.line.run(["schema", "changes", "propose"]);
+
+    expect(stdout).toContain("bridge schema propose");
+    expect(JSON.parse(world.asked.at(-1)?.body ?? "")).toEqual({ schema_changes: "propose" });
+  });
+
+  test("is not written into a folder that is not Drizzle's, or that an unknown version keeps", async () => {
+    world.answer(path, [proposal]);
+    const { folder } = world.line;
+    mkdirSync(`${folder}/out/meta`, { recursive: true });
+    world.line.file("out/meta/_journal.json", JSON.stringify({ version: "8", dialect: "postgresql", entries: [] }));
+
+    const missing = await world.line.run(["schema", "propose", "--drizzle", `${folder}/nothing`]);
+    const unknown = await world.line.run(["schema", "propose", "--drizzle", `${folder}/out`]);
+
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("the folder that drizzle-kit generate") });
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("run drizzle-kit generate") });
+    expect(readdirSync(`${folder}/out`)).toEqual(["meta"]);
   });
 });

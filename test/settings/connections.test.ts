@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { handler as authorizeSalesforce } from "../../functions/api/authorize-salesforce.ts";
+import { handler as changePostgres } from "../../functions/api/change-postgres.ts";
 import { handler as completeSalesforce } from "../../functions/api/complete-salesforce.ts";
 import { handler as createMapping } from "../../functions/api/create-mapping.ts";
 import { handler as listObjects } from "../../functions/api/list-objects.ts";
@@ -87,6 +88,33 @@ describe("PostgreSQL", () => {
     });
     if (password !== "") expect(told.text).not.toContain(password);
     expect(dataOf<Checked>(await call(testPostgres, "test-postgres", request())).ok).toBe(true);
+  });
+
+  test("who changes the mapped tables is a setting that a new password does not undo, and audited", async () => {
+    const changes = async () =>
+      dataOf<{ postgres: { schema_changes: string } }>(await call(readConnections, "read-connections", request()))
+        .postgres.schema_changes;
+    const other = await createTestWorkspace();
+    const change = (to: TestWorkspace, schema_changes: string) =>
+      call(changePostgres, "change-postgres", {
+        token: to.token,
+        path: { workspace_id: to.id },
+        body: { schema_changes },
+      });
+
+    expect(await changes()).toBe("apply");
+    expect(dataOf(await change(workspace, "propose"))).toMatchObject({ postgres: { schema_changes: "propose" } });
+    await put({ url: database.url });
+    expect(await changes()).toBe("propose");
+    await put({ url: database.url, schema_changes: "apply" });
+    expect(await changes()).toBe("apply");
+
+    expect(await change(workspace, "sometimes")).toMatchObject({ status: 400 });
+    expect(await change(other, "propose")).toMatchObject({ status: 409 });
+    expect(await changes()).toBe("apply");
+    const asked = { workspaceId: workspace.id, actor: null, action: "connection.postgres_changed" } as const;
+    const { entries } = await auditPage(asked, { limit: 4, offset: 0 });
+    expect(entries.map(({ detail }) => detail["schema_changes"])).toEqual(["apply", "propose", "propose", "apply"]);
   });
 
   test("a dry run tells what is wrong and connects nothing", async () => {

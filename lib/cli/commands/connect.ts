@@ -21,6 +21,7 @@ export async function connectPostgres(context: Context): Promise<void> {
     url,
     ...(text(context, "schema") === null ? {} : { schema: text(context, "schema") }),
     ...(isSet(context, "takeOver") ? { take_over: true } : {}),
+    ...(text(context, "schemaChanges") === null ? {} : { schema_changes: text(context, "schemaChanges") }),
   };
   const api = context.api();
   const { data } = isSet(context, "test")

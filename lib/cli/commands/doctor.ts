@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
 import { CommandFailure, type ExitKind } from "../failure.ts";
+import { NEEDS_SOMEBODY } from "../find.ts";
 import type { Checked } from "./connect.ts";
 import { tellChecked } from "./connect.ts";
 
@@ -67,17 +68,20 @@ interface State {
 async function mappingFindings(context: Context): Promise<Findings> {
   const { data } = await context.api().get<readonly State[]>("/monitoring/mappings");
   return data.map(({ sf_object, state, reason }) => {
-    const isBroken = state === "broken" || state === "provisioning_failed";
+    const isBroken = NEEDS_SOMEBODY.has(state);
     // The engine is broken after some cycles in a row; whoever looks before wants to know of the first.
     const isWhy = isBroken || state === "sparing_calls" || state === "deletes_held";
     const why = reason === null ? "" : isWhy ? `: ${reason}` : `, with an error: ${reason}`;
-    const remedy = state === "sparing_calls" ? SPARE_CALLS : `see: bridge mapping show ${sf_object}`;
+    const remedy = REMEDIES[state] ?? `see: bridge mapping show ${sf_object}`;
     return finding("mapping", !isBroken && reason === null, `${sf_object} is ${state}${why}`, remedy);
   });
 }
 
-const SPARE_CALLS =
-  "see: bridge budget; slow the org's other clients down, raise its limit, or raise sf_polling_seconds of mappings";
+const REMEDIES: Readonly<Record<string, string>> = {
+  sparing_calls:
+    "see: bridge budget; slow the org's other clients down, raise its limit, or raise sf_polling_seconds of mappings",
+  migration_pending: "run the migration that this prints: bridge schema propose",
+};
 
 function finding(check: string, ok: boolean, message: string, remedy: string): Findings[number] {
   return { check, ok, message, remedy: ok ? null : remedy };

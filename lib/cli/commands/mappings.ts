@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { argument, type Context, isSet, segment } from "../context.ts";
-import { findMapping, type MappingState } from "../find.ts";
+import { findMapping, type MappingState, NEEDS_SOMEBODY } from "../find.ts";
 import { shortTime } from "../table.ts";
 
 /** One mapping in full. */
@@ -53,7 +53,7 @@ export async function showMapping(context: Context): Promise<void> {
   }
   context.out.progress("");
   context.out.record({ ...answer.data });
-  if (answer.data.state === "provisioning_failed" || answer.data.state === "broken") context.endAs("unwell");
+  if (NEEDS_SOMEBODY.has(answer.data.state)) context.endAs("unwell");
 }
 
 function colourOf(state: string): "green" | "yellow" | "red" | "dim" {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Context, isSet } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
-import type { MappingState } from "../find.ts";
+import { type MappingState, NEEDS_SOMEBODY } from "../find.ts";
 import { confirm } from "../secret.ts";
 import { type ImportResult, readDocument } from "./config.ts";
 import { gatherPlan, isReady, lookAtTheirs, type Plan, tellPlan } from "./migration-plan.ts";
@@ -101,7 +101,7 @@ function tellEnd(context: Context, plan: Plan, imported: ImportResult, mappings:
       "The export names no mapping.",
     );
   }
-  const stuck = mappings.filter(({ state }) => state === "provisioning_failed" || state === "broken");
+  const stuck = mappings.filter(({ state }) => NEEDS_SOMEBODY.has(state));
   for (const { sf_object, reason } of stuck) {
     out.note(
       `${sf_object} is not adopted: ${reason ?? "see bridge mapping show"}. Mend that, then run this command again.`,

@@ -12,6 +12,7 @@ export function addConnectionCommands(program: Command, does: Does): void {
     .option("--url-file <file>", "read postgres://user:password@host:port/database from a file; - is standard input")
     .option("--schema <name>", "schema of the mapped tables (default: salesforce)")
     .option("--take-over", "take the schema over from another workspace")
+    .option("--schema-changes <who>", "apply or propose, as by: bridge schema changes (default: as it was, else apply)")
     .option("--test", "only look, keep nothing")
     .action(does(async () => (await commands()).connectPostgres));
   connect
@@ -35,7 +36,9 @@ export function addConnectionCommands(program: Command, does: Does): void {
     .command("connections")
     .description("what is connected; secrets are never shown")
     .action(does(async () => (await commands()).showConnections));
-  const schema = program.command("schema").description("dumps and copies of the database");
+  const schema = program
+    .command("schema")
+    .description("who changes the mapped tables; dumps and copies of the database");
   schema
     .command("exclude")
     .description(
@@ -46,6 +49,20 @@ export function addConnectionCommands(program: Command, does: Does): void {
     .command("detach")
     .description("print the statement that takes Bridge's triggers and functions out of a full copy, to be run there")
     .action(does(async () => (await import("../commands/schema.ts")).detachCopy));
+  schema
+    .command("changes <who>")
+    .description(
+      "apply: Bridge creates and alters mapped tables itself; propose: the application does, by migrations that Bridge prints",
+    )
+    .action(does(async () => (await import("../commands/propose.ts")).changeSchemaChanges));
+  schema
+    .command("propose")
+    .description("print the migration that the mapped tables need, as SQL; run it outside of a transaction")
+    .option(
+      "--drizzle <folder>",
+      "write it into drizzle-kit's folder of migrations as well, and print the columns as code",
+    )
+    .action(does(async () => (await import("../commands/propose.ts")).propose));
   program
     .command("objects [object]")
     .description("objects of the org, or one object's fields")

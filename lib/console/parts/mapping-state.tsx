@@ -6,6 +6,7 @@ type Mapping = ListMappingStatesData[number];
 const TONES: Record<Mapping["state"], Tone> = {
   provisioning: "busy",
   provisioning_failed: "bad",
+  migration_pending: "warn",
   loading: "busy",
   running: "good",
   sparing_calls: "warn",
@@ -19,6 +20,7 @@ const TONES: Record<Mapping["state"], Tone> = {
 const WORDS: Record<Mapping["state"], string> = {
   provisioning: "setting up",
   provisioning_failed: "set-up failed",
+  migration_pending: "needs a migration",
   loading: "first load",
   running: "running",
   sparing_calls: "sparing calls",

@@ -21,7 +21,7 @@ export type ActivateMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "migration_pending" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };
@@ -72,6 +72,29 @@ export type CaptureMappingData = {
   readonly rows: number;
   readonly calls: number;
   readonly queued: boolean;
+};
+
+export type ChangePostgresBody = {
+  readonly schema_changes: "apply" | "propose";
+};
+
+export type ChangePostgresData = {
+  readonly postgres: {
+    readonly host: string;
+    readonly port: number;
+    readonly database: string;
+    readonly user: string;
+    readonly schema: string;
+    readonly schema_changes: "apply" | "propose";
+  } | null;
+  readonly salesforce: {
+    readonly login_url: string;
+    readonly instance_url: string;
+    readonly organization_id: string;
+    readonly user_id: string;
+    readonly api_version: string;
+    readonly flow: "refresh_token" | "password" | "client_credentials" | "jwt_bearer";
+  } | null;
 };
 
 export type ChangeWebhookBody = {
@@ -142,7 +165,7 @@ export type CreateMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "migration_pending" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };
@@ -204,7 +227,7 @@ export type DeactivateMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "migration_pending" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };
@@ -226,7 +249,7 @@ export type DeleteMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "migration_pending" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };
@@ -377,7 +400,7 @@ export type ListMappingStatesData = readonly {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "migration_pending" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
   readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "column_gone" | "table_gone" | "engine_fault" | null;
@@ -409,6 +432,29 @@ export type ListObjectsData = readonly {
   readonly createable: boolean;
   readonly updateable: boolean;
   readonly custom: boolean;
+}[];
+
+export type ListProposalsData = readonly {
+  readonly mapping_id: string;
+  readonly sf_object: string;
+  readonly schema: string;
+  readonly table: string;
+  readonly awaited: boolean;
+  readonly create: boolean;
+  readonly columns: readonly {
+    readonly column: string;
+    readonly type: string;
+  }[];
+  readonly wider: readonly {
+    readonly column: string;
+    readonly type: string;
+  }[];
+  readonly indexes: readonly {
+    readonly name: string;
+    readonly column: string;
+    readonly unique: boolean;
+  }[];
+  readonly sql: readonly string[];
 }[];
 
 export type ListTokensData = readonly {
@@ -489,6 +535,7 @@ export type ReadConnectionsData = {
     readonly database: string;
     readonly user: string;
     readonly schema: string;
+    readonly schema_changes: "apply" | "propose";
   } | null;
   readonly salesforce: {
     readonly login_url: string;
@@ -570,7 +617,7 @@ export type ReadMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "migration_pending" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
   readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "column_gone" | "table_gone" | "engine_fault" | null;
@@ -772,7 +819,7 @@ export type RestoreMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "migration_pending" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };
@@ -831,6 +878,7 @@ export type SetPostgresBody = {
   readonly url: string;
   readonly schema?: string;
   readonly take_over?: boolean;
+  readonly schema_changes?: "apply" | "propose";
 };
 
 export type SetPostgresData = {
@@ -929,7 +977,7 @@ export type UpdateMappingData = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
-  readonly state: "provisioning" | "provisioning_failed" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
+  readonly state: "provisioning" | "provisioning_failed" | "migration_pending" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
 };

@@ -37,13 +37,13 @@ export function explainCaptureOff(
     case "table":
       return {
         problem: `table ${table} is gone${off.now === null ? "" : `: it is ${off.now} now`}`,
-        remedy: `${off.now === null ? "" : "give it its name and schema again, or "}deactivate its mapping and activate it again, which makes ${off.now === null ? "it anew" : "a new one"} and fills it from Salesforce`,
+        remedy: `${off.now === null ? "" : "give it its name and schema again, or "}deactivate its mapping and activate it again, which makes ${off.now === null ? "it anew" : "a new one"} (or proposes it, see schema_changes) and fills it from Salesforce`,
       };
     case "columns": {
       const [what, it] = off.columns.length === 1 ? ["column", "it"] : ["columns", "them"];
       return {
         problem: `${what} ${off.columns.join(", ")} of table ${table} ${off.columns.length === 1 ? "is" : "are"} gone`,
-        remedy: `name ${it} so again, take the fields out of the mapping, or deactivate the mapping and activate it again, which adds ${it} anew and fills ${it} from Salesforce`,
+        remedy: `name ${it} so again, take the fields out of the mapping, or deactivate the mapping and activate it again, which adds ${it} anew (or proposes ${it}, see schema_changes) and fills ${it} from Salesforce`,
       };
     }
     case "partition":

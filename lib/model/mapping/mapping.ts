@@ -1,4 +1,5 @@
 import type { DeleteLimit } from "../change/delete-breaker.ts";
+import type { Migration } from "./migration.ts";
 
 /** Which way rows travel (spec 2.2; the values beyond `bidirectional` are the design's). */
 export const SYNC_DIRECTIONS = ["bidirectional", "sf_to_pg", "pg_to_sf"] as const;
@@ -50,14 +51,19 @@ export interface Mapping {
 }
 
 export type Provisioning =
-  /** With a reason: the last try failed, and the next one comes by itself. */
-  | { readonly state: "pending"; readonly reason?: string | undefined }
-  | { readonly state: "ready"; readonly version: number }
+  /** With a reason: the last try failed, and the next one comes by itself. With a migration: it waits for that. */
+  | { readonly state: "pending"; readonly reason?: string | undefined; readonly migration?: Migration | undefined }
+  /** With a migration: columns are narrower than their fields, and the application is to widen them. */
+  | { readonly state: "ready"; readonly version: number; readonly migration?: Migration | undefined }
   | { readonly state: "failed"; readonly version: number; readonly reason: string };
 
 /** Why the tables and triggers could not be made, by the last try; null: it succeeded, or none has ended. */
 export const failureOfProvisioning = (provisioning: Provisioning): string | null =>
   provisioning.state === "ready" ? null : (provisioning.reason ?? null);
+
+/** What the application's own migration is to change; null: nothing, or Bridge changes tables itself. */
+export const migrationOf = (provisioning: Provisioning): Migration | null =>
+  provisioning.state === "failed" ? null : (provisioning.migration ?? null);
 
 /** Whether rows change Salesforce. */
 export const pushes = (direction: SyncDirection): boolean => direction !== "sf_to_pg";

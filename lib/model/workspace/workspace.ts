@@ -10,6 +10,10 @@ export interface Workspace {
 /** Sessions of the database that a workspace opens at once, unless it says otherwise. */
 export const MOST_CONNECTIONS = 10;
 
+/** Who changes mapped tables: Bridge itself, or the application, by migrations that Bridge proposes. */
+export const SCHEMA_CHANGES = ["apply", "propose"] as const;
+export type SchemaChanges = (typeof SCHEMA_CHANGES)[number];
+
 export interface PostgresConnection {
   /** `postgres://user:password@host:port/database`, decrypted. */
   readonly url: string;
@@ -17,6 +21,8 @@ export interface PostgresConnection {
   readonly schema: string;
   /** Left out: `MOST_CONNECTIONS`. */
   readonly maxConnections?: number;
+  /** Left out by older versions: `apply`. */
+  readonly schemaChanges?: SchemaChanges;
 }
 
 export interface SalesforceConnection {

@@ -1,6 +1,6 @@
 import type { Mappings, OpenImport } from "../../config/ports.ts";
 import { hash } from "../../model/beat.ts";
-import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
+import { type Mapping, migrationOf, pulls } from "../../model/mapping/mapping.ts";
 import type { LoadMessage, ProvisioningMessage, Queues } from "../../model/messages.ts";
 import type { Clock, Log } from "../cycle/cycle-ports.ts";
 import type { Schedules } from "./schedules.ts";
@@ -58,8 +58,10 @@ export async function sweep({ mappings, schedules, swept, queues, clock, log }: 
   await queues.loads.send(compared.map((mapping) => ({ message: comparison(mapping) })));
   // Last: a sweep that dies is made again, and to look twice comes to the same.
   if (minutes.last > minutes.after) await swept.keep(minutes.last);
-  if (late.length + open.length + repaired.ensured + repaired.removed === 0) return;
-  log({ level: "warn", event: "sweep", provisioning_overdue: late.length, imports_open: open.length, ...repaired });
+  // Whoever waits for a migration of the application's has lost nothing.
+  const overdue = late.filter(({ provisioning }) => migrationOf(provisioning) === null).length;
+  if (overdue + open.length + repaired.ensured + repaired.removed === 0) return;
+  log({ level: "warn", event: "sweep", provisioning_overdue: overdue, imports_open: open.length, ...repaired });
 }
 
 const MINUTES_OF_DAY = 24 * 60;

@@ -50,7 +50,8 @@ function tellNarrow(
 ) {
   const narrow = columns.filter(({ outgrown }) => outgrown !== undefined).map(({ column }) => column);
   if (narrow.length === 0) return;
-  const remedy = "drop what depends on these columns, then deactivate the mapping and activate it again";
+  const remedy =
+    "run the migration that bridge schema propose prints, or drop what depends on these columns, then deactivate the mapping and activate it again";
   tell("warn", { columns: narrow, message: `narrower than their fields; ${remedy}` });
 }
 

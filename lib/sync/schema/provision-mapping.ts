@@ -1,7 +1,15 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Mappings } from "../../config/ports.ts";
 import { firstSlots, phaseOf } from "../../model/beat.ts";
 import { Failure } from "../../model/failure.ts";
-import { type Mapping, type Provisioning, pulls } from "../../model/mapping/mapping.ts";
+import {
+  failureOfProvisioning,
+  type Mapping,
+  migrationOf,
+  type Provisioning,
+  pulls,
+} from "../../model/mapping/mapping.ts";
+import { explainMigration, isAwaited, type Migration } from "../../model/mapping/migration.ts";
 import type { CycleMessage, Outgoing, ProvisioningMessage, Queues } from "../../model/messages.ts";
 import type { Events } from "../../webhooks/ports.ts";
 import type { Schedules } from "../beat/schedules.ts";
@@ -54,6 +62,8 @@ export async function provisionMapping(needs: ProvisionNeeds, message: Provision
 async function lookAfter(needs: ProvisionNeeds, mapping: Mapping): Promise<void> {
   const { provisioner } = await needs.provisioner(mapping.workspaceId);
   await provisioner.migrate(mapping);
+  const wider = migrationOf(mapping.provisioning);
+  if (wider !== null && (await provisioner.propose([wider])).length === 0) await makeTable(needs, mapping, true);
   await followSchemaChanges(needs, mapping);
 }
 
@@ -83,15 +93,19 @@ async function makeTable(needs: ProvisionNeeds, mapping: Mapping, anew: boolean)
   if (isMade && !anew) return true;
   const version = mapping.configVersion;
   const { provisioning, fault } = await provision(needs, mapping);
+  const waits = fault === null && provisioning.state === "pending";
+  if (waits && isDeepStrictEqual(provisioning, mapping.provisioning)) return false; // said before
+  const reason = failureOfProvisioning(provisioning);
   needs.log({
-    level: provisioning.state === "ready" ? "info" : "error",
+    level: provisioning.state === "ready" ? "info" : waits ? "warn" : "error",
     event: "provisioning",
     workspace_id: mapping.workspaceId,
     mapping_id: mapping.id,
     sf_object: mapping.sfObject,
     pg_table: mapping.pgTable,
-    ...provisioning,
+    state: provisioning.state,
     version,
+    ...(reason !== null && { reason }),
   });
   const kept = await needs.mappings.setProvisioning(mapping.workspaceId, mapping.id, version, provisioning);
   if (fault !== null) throw fault;
@@ -108,21 +122,40 @@ async function provision(needs: ProvisionNeeds, mapping: Mapping): Promise<Tried
   const version = mapping.configVersion;
   try {
     const database = await needs.provisioner(mapping.workspaceId);
+    const left = await waitsFor(database.provisioner, mapping);
+    if (left !== null) return { provisioning: waiting(left), fault: null };
     const { salesforce } = await needs.connections.connectOrg(mapping.workspaceId, new AbortController().signal);
     const shape = await describeShape(salesforce, mapping, database.schema);
-    const { narrow, isCaptured } = await database.provisioner.provision(mapping, shape);
+    const { narrow, isCaptured, migration } = await database.provisioner.provision(mapping, shape);
     if (!isCaptured) await again(needs, mapping);
     if (narrow.length > 0) tellNarrow(needs, mapping, narrow);
     await bookCalls(needs, { ...shape, workspaceId: mapping.workspaceId }, salesforce.calls());
-    return { provisioning: { state: "ready", version }, fault: null };
+    if (migration !== null && isAwaited(migration)) return { provisioning: waiting(migration), fault: null };
+    return { provisioning: { state: "ready", version, ...(migration && { migration }) }, fault: null };
   } catch (error) {
     if (error instanceof Failure) {
       return { provisioning: { state: "failed", version, reason: error.message }, fault: null };
     }
     const reason = `${failureOf(error).message}; Bridge tries again every minute`;
-    return { provisioning: { state: "pending", reason }, fault: error };
+    const migration = migrationOf(mapping.provisioning);
+    return { provisioning: { state: "pending", reason, ...(migration && { migration }) }, fault: error };
   }
 }
+
+/** What a mapping waits for, by the catalog alone: the org is not asked each minute what it has said before. */
+async function waitsFor(provisioner: Provisioner, { provisioning }: Mapping): Promise<Migration | null> {
+  if (provisioning.state !== "pending" || provisioning.migration === undefined) return null;
+  const [left] = await provisioner.propose([provisioning.migration]);
+  if (left === undefined) return null;
+  const { sql: _, ...migration } = left;
+  return migration;
+}
+
+const waiting = (migration: Migration): Provisioning => ({
+  state: "pending",
+  reason: explainMigration(migration),
+  migration,
+});
 
 async function again({ queues }: ProvisionNeeds, { workspaceId, id }: Mapping): Promise<void> {
   const message = { workspace_id: workspaceId, mapping_id: id, import_id: null, anew: true };
@@ -139,7 +172,8 @@ function tellNarrow({ log }: ProvisionNeeds, mapping: Mapping, narrow: Provision
     sf_object: mapping.sfObject,
     pg_table: mapping.pgTable,
     columns: narrow,
-    message: "drop what depends on these columns, deactivate the mapping and activate it again, then make that anew",
+    message:
+      "run the migration that bridge schema propose prints; without schema_changes: propose, drop what depends on these columns, deactivate the mapping and activate it again, then make that anew",
   });
 }
 

@@ -1,9 +1,13 @@
 import type { Mapping } from "../../model/mapping/mapping.ts";
+import type { Migration, Proposal } from "../../model/mapping/migration.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 
 /** Tables, triggers and metadata of a mapping, made and kept. */
 export interface Provisioner {
-  /** Makes or changes schema, metadata tables, table, columns, indexes and triggers for this version; repeatable; refuses with a `Failure` that names the remedy. */
+  /**
+   * Makes or changes schema, metadata tables, table, columns, indexes and triggers for this version; repeatable; refuses
+   * with a `Failure` that names the remedy. Where the application changes its tables itself, triggers and metadata alone.
+   */
   provision(
     mapping: Mapping,
     shape: TableShape,
@@ -14,7 +18,11 @@ export interface Provisioner {
     readonly isCaptured: boolean;
     /** Columns that could not follow a field that has grown, and why. */
     readonly narrow: readonly { readonly column: string; readonly type: string; readonly reason: string }[];
+    /** What the application's own migration is to change; one that is awaited (`isAwaited`): nothing was made. */
+    readonly migration: Migration | null;
   }>;
+  /** What of these migrations is still to be done; none where Bridge changes tables itself. */
+  propose(migrations: readonly Migration[]): Promise<readonly Proposal[]>;
   /** Brings the metadata tables of the mapping's workspace to this version; those of a newer one stay as they are. */
   migrate(mapping: Mapping): Promise<void>;
   /** Ends capture and forgets the mapping's state; table and rows stay. */

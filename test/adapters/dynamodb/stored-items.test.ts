@@ -42,6 +42,23 @@ const mappingItem = {
   mapping: JSON.stringify(mappingText),
 };
 
+test("a stored mapping that waits for a migration keeps what it waits for", () => {
+  const migration = {
+    schema: "crm",
+    table: "contact",
+    create: false,
+    columns: [{ column: "sfid", type: "varchar(18)" }],
+    wider: [{ column: "note", type: "text" }],
+    indexes: [{ name: "contact_sfid_key", column: "sfid", unique: true }],
+  };
+  for (const provisioning of [
+    { state: "pending", reason: "r", migration },
+    { state: "ready", version: 7, migration },
+  ]) {
+    expect(readMapping({ ...mappingItem, provisioning }).provisioning).toEqual(provisioning);
+  }
+});
+
 test("a stored mapping is read in every member, and written as it was stored", () => {
   const mapping = readMapping(mappingItem);
 

@@ -1,7 +1,15 @@
 import * as z from "zod/mini";
-import type { PostgresConnection, SalesforceConnection } from "../../../model/workspace/workspace.ts";
+import {
+  type PostgresConnection,
+  type SalesforceConnection,
+  SCHEMA_CHANGES,
+} from "../../../model/workspace/workspace.ts";
 
-const postgres = z.object({ url: z.string(), schema: z.string() });
+const postgres = z.object({
+  url: z.string(),
+  schema: z.string(),
+  schemaChanges: z._default(z.enum(SCHEMA_CHANGES), "apply"),
+});
 
 const credentials = z.discriminatedUnion("kind", [
   z.object({

@@ -4,9 +4,20 @@ import { CAPTURE_MODES, CONFLICT_POLICIES, type Mapping, SYNC_DIRECTIONS } from 
 import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
 import { storedTime } from "../client/stored-time.ts";
 
+const columns = z.readonly(z.array(z.object({ column: z.string(), type: z.string() })));
+
+const migration = z.object({
+  schema: z.string(),
+  table: z.string(),
+  create: z.boolean(),
+  columns,
+  wider: columns,
+  indexes: z.readonly(z.array(z.object({ name: z.string(), column: z.string(), unique: z.boolean() }))),
+});
+
 const provisioning = z.discriminatedUnion("state", [
-  z.object({ state: z.literal("pending"), reason: z.optional(z.string()) }),
-  z.object({ state: z.literal("ready"), version: z.number() }),
+  z.object({ state: z.literal("pending"), reason: z.optional(z.string()), migration: z.optional(migration) }),
+  z.object({ state: z.literal("ready"), version: z.number(), migration: z.optional(migration) }),
   z.object({ state: z.literal("failed"), version: z.number(), reason: z.string() }),
 ]);
 

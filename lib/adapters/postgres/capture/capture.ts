@@ -1,4 +1,5 @@
 import { pushes } from "../../../model/mapping/mapping.ts";
+import type { SchemaChanges } from "../../../model/workspace/workspace.ts";
 import { literal, type MappedTable, name, qualified } from "../session/sql.ts";
 import type { CatalogColumn } from "./catalog.ts";
 import { functionName } from "./own-functions.ts";
@@ -23,15 +24,19 @@ export const CAPTURE_TRIGGERS = [
  * with what the statement changed, and the row's `_ab_lastop` set to PENDING. A mapping that only reads from
  * Salesforce captures nothing.
  */
-export function captureStatements(mapped: MappedTable, columns: readonly CatalogColumn[]): string {
+export function captureStatements(
+  mapped: MappedTable,
+  columns: readonly CatalogColumn[],
+  schemaChanges: SchemaChanges,
+): string {
   const { shape } = mapped;
   const table = qualified(shape.schema, shape.table);
-  if (!pushes(shape.direction)) return endCapture(shape.schema, shape.table);
+  if (!pushes(shape.direction)) return endCapture(shape.schema, shape.table, schemaChanges);
   return [
-    endCapture(shape.schema, shape.table),
+    endCapture(shape.schema, shape.table, schemaChanges),
     endCaptureOfOthers(shape.schema, shape.table),
-    // Costs a user's INSERT nothing, where a trigger per row would.
-    `ALTER TABLE ${table} ALTER COLUMN _ab_lastop SET DEFAULT 'PENDING';`,
+    // Saves the trigger of each row an assignment.
+    ...(schemaChanges === "apply" ? [`ALTER TABLE ${table} ALTER COLUMN _ab_lastop SET DEFAULT 'PENDING';`] : []),
     captureFunctions(mapped, columns),
     triggers(mapped),
     ...(shape.capture === "always" ? CAPTURE_TRIGGERS.map((trigger) => enableAlways(table, trigger)) : []),
@@ -41,10 +46,11 @@ export function captureStatements(mapped: MappedTable, columns: readonly Catalog
 /** Makes a trigger fire for a session that asks for none (`session_replication_role = replica`), too. */
 const enableAlways = (table: string, trigger: string) => `ALTER TABLE ${table} ENABLE ALWAYS TRIGGER ${name(trigger)};`;
 
-/** Ends capture on a table; harmless where there is none. */
-export function endCapture(schema: string, table: string): string {
+/** Ends capture on a table; harmless where there is none. A default is the application's where it changes its tables itself. */
+export function endCapture(schema: string, table: string, schemaChanges: SchemaChanges): string {
   const on = qualified(schema, table);
   const drops = CAPTURE_TRIGGERS.map((trigger) => `DROP TRIGGER IF EXISTS ${name(trigger)} ON ${on};`);
+  if (schemaChanges === "propose") return drops.join("\n");
   // The application may have dropped the column.
   const unmark = `DO $bridge$ BEGIN ALTER TABLE ${on} ALTER COLUMN _ab_lastop DROP DEFAULT;
     EXCEPTION WHEN undefined_column THEN NULL; END $bridge$;`;

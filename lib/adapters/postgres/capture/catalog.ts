@@ -1,4 +1,4 @@
-import type { Layout, Session } from "../session/sql.ts";
+import type { Ask, Layout } from "../session/sql.ts";
 
 /** A table as the catalog describes it. */
 export interface CatalogTable {
@@ -36,9 +36,13 @@ export interface CatalogColumn {
 }
 
 /** Reads a table from the catalog; null when there is none of that name. */
-export async function readTable(session: Session, schema: string, table: string): Promise<CatalogTable | null> {
-  const [row] = await session.query<{ found: CatalogTable }>(READ_TABLE, [schema, table]);
-  return row?.found ?? null;
+export async function readTable(
+  session: { readonly query: Ask },
+  schema: string,
+  table: string,
+): Promise<CatalogTable | null> {
+  const [row] = await session.query(READ_TABLE, [schema, table]);
+  return (row?.["found"] as CatalogTable | undefined) ?? null;
 }
 
 /** SQL of one text for all that a `Layout` says of the table that `c` names in `pg_class`, but the key. */

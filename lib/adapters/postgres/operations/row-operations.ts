@@ -11,6 +11,7 @@ import {
 } from "../../../settings/row-ports.ts";
 import { hasSucceeded, isHeld, isOfTable } from "../log/change-states.ts";
 import { captureAllOf, captureExisting } from "../schema/capture-existing.ts";
+import { readProposals } from "../schema/propose.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "../session/request-session.ts";
 import { type Ask, cut, iso, type Metadata, metadata, qualified, type Row } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
@@ -31,6 +32,8 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
   const ask: Ask = (text, values = []) => unlessUnprovisioned(kept.query(text, values));
 
   return {
+    propose: (migrations) => readProposals(kept, connection, migrations),
+
     progress: async () => (await ask(progressOf(tables))).map((row) => toCamelCase(mappingProgress, row)),
 
     lag: async (mappingId) => {

@@ -1,5 +1,6 @@
 import type { ClearedSchema, CustomerSchema } from "../../../access/remove-workspace.ts";
 import { Failure } from "../../../model/failure.ts";
+import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { retry } from "../../retry.ts";
 import { openSession } from "../session/session.ts";
 import { metadata, name, qualified, type Session } from "../session/sql.ts";
@@ -17,11 +18,10 @@ export const customerSchema: CustomerSchema = {
       );
       return Number(row?.waiting ?? 0);
     }),
-  clear: (connection, workspaceId) =>
-    withSession(connection, (session) => clear(session, connection.schema, workspaceId)),
+  clear: (connection, workspaceId) => withSession(connection, (session) => clear(session, connection, workspaceId)),
 };
 
-async function withSession<T>(connection: Parameters<typeof openSession>[0], work: (session: Session) => Promise<T>) {
+async function withSession<T>(connection: PostgresConnection, work: (session: Session) => Promise<T>) {
   const session = await openSession(connection);
   try {
     return await work(session);
@@ -34,13 +34,14 @@ async function withSession<T>(connection: Parameters<typeof openSession>[0], wor
  * The mappings' state goes first, which ends the cycles that still run; then capture, table by table, so that no lock is
  * held for long; the metadata last, in one step, with the table that says whose it was: until then it can be begun again.
  */
-async function clear(session: Session, schema: string, workspaceId: string): Promise<ClearedSchema> {
+async function clear(session: Session, connection: PostgresConnection, workspaceId: string): Promise<ClearedSchema> {
+  const { schema } = connection;
   const nothing: ClearedSchema = { schema, triggers: [], functions: [], tables: [] };
   if ((await ownerOf(session, schema)) !== workspaceId) return nothing;
   await gently(session, `DELETE FROM ${metadata(schema).state}`, async () => undefined);
   const triggers = await readTriggers(session, schema);
   for (const [table, ofTable] of Map.groupBy(triggers, ({ table }) => table)) {
-    await gently(session, "SELECT 1", () => endCapture(session, schema, table, ofTable));
+    await gently(session, "SELECT 1", () => endCapture(session, connection, table, ofTable));
   }
   const { functions, tables } = await gently(session, ownerLocked(schema), () => dropMetadata(session, schema));
   return { schema, triggers: triggers.map(({ table, trigger }) => `${table}.${trigger}`), functions, tables };
@@ -80,9 +81,15 @@ async function readTriggers(session: Session, schema: string): Promise<readonly 
   );
 }
 
-async function endCapture(session: Session, schema: string, table: string, own: readonly OwnTrigger[]): Promise<void> {
+async function endCapture(
+  session: Session,
+  { schema, schemaChanges }: PostgresConnection,
+  table: string,
+  own: readonly OwnTrigger[],
+): Promise<void> {
   const on = qualified(schema, table);
   await session.script(own.map(({ trigger }) => `DROP TRIGGER IF EXISTS ${name(trigger)} ON ${on};`).join("\n"));
+  if (schemaChanges === "propose") return;
   const [marked] = await session.query(
     "SELECT FROM pg_attribute WHERE attrelid = $1::regclass AND attname = '_ab_lastop' AND atthasdef",
     [on],

@@ -1,30 +1,37 @@
 import { Failure } from "../../../model/failure.ts";
+import type { Migration, ProposedIndex } from "../../../model/mapping/migration.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
 import type { CatalogTable } from "../capture/catalog.ts";
 import { name, qualified, type Session } from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
 import { indexNames } from "./identifiers.ts";
 
-interface Index {
-  readonly column: string;
-  readonly isUnique: boolean;
+type Index = Omit<ProposedIndex, "name">;
+
+/** The indexes that a table lacks, also those of columns that it lacks, with names that they may have. */
+export async function missingIndexes(
+  session: Session,
+  shape: TableShape,
+  table: CatalogTable | null,
+): Promise<readonly ProposedIndex[]> {
+  const missing: ProposedIndex[] = [];
+  for (const index of wanted(shape)) {
+    if (table !== null && isIndexed(table, index)) continue;
+    missing.push({ ...index, name: await freeName(session, shape, index) });
+  }
+  return missing;
 }
 
-/** The statements that make the indexes of a table which is being created. */
-export async function newIndexes(session: Session, shape: TableShape): Promise<string[]> {
-  const statements: string[] = [];
-  for (const index of wanted(shape)) {
-    statements.push(createStatement(shape, index, await freeName(session, shape, index), ""));
-  }
-  return statements;
-}
+/** Whether a table has such an index, by whatever name. */
+export const isIndexed = ({ unique, indexed }: CatalogTable, index: Index): boolean =>
+  (index.unique ? unique : indexed).includes(index.column);
 
 /** Builds what a table in use lacks of its indexes, as far as their columns exist, without holding its writers up. */
 export async function buildMissingIndexes(session: Session, shape: TableShape, table: CatalogTable): Promise<void> {
   const columns = table.columns.map(({ column }) => column);
   const missing = wanted(shape)
     .filter(({ column }) => columns.includes(column))
-    .filter(({ column, isUnique }) => !(isUnique ? table.unique : table.indexed).includes(column));
+    .filter((index) => !isIndexed(table, index));
   for (const index of missing) {
     await dropUnfinished(session, shape, index);
     await build(session, shape, index);
@@ -34,16 +41,16 @@ export async function buildMissingIndexes(session: Session, shape: TableShape, t
 function wanted(shape: TableShape): Index[] {
   const upsert = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
   return [
-    { column: "sfid", isUnique: true },
-    { column: "systemmodstamp", isUnique: false },
-    ...(upsert === undefined ? [] : [{ column: upsert, isUnique: true }]),
+    { column: "sfid", unique: true },
+    { column: "systemmodstamp", unique: false },
+    ...(upsert === undefined ? [] : [{ column: upsert, unique: true }]),
   ];
 }
 
 async function build(session: Session, shape: TableShape, index: Index): Promise<void> {
-  const indexName = await freeName(session, shape, index);
+  const named = { ...index, name: await freeName(session, shape, index) };
   try {
-    await session.query(createStatement(shape, index, indexName, "CONCURRENTLY"));
+    await session.query(`${createIndex(shape, named, { concurrently: true })} ${storageOf(index)}`);
   } catch (error) {
     await dropUnfinished(session, shape, index);
     if (sqlState(error) !== "23505") throw error;
@@ -82,14 +89,21 @@ async function freeName(session: Session, shape: TableShape, index: Index): Prom
   );
 }
 
-const namesOf = (shape: TableShape, { column, isUnique }: Index) =>
-  indexNames(shape.table, column, isUnique ? "key" : "idx");
+const namesOf = (shape: TableShape, { column, unique }: Index) =>
+  indexNames(shape.table, column, unique ? "key" : "idx");
 
-function createStatement(shape: TableShape, index: Index, indexName: string, how: "" | "CONCURRENTLY"): string {
-  const on = qualified(shape.schema, shape.table);
-  const what = index.isUnique ? "UNIQUE INDEX" : "INDEX";
-  // Few records share a stamp, yet each new version of a row would be laid together with the others of its stamp: a
-  // fifth of what an UPDATE costs, the application's as well as ours.
-  const storage = index.isUnique ? "" : "WITH (deduplicate_items = off)";
-  return `CREATE ${what} ${how} ${name(indexName)} ON ${on} (${name(index.column)}) ${storage}`;
+/** The statement that builds an index; `storageOf` may follow. */
+export function createIndex(
+  { schema, table }: Pick<Migration, "schema" | "table">,
+  index: ProposedIndex,
+  { concurrently }: { readonly concurrently: boolean },
+): string {
+  const what = index.unique ? "UNIQUE INDEX" : "INDEX";
+  return `CREATE ${what}${concurrently ? " CONCURRENTLY" : ""} ${name(index.name)} ON ${qualified(schema, table)} (${name(index.column)})`;
 }
+
+/**
+ * Few records share a stamp, yet each new version of a row would be laid together with the others of its stamp: a fifth
+ * of what an UPDATE costs, the application's as well as ours. Not proposed, for an ORM would tell the parameter as drift.
+ */
+export const storageOf = ({ unique }: Index): string => (unique ? "" : "WITH (deduplicate_items = off)");

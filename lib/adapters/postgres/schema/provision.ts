@@ -1,9 +1,9 @@
 import pLimit from "p-limit";
 import { Failure } from "../../../model/failure.ts";
-import { columnType } from "../../../model/mapping/column-type.ts";
 import { type Mapping, pushes } from "../../../model/mapping/mapping.ts";
+import { isAwaited } from "../../../model/mapping/migration.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
-import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
+import type { PostgresConnection, SchemaChanges } from "../../../model/workspace/workspace.ts";
 import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
 import type { Provisioner } from "../../../sync/schema/schema-ports.ts";
 import { retry } from "../../retry.ts";
@@ -12,17 +12,7 @@ import { readCaptureOff } from "../capture/capture-check.ts";
 import { type CatalogTable, layoutOf, readTable } from "../capture/catalog.ts";
 import { secureFunctions } from "../capture/own-functions.ts";
 import { openWithinLimit } from "../session/session-limit.ts";
-import {
-  type Layout,
-  literal,
-  type MappedTable,
-  metadata,
-  name,
-  OWN_COLUMNS,
-  qualified,
-  type Row,
-  type Session,
-} from "../session/sql.ts";
+import { type Layout, literal, type MappedTable, metadata, type Row, type Session } from "../session/sql.ts";
 import { isWorthWaiting, sqlState } from "../session/sql-errors.ts";
 import { dropCompatColumns, keepCompatColumns, servingFunction } from "../takeover/compat-columns.ts";
 import { endHerokuConnectCapture } from "../takeover/heroku-connect-triggers.ts";
@@ -32,18 +22,22 @@ import { adoptedKey } from "./adoption.ts";
 import { captureNext } from "./capture-existing.ts";
 import { buildClaimIndexes } from "./claim-indexes.ts";
 import { checkName } from "./identifiers.ts";
-import { buildMissingIndexes, newIndexes } from "./indexes.ts";
+import { buildMissingIndexes, createIndex, missingIndexes, storageOf } from "./indexes.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS, migrate } from "./migrate.ts";
+import { missingColumns, proposeMigration, readProposals, tableStatements } from "./propose.ts";
 import { asFarAsFollowed, type Narrow, widenColumns } from "./widen-columns.ts";
 
-/** Makes and changes mapped tables in a customer's database. `now` is the service's time. */
+/** Makes and changes mapped tables in a customer's database, or proposes how to. `now` is the service's time. */
 export function createProvisioner(connection: PostgresConnection, now: () => Date): Provisioner {
+  const { schemaChanges = "apply" } = connection;
   return {
     async provision(mapping, shape) {
       checkNames(shape);
       return await withSession(connection, async (session) => {
         await migrate(session, shape.schema, mapping.workspaceId);
-        const made = await retry(DDL_ATTEMPTS, isMadeByAnother, () => provisionTable(session, shape, now()));
+        const asked = { shape, schemaChanges, at: now(), waited: wasWaiting(mapping) };
+        const made = await retry(DDL_ATTEMPTS, isMadeByAnother, () => provisionTable(session, asked));
+        if (made.migration && isAwaited(made.migration)) return { ...made, isCaptured: true };
         const until = now().getTime() + LONGEST_CAPTURE_MILLISECONDS;
         let isCaptured = false;
         while (!isCaptured && now().getTime() < until)
@@ -51,27 +45,47 @@ export function createProvisioner(connection: PostgresConnection, now: () => Dat
         return { ...made, isCaptured };
       });
     },
+    propose: (migrations) => withSession(connection, (session) => readProposals(session, connection, migrations)),
     async migrate(mapping) {
       await withSession(connection, async (session) => {
         await migrate(session, connection.schema, mapping.workspaceId, { leavesNewer: true });
         await buildClaimIndexes(session, connection.schema);
-        await renewCapture(session, connection.schema, mapping.id);
+        await renewCapture(session, connection.schema, mapping.id, schemaChanges);
       });
     },
     async retire(mapping) {
-      await withSession(connection, (session) => retire(session, connection.schema, mapping));
+      await withSession(connection, (session) => retire(session, connection.schema, mapping, schemaChanges));
     },
   };
 }
 
-async function provisionTable(session: Session, shape: TableShape, at: Date) {
+/** Whether the mapping has waited for a table or for columns, which are empty now. */
+const wasWaiting = ({ provisioning }: Mapping): boolean =>
+  provisioning.state === "pending" && provisioning.migration !== undefined;
+
+interface Asked {
+  readonly shape: TableShape;
+  readonly schemaChanges: SchemaChanges;
+  readonly at: Date;
+  readonly waited: boolean;
+}
+
+async function provisionTable(session: Session, asked: Asked) {
+  const { shape, schemaChanges } = asked;
   const before = await readTable(session, shape.schema, shape.table);
   const key = before ? adoptedKey(shape, before) : "id";
+  if (schemaChanges === "propose") {
+    const migration = await proposeMigration(session, shape, before);
+    if (isAwaited(migration)) return { created: false, ...NOTHING, migration };
+    const changed = await inOneTransaction(session, asked, before, key);
+    const wider = changed.narrow.map(({ column, type }) => ({ column, type }));
+    return { created: false, ...changed, migration: wider.length > 0 ? { ...migration, wider } : null };
+  }
   // What may be refused comes before anything of the table is changed.
   if (before) await buildMissingIndexes(session, shape, before);
-  const changed = await inOneTransaction(session, shape, before, key, at);
+  const changed = await inOneTransaction(session, asked, before, key);
   await buildMissingIndexes(session, shape, await tableOf(session, shape));
-  return { created: before === null, ...changed };
+  return { created: before === null, ...changed, migration: null };
 }
 
 /** Another message for the same mapping was quicker to make the table, a column or an index: look again. */
@@ -120,10 +134,9 @@ const NOTHING: Changed = { addedColumns: [], narrow: [] };
  */
 async function inOneTransaction(
   session: Session,
-  shape: TableShape,
+  { shape, schemaChanges, at, waited }: Asked,
   before: CatalogTable | null,
   key: string,
-  at: Date,
 ): Promise<Changed> {
   const { state } = metadata(shape.schema);
   const first = `SELECT config_version, shape FROM ${state} WHERE mapping_id = ${literal(shape.mappingId)} FOR UPDATE`;
@@ -131,16 +144,16 @@ async function inOneTransaction(
     session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS, silence: shape.table }, first, async ([current]) => {
       if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return NOTHING; // a later change was faster
       const theirs = await endHerokuConnectCapture(session, shape.schema, shape.table);
-      const addedColumns = await changeTable(session, shape, before, key);
+      const addedColumns = schemaChanges === "apply" ? await changeTable(session, shape, before) : [];
       const known = current ? (current["shape"] as TableShape) : shape;
-      const narrow = await widenColumns(session, known, shape, await tableOf(session, shape));
+      const narrow = await widenColumns(session, known, shape, await tableOf(session, shape), schemaChanges);
       const made = await tableOf(session, shape);
       const layout = layoutOf(made, key, CAPTURE_VERSION);
       if (theirs.length > 0 && pushes(shape.direction)) await importLog(session, { shape, layout }, at);
-      await session.script(captureOf({ shape, layout }, made));
+      await session.script(captureOf({ shape, layout }, made, schemaChanges));
       await keepState(session, asFarAsFollowed(known, shape, narrow), layout);
       if (theirs.length > 0) await startFromHerokuConnect(session, { shape, layout }, addedColumns, at);
-      const isMadeAgain = current !== undefined && (before === null || addedColumns.length > 0);
+      const isMadeAgain = current !== undefined && (before === null || addedColumns.length > 0 || waited);
       if (isMadeAgain || asksForMore(known, shape)) await oweReading(session, shape);
       return { addedColumns, narrow };
     }),
@@ -164,40 +177,21 @@ async function oweReading(session: Session, { schema, mappingId }: TableShape): 
   );
 }
 
+/** Creates the table, or adds what it lacks; the mapped columns that were added to it. */
 async function changeTable(
   session: Session,
   shape: TableShape,
   before: CatalogTable | null,
-  key: string,
 ): Promise<readonly string[]> {
-  const table = qualified(shape.schema, shape.table);
-  if (before === null) await session.script(await createTable(session, shape, key));
-  const known = new Set((before?.columns ?? (await tableOf(session, shape)).columns).map(({ column }) => column));
-  const added = wantedColumns(shape).filter(([column]) => !known.has(column));
-  if (added.length > 0) {
-    const clauses = added.map(([column, type]) => `ADD COLUMN ${name(column)} ${type}`);
-    await session.script(`ALTER TABLE ${table} ${clauses.join(", ")}`);
-  }
-  const own = Object.keys(OWN_COLUMNS);
-  return added.map(([column]) => column).filter((column) => !own.includes(column));
-}
-
-const wantedColumns = (shape: TableShape): (readonly [string, string])[] => [
-  ...Object.entries(OWN_COLUMNS),
-  ...shape.columns.map((column) => [column.column, columnType(column)] as const),
-];
-
-/**
- * What its pages are filled to, in percent: an update of the application's comes twice, as it is and with our word of what
- * became of it, and for some rows of a page both find room beside the row, so that no index of the table has to be written.
- */
-const FILLED = 90;
-
-async function createTable(session: Session, shape: TableShape, key: string): Promise<string> {
-  const table = qualified(shape.schema, shape.table);
-  const columns = wantedColumns(shape).map(([column, type]) => `${name(column)} ${type}`);
-  const create = `CREATE TABLE ${table} (${name(key)} bigserial PRIMARY KEY, ${columns.join(", ")}) WITH (fillfactor = ${FILLED})`;
-  return [create, ...(await newIndexes(session, shape))].join(";");
+  const columns = missingColumns(shape, before);
+  const indexes = before === null ? await missingIndexes(session, shape, null) : [];
+  const statements = [
+    ...tableStatements({ ...shape, create: before === null, columns }),
+    ...indexes.map((index) => `${createIndex(shape, index, { concurrently: false })} ${storageOf(index)}`),
+  ];
+  if (statements.length > 0) await session.script(statements.join(";"));
+  const mapped = new Set(shape.columns.map(({ column }) => column));
+  return before === null ? [] : columns.map(({ column }) => column).filter((column) => mapped.has(column));
 }
 
 async function tableOf(session: Session, shape: TableShape): Promise<CatalogTable> {
@@ -229,7 +223,12 @@ async function keepState(session: Session, shape: TableShape, layout: Layout): P
 }
 
 /** Replaces triggers that an older version has made. Where capture is off they stay: the operator says what is lost. */
-async function renewCapture(session: Session, schema: string, mappingId: string): Promise<void> {
+async function renewCapture(
+  session: Session,
+  schema: string,
+  mappingId: string,
+  schemaChanges: SchemaChanges,
+): Promise<void> {
   const { state } = metadata(schema);
   const ofMapping = `SELECT shape, layout FROM ${state} WHERE mapping_id = ${literal(mappingId)}`;
   const isOld = ({ layout }: Row) => ((layout as Layout).captureVersion ?? 0) < CAPTURE_VERSION;
@@ -240,21 +239,21 @@ async function renewCapture(session: Session, schema: string, mappingId: string)
       const shape = row["shape"] as TableShape;
       const table = await tableOf(session, shape);
       const layout = layoutOf(table, (row["layout"] as Layout).key, CAPTURE_VERSION);
-      await session.script(captureOf({ shape, layout }, table));
+      await session.script(captureOf({ shape, layout }, table, schemaChanges));
       await session.query(`UPDATE ${state} SET layout = $2 WHERE mapping_id = $1`, [mappingId, JSON.stringify(layout)]);
     }),
   );
 }
 
 /** The statements that make all triggers and functions of a mapped table. */
-const captureOf = (mapped: MappedTable, { columns }: CatalogTable): string =>
+const captureOf = (mapped: MappedTable, { columns }: CatalogTable, schemaChanges: SchemaChanges): string =>
   [
-    captureStatements(mapped, columns),
+    captureStatements(mapped, columns, schemaChanges),
     keepCompatColumns(mapped),
     secureFunctions(mapped.shape.schema, mapped.shape.table),
   ].join("\n");
 
-async function retire(session: Session, schema: string, mapping: Mapping): Promise<void> {
+async function retire(session: Session, schema: string, mapping: Mapping, schemaChanges: SchemaChanges): Promise<void> {
   const { state, totals } = metadata(schema);
   const [made] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [state]);
   if (!made?.made) return;
@@ -264,7 +263,7 @@ async function retire(session: Session, schema: string, mapping: Mapping): Promi
       if (!row) return;
       const table = String(row["table_name"]);
       if (await readTable(session, schema, table)) {
-        await session.script(`${endCapture(schema, table)}\n${dropCompatColumns(schema, table)}`);
+        await session.script(`${endCapture(schema, table, schemaChanges)}\n${dropCompatColumns(schema, table)}`);
       }
       await session.script(
         `${dropCaptureFunctions(schema, table)}\nDROP FUNCTION IF EXISTS ${servingFunction(schema, table)};`,

@@ -1,5 +1,6 @@
 import { columnType } from "../../../model/mapping/column-type.ts";
 import type { Column, TableShape } from "../../../model/mapping/shape.ts";
+import type { SchemaChanges } from "../../../model/workspace/workspace.ts";
 import { endCapture } from "../capture/capture.ts";
 import type { CatalogTable } from "../capture/catalog.ts";
 import { name, qualified, type Session } from "../session/sql.ts";
@@ -23,11 +24,13 @@ export async function widenColumns(
   before: TableShape,
   shape: TableShape,
   table: CatalogTable,
+  schemaChanges: SchemaChanges,
 ): Promise<readonly Narrow[]> {
   const wider = widenings(before, shape, table);
   if (wider.length === 0) return [];
+  if (schemaChanges === "propose") return wider.map((column) => ({ ...column, reason: "schema_changes is propose" }));
   // Triggers of version 0.2 name the columns, which then keep their types; capture is made anew in the same transaction.
-  await session.script(endCapture(shape.schema, shape.table));
+  await session.script(endCapture(shape.schema, shape.table, schemaChanges));
   const narrow: Narrow[] = [];
   for (const { column, type } of wider) {
     const reason = await alter(session, shape, column, type);

@@ -26,7 +26,7 @@ export function PostgresCard({ connection }: { readonly connection: Connection }
 }
 
 function Facts({
-  connection: { host, port, database, user, schema },
+  connection: { host, port, database, user, schema, schema_changes },
 }: {
   readonly connection: NonNullable<Connection>;
 }) {
@@ -42,6 +42,8 @@ function Facts({
       <dd>{user}</dd>
       <dt>Schema</dt>
       <dd className="mono">{schema}</dd>
+      <dt>Mapped tables</dt>
+      <dd>{schema_changes === "propose" ? "changed by the application's migrations" : "changed by Bridge"}</dd>
     </>
   );
 }

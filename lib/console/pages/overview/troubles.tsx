@@ -5,7 +5,9 @@ import { hrefOf } from "../../route.ts";
 
 /** What needs somebody, the worst first; nothing when nothing does. */
 export function Troubles({ mappings }: { readonly mappings: ListMappingStatesData }) {
-  const stopped = mappings.filter(({ state }) => state === "broken" || state === "provisioning_failed");
+  const stopped = mappings.filter(({ state }) =>
+    ["broken", "provisioning_failed", "migration_pending"].includes(state),
+  );
   const sparing = mappings.find(({ state }) => state === "sparing_calls");
   const holding = mappings.filter(({ held_deletes }) => held_deletes);
   const failed = mappings.reduce((sum, mapping) => sum + (mapping.failed ?? 0), 0);

@@ -68,8 +68,8 @@ test("provisioning again changes nothing, and a new field adds its column", asyn
   });
   await customer.sql("UPDATE salesforce.contact SET phone = '1', key__c = 'K'");
 
-  expect(again).toEqual({ created: false, addedColumns: [], narrow: [], isCaptured: true });
-  expect(more).toEqual({ created: false, addedColumns: ["phone"], narrow: [], isCaptured: true });
+  expect(again).toEqual({ created: false, addedColumns: [], narrow: [], isCaptured: true, migration: null });
+  expect(more).toEqual({ created: false, addedColumns: ["phone"], narrow: [], isCaptured: true, migration: null });
   expect(await customer.sql('SELECT "values" FROM salesforce._trigger_log ORDER BY id DESC LIMIT 1')).toEqual([
     { values: { key__c: "K", phone: "1" } },
   ]);
@@ -138,7 +138,7 @@ test("an existing table is adopted without touching its rows, its own key and co
   );
   const [change] = await store.claim(lease, 10);
 
-  expect(result).toEqual({ created: false, addedColumns: ["phone"], narrow: [], isCaptured: true });
+  expect(result).toEqual({ created: false, addedColumns: ["phone"], narrow: [], isCaptured: true, migration: null });
   expect(await customer.sql("SELECT * FROM salesforce.contact ORDER BY 1")).toMatchObject([
     { person_no: 5, sfid: sfidOf(1), phone: "1" },
     { person_no: 6, sfid: null, lastname: "Noether" },

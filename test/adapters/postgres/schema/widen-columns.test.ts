@@ -57,7 +57,7 @@ test("a field that has grown widens its column, keeps its rows and goes on being
   await store.apply(lease, page([image(1, 1, { lastname: long, notes__c: null, rate__c: "12345.6789" })]));
   await customer.sql("UPDATE salesforce.contact SET rate__c = 1 WHERE lastname = 'Curie'");
 
-  expect(result).toEqual({ created: false, addedColumns: [], narrow: [], isCaptured: true });
+  expect(result).toEqual({ created: false, addedColumns: [], narrow: [], isCaptured: true, migration: null });
   expect(await typesIn(customer)).toEqual({
     lastname: "character varying(120)",
     notes__c: "text",

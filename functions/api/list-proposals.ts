@@ -1,0 +1,17 @@
+import * as z from "zod/mini";
+import { endpoint } from "../../lib/http/endpoint.ts";
+import { listProposals as list, proposalView } from "../../lib/settings/proposals/list-proposals.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { mappings, rowQueriesOf } from "../services/composition.ts";
+
+/** What the application's own migration is to change of the mapped tables. */
+export const listProposals = endpoint({
+  route: "list-proposals",
+  summary:
+    "What the application's own migration is to change of each mapped table, with its SQL. Empty where schema_changes is apply, and once the tables are as the mappings ask.",
+  output: z.array(proposalView),
+  services: () => ({ mappings: mappings(), desks: rowQueriesOf() }),
+  run: ({ workspace, services }) => list(services, workspace),
+});
+
+export const handler = onLambda(listProposals);

@@ -1,0 +1,59 @@
+import * as z from "zod/mini";
+import type { SealedWorkspace } from "../../access/ports.ts";
+import type { Mappings } from "../../config/ports.ts";
+import { migrationOf } from "../../model/mapping/mapping.ts";
+import { isAwaited } from "../../model/mapping/migration.ts";
+import { withDatabase } from "../../monitoring/with-database.ts";
+import type { RowQueriesOf } from "../row-ports.ts";
+
+const columns = z.array(z.object({ column: z.string(), type: z.string() }));
+
+/** What a mapped table lacks, for the application's own migration. */
+export const proposalView = z.object({
+  mapping_id: z.string(),
+  sf_object: z.string(),
+  schema: z.string(),
+  table: z.string(),
+  /** The mapping waits for it: nothing is pulled or sent meanwhile. */
+  awaited: z.boolean(),
+  /** The table itself is missing; its key is `id`. */
+  create: z.boolean(),
+  columns,
+  /** Columns that are narrower than their fields. Values that do not fit are kept as inbound errors. */
+  wider: columns,
+  indexes: z.array(z.object({ name: z.string(), column: z.string(), unique: z.boolean() })),
+  /** Statements for a session outside of a transaction: indexes of a table that is there are built CONCURRENTLY. */
+  sql: z.array(z.string()),
+});
+
+interface Needs {
+  readonly mappings: Pick<Mappings, "list">;
+  readonly desks: RowQueriesOf;
+}
+
+/** The proposals of all mappings, as their tables are now. */
+export async function listProposals(
+  needs: Needs,
+  workspace: SealedWorkspace,
+): Promise<readonly z.infer<typeof proposalView>[]> {
+  const { mappings } = await needs.mappings.list(workspace.id);
+  const migrations = mappings.flatMap(({ provisioning }) => migrationOf(provisioning) ?? []);
+  if (migrations.length === 0) return [];
+  const proposals = await withDatabase(needs.desks, workspace, (desk) => desk.propose(migrations));
+  return proposals.flatMap((proposal) => {
+    const mapping = mappings.find(({ pgTable }) => pgTable === proposal.table);
+    if (mapping === undefined) return [];
+    return [
+      {
+        ...proposal,
+        mapping_id: mapping.id,
+        sf_object: mapping.sfObject,
+        awaited: isAwaited(proposal),
+        columns: [...proposal.columns],
+        wider: [...proposal.wider],
+        indexes: [...proposal.indexes],
+        sql: [...proposal.sql],
+      },
+    ];
+  });
+}

@@ -1,0 +1,277 @@
+import { expect, test } from "vitest";
+import { handler as activateMapping } from "../../../functions/api/activate-mapping.ts";
+import { handler as changePostgres } from "../../../functions/api/change-postgres.ts";
+import { handler as deactivateMapping } from "../../../functions/api/deactivate-mapping.ts";
+import { handler as deleteMapping } from "../../../functions/api/delete-mapping.ts";
+import { handler as listProposals } from "../../../functions/api/list-proposals.ts";
+import { handler as readMapping } from "../../../functions/api/read-mapping.ts";
+import { queue } from "../../../functions/services/composition.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import type { Proposal } from "../../../lib/model/mapping/migration.ts";
+import { type ApiClient, apiClient } from "../../support/clients/api-client.ts";
+import { dataOf } from "../../support/clients/data-of.ts";
+import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import { carryOut } from "../../support/worlds/carry-out.ts";
+import { minutesLater } from "../../support/worlds/minute-later.ts";
+import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let api: ApiClient;
+let contact: Mapping;
+aWorldForEachTest(
+  async (made) => {
+    ({ cloud, world } = made);
+    // What the world before has left in the queues is not ours.
+    for (const name of ["provisioning", "loads"] as const) await cloud.take(name);
+    api = await apiClient(world.workspaceId);
+    await world.createRecords("Contact", [
+      { LastName: "Curie", Email: "marie@example.com" },
+      { LastName: "Hopper", Email: "grace@example.com" },
+    ]);
+    await world.sql("CREATE SCHEMA salesforce");
+  },
+  { asOrdinaryRole: true },
+);
+
+/** Readers see it within two seconds. */
+const changesAre = async (schema_changes: string) => {
+  await api.ask(changePostgres, "change-postgres", { body: { schema_changes } });
+  await world.pass(3);
+};
+const shown = async () => dataOf<Row>(await api.ask(readMapping, "read-mapping", { path: { mapping_id: contact.id } }));
+const proposals = async () =>
+  dataOf<readonly (Proposal & { readonly awaited: boolean })[]>(await api.ask(listProposals, "list-proposals"));
+const migrate = async () => {
+  for (const { sql } of await proposals()) for (const statement of sql) await world.sql(statement);
+};
+
+async function aMinuteLater(): Promise<readonly Row[]> {
+  const log = await minutesLater(world);
+  contact = await current();
+  return log;
+}
+
+async function current(): Promise<Mapping> {
+  const found = (await world.mappings())[0];
+  if (!found) throw new Error("the mapping is gone");
+  return found;
+}
+
+/** Everything that the catalog says of the table, but its triggers. */
+const table = (name = "contact") =>
+  world.sql(
+    `SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS "notNull",
+       pg_get_expr(d.adbin, d.adrelid) AS text
+     FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+     WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped
+     UNION ALL SELECT c.relname, am.amname, i.indisvalid, pg_get_indexdef(c.oid) || ' ' || c.reloptions::text
+     FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am am ON am.oid = c.relam WHERE i.indrelid = to_regclass($1)
+     UNION ALL SELECT conname, contype::text, convalidated, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = to_regclass($1) AND contype <> 'n'
+     UNION ALL SELECT relname, 'table', true, reloptions::text FROM pg_class WHERE oid = to_regclass($1)
+     ORDER BY 1, 2`,
+    [`salesforce.${name}`],
+  );
+const bothSides = async () => ({
+  rows: await world.sql("SELECT lastname, email FROM salesforce.contact ORDER BY lastname"),
+  records: (await world.soql("SELECT LastName, Email FROM Contact ORDER BY LastName")).map(({ LastName, Email }) => ({
+    lastname: LastName,
+    email: Email,
+  })),
+});
+
+test("a table of the application's is not altered: the mapping waits, says for what, and goes on once it is migrated", async () => {
+  await world.sql("CREATE TABLE salesforce.contact (id bigserial PRIMARY KEY, email text, note text)");
+  await changesAre("propose");
+  const before = await table();
+  contact = await mapped(world, {
+    object: "Contact",
+    fields: ["Email", "External_Id__c", "LastName"],
+    upsertField: "External_Id__c",
+  });
+
+  expect(await table()).toEqual(before);
+  expect(await shown()).toMatchObject({
+    state: "migration_pending",
+    reason: expect.stringMatching(
+      /^table salesforce\.contact lacks the columns sfid, systemmodstamp, isdeleted, _ab_lastop, _ab_err, external_id__c, lastname and indexes on sfid, systemmodstamp, external_id__c; run the migration that bridge schema propose prints/,
+    ),
+  });
+  expect(await proposals()).toEqual([
+    {
+      mapping_id: contact.id,
+      sf_object: "Contact",
+      schema: "salesforce",
+      table: "contact",
+      awaited: true,
+      create: false,
+      columns: [
+        { column: "sfid", type: "varchar(18)" },
+        { column: "systemmodstamp", type: "timestamptz" },
+        { column: "isdeleted", type: "boolean" },
+        { column: "_ab_lastop", type: "varchar(10)" },
+        { column: "_ab_err", type: "text" },
+        { column: "external_id__c", type: "varchar(64)" },
+        { column: "lastname", type: "varchar(80)" },
+      ],
+      wider: [],
+      indexes: [
+        { name: "contact_sfid_key", column: "sfid", unique: true },
+        { name: "contact_systemmodstamp_idx", column: "systemmodstamp", unique: false },
+        { name: "contact_external_id__c_key", column: "external_id__c", unique: true },
+      ],
+      sql: [
+        'ALTER TABLE "salesforce"."contact" ADD COLUMN "sfid" varchar(18), ADD COLUMN "systemmodstamp" timestamptz, ADD COLUMN "isdeleted" boolean, ADD COLUMN "_ab_lastop" varchar(10), ADD COLUMN "_ab_err" text, ADD COLUMN "external_id__c" varchar(64), ADD COLUMN "lastname" varchar(80)',
+        'CREATE UNIQUE INDEX CONCURRENTLY "contact_sfid_key" ON "salesforce"."contact" ("sfid")',
+        'CREATE INDEX CONCURRENTLY "contact_systemmodstamp_idx" ON "salesforce"."contact" ("systemmodstamp")',
+        'CREATE UNIQUE INDEX CONCURRENTLY "contact_external_id__c_key" ON "salesforce"."contact" ("external_id__c")',
+      ],
+    },
+  ]);
+
+  // While it waits the org is not asked each minute, and the minute sweep does not call it lost.
+  const calls = await world.calls();
+  expect(await aMinuteLater()).toEqual([]);
+  expect(await world.calls()).toBe(calls);
+
+  // Half of the migration is not enough, and what is left is said.
+  const [columns] = (await proposals()).flatMap(({ sql }) => sql);
+  await world.sql(String(columns));
+  await aMinuteLater();
+  expect(await shown()).toMatchObject({
+    state: "migration_pending",
+    reason: expect.stringContaining("salesforce.contact lacks indexes on sfid, systemmodstamp, external_id__c;"),
+  });
+
+  await migrate();
+  const migrated = await table();
+  await aMinuteLater();
+  await world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('Lovelace', 'ada@example.com')");
+  const [marked] = await world.sql("SELECT _ab_lastop FROM salesforce.contact WHERE lastname = 'Lovelace'");
+  await world.cycle(contact);
+
+  expect(marked).toEqual({ _ab_lastop: "PENDING" });
+  expect(await shown()).toMatchObject({ state: "running", reason: null });
+  expect(await proposals()).toEqual([]);
+  expect(await table()).toEqual(migrated);
+  const { rows, records } = await bothSides();
+  expect(rows).toEqual(records);
+  expect(rows).toHaveLength(3);
+
+  await api.ask(deleteMapping, "delete-mapping", { path: { mapping_id: contact.id } });
+  await carryOut(cloud, world.services);
+  expect(await table()).toEqual(migrated);
+});
+
+test("a table that is not there is proposed, and a setting of apply makes it", async () => {
+  await changesAre("propose");
+  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
+
+  expect(await table()).toEqual([]);
+  const [proposal] = await proposals();
+  expect(proposal?.sql[0]).toMatch(/^CREATE TABLE "salesforce"\."contact" \(id bigserial PRIMARY KEY, "sfid" varchar/);
+  expect(await shown()).toMatchObject({ reason: expect.stringContaining("table salesforce.contact is missing;") });
+
+  await changesAre("apply");
+  expect(await proposals()).toEqual([]);
+  await aMinuteLater();
+
+  expect(await shown()).toMatchObject({ state: "running" });
+  const { rows, records } = await bothSides();
+  expect(rows).toEqual(records);
+});
+
+test("the migration of a missing table makes what Bridge would make, but for the default and what an ORM cannot say", async () => {
+  contact = await mapped(world, {
+    object: "Contact",
+    fields: ["Email", "External_Id__c", "LastName"],
+    upsertField: "External_Id__c",
+  });
+  const made = await table();
+  await changesAre("propose");
+  await world.sql("ALTER TABLE salesforce.contact RENAME TO before");
+  for (const index of ["pkey", "sfid_key", "systemmodstamp_idx", "external_id__c_key"]) {
+    await world.sql(`ALTER INDEX salesforce.contact_${index} RENAME TO before_${index}`);
+  }
+  await world.sql("ALTER SEQUENCE salesforce.contact_id_seq RENAME TO before_id_seq");
+  for (const act of ["deactivate-mapping", "activate-mapping"] as const) {
+    const handler = act === "activate-mapping" ? activateMapping : deactivateMapping;
+    await api.ask(handler, act, { path: { mapping_id: contact.id } });
+    await carryOut(cloud, world.services);
+  }
+  await migrate();
+
+  const isTold = ({ name }: Row) => name !== "_ab_lastop" && name !== "contact_systemmodstamp_idx";
+  expect((await table()).filter(isTold)).toEqual(made.filter(isTold));
+  await aMinuteLater();
+  await world.work(contact, "backfill");
+  await world.cycle(contact);
+  const { rows, records } = await bothSides();
+  expect(rows).toEqual(records);
+});
+
+test("a column that the application dropped is proposed, and filled from Salesforce once it is back", async () => {
+  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
+  await changesAre("propose");
+  await world.sql("ALTER TABLE salesforce.contact DROP COLUMN email");
+  await world.cycle(contact);
+  expect(await shown()).toMatchObject({ state: "broken", failure: "column_gone" });
+
+  await api.ask(deactivateMapping, "deactivate-mapping", { path: { mapping_id: contact.id } });
+  await api.ask(activateMapping, "activate-mapping", { path: { mapping_id: contact.id } });
+  await carryOut(cloud, world.services);
+  expect((await proposals()).flatMap(({ sql }) => sql)).toEqual([
+    'ALTER TABLE "salesforce"."contact" ADD COLUMN "email" varchar(80)',
+  ]);
+  await migrate();
+  await aMinuteLater();
+  await world.work(contact, "backfill");
+  await world.cycle(contact);
+
+  const { rows, records } = await bothSides();
+  expect(rows).toEqual(records);
+  expect(rows).toMatchObject([{ email: "marie@example.com" }, { email: "grace@example.com" }]);
+});
+
+test("a field that has grown holds nothing up: its wider column is proposed until the column has it", async () => {
+  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
+  await changesAre("propose");
+  await world.sql("ALTER TABLE salesforce.contact ALTER COLUMN lastname TYPE varchar(20)");
+  await world.sql(
+    `UPDATE salesforce._bridge_state SET shape = jsonb_set(shape, '{columns}', (
+       SELECT jsonb_agg(CASE WHEN c ->> 'column' = 'lastname' THEN c || '{"length": 20}' ELSE c END)
+       FROM jsonb_array_elements(shape -> 'columns') c))`,
+  );
+  const look = async () => {
+    const message = { workspace_id: world.workspaceId, mapping_id: contact.id, import_id: null, describe: true };
+    await queue("provisioning").send([{ message }]);
+    await carryOut(cloud, world.services);
+    await carryOut(cloud, world.services);
+    contact = await current();
+  };
+  const before = await table();
+  await look();
+  await world.cycle(contact);
+
+  expect(await table()).toEqual(before);
+  expect(await shown()).toMatchObject({ state: "running", reason: null });
+  expect(await proposals()).toMatchObject([
+    {
+      awaited: false,
+      columns: [],
+      indexes: [],
+      wider: [{ column: "lastname", type: "varchar(80)" }],
+      sql: ['ALTER TABLE "salesforce"."contact" ALTER COLUMN "lastname" TYPE varchar(80)'],
+    },
+  ]);
+
+  await migrate();
+  expect(await proposals()).toEqual([]);
+  await look();
+  expect(contact.provisioning).toEqual({ state: "ready", version: contact.configVersion });
+  await world.rest("POST", "/sobjects/Contact", { LastName: "Wolfeschlegelsteinhausenbergerdorff" });
+  await world.cycle(contact);
+  const { rows, records } = await bothSides();
+  expect(rows).toEqual(records);
+});
