@@ -1,0 +1,16 @@
+import { test } from "vitest";
+import type { SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForEachTest } from "../../support/worlds/worlds.ts";
+import { liveThrough, YEAR } from "./scenario.ts";
+
+let world: SyncWorld;
+aWorldForEachTest(
+  (made) => {
+    world = made.world;
+  },
+  { asOrdinaryRole: true },
+);
+
+test("a year of migrations by Drizzle fails no write, and both sides are equal (propose)", async () => {
+  await liveThrough(world, "propose", YEAR);
+});
