@@ -49,7 +49,7 @@ import { type AddressPolicy, DEVELOPMENT, PRODUCTION, refuseOpening } from "../.
 import { SLOW_ATTEMPTS } from "../../lib/model/delivery/webhook.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import type { Queue, QueueMessages } from "../../lib/model/messages.ts";
-import { queueVariable, tableVariable } from "../../lib/model/resources.ts";
+import { keptDaysIn, queueVariable, tableVariable } from "../../lib/model/resources.ts";
 import type { Monitoring } from "../../lib/monitoring/ports.ts";
 import { guardConnections } from "../../lib/network/guarded-dns.ts";
 import type { ConnectionSettings } from "../../lib/settings/ports.ts";
@@ -93,7 +93,8 @@ export function setting(name: string): string {
 
 export { now };
 
-export const database = (): Database => once("database", () => openDatabase((name) => setting(tableVariable(name))));
+export const database = (): Database =>
+  once("database", () => openDatabase((name) => setting(tableVariable(name)), keptDaysIn(process.env)));
 
 const queues = (): Queues => once("queues", () => openQueues((name) => setting(queueVariable(name))));
 

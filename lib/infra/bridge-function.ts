@@ -77,6 +77,7 @@ export class BridgeFunction extends LambdaFunction {
       environment: {
         STAGE: settings.stage,
         ...(settings.rateLimitPerMinute !== null && { RATE_LIMIT_PER_MINUTE: String(settings.rateLimitPerMinute) }),
+        ...settings.keptDays,
         ...(settings.domain && { BASE_URL: baseUrlAt(settings.domain) }),
       },
     });

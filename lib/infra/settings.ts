@@ -1,5 +1,6 @@
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Node } from "constructs";
+import { KEPT_DAYS, readDays } from "../model/resources.ts";
 import { type Concurrency, readConcurrency } from "./options/concurrency.ts";
 import { type Domain, readDomain } from "./options/domain-option.ts";
 import { refuseUnknownOptions } from "./options/names.ts";
@@ -18,6 +19,8 @@ export interface Settings {
   readonly rateLimitPerMinute: number | null;
   /** `-c logRetentionDays=`: three months in prod, two weeks in dev, unless given. */
   readonly logRetentionDays: number;
+  /** `-c deliveryDays=` and `-c auditDays=`, as variables of the functions; those that are not given are left out. */
+  readonly keptDays: Readonly<Record<string, string>>;
   /** `-c tracing=true`: every request and every batch leaves a trace in X-Ray. */
   readonly tracing: boolean;
   /** `-c alarmTopicArn=`: the SNS topic that alarms tell; without one they are seen in CloudWatch alone. */
@@ -42,6 +45,7 @@ export function readSettings(node: Node): Settings {
     stage,
     rateLimitPerMinute: rateLimitOf(stage, node.tryGetContext("rateLimitPerMinute")),
     logRetentionDays: retentionOf(node.tryGetContext("logRetentionDays") ?? (stage === "prod" ? 90 : 14)),
+    keptDays: keptDaysOf(node),
     tracing: isOn(node, "tracing"),
     alarmTopicArn: textLike(node, "alarmTopicArn", TOPIC, "the ARN of an SNS topic"),
     domain: readDomain(node),
@@ -57,6 +61,13 @@ function retentionOf(asked: unknown): number {
   if (Object.values(RetentionDays).includes(days)) return days;
   throw new Error(
     `logRetentionDays must be one of CloudWatch's (1, 3, 5, 7, 14, 30, 60, 90 …), not "${String(asked)}"`,
+  );
+}
+
+function keptDaysOf(node: Node): Settings["keptDays"] {
+  const given = Object.entries(KEPT_DAYS).map(([name, { variable }]) => [name, variable, node.tryGetContext(name)]);
+  return Object.fromEntries(
+    given.flatMap(([name, variable, days]) => (days === undefined ? [] : [[variable, String(readDays(name, days))]])),
   );
 }
 

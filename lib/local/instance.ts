@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { KEPT_DAYS, keptDaysIn } from "../model/resources.ts";
 import { assemble } from "./assemble.ts";
 import { cannotListen } from "./cannot-listen.ts";
 import { startHost } from "./cloud/lambda/start-host.ts";
@@ -121,7 +122,7 @@ async function startParts(
       port: options.port,
       address: options.host,
       isolate: options.isolate,
-      environment: { ...DEVELOPMENT, ...chosenRateLimit() },
+      environment: { ...DEVELOPMENT, ...chosen() },
       log: (line) => log.write(JSON.stringify({ part: "lambda host", ...line })),
     }).catch((error: unknown) => {
       throw cannotListen(error, "the service", "choose another with --port (0 picks a free one) or --host");
@@ -144,10 +145,11 @@ async function startParts(
   return fileWith(demo);
 }
 
-/** The contract's 300 a minute unless this process was told another figure, as load tests do. */
-function chosenRateLimit(): Record<string, string> {
-  const { RATE_LIMIT_PER_MINUTE } = process.env;
-  return RATE_LIMIT_PER_MINUTE ? { RATE_LIMIT_PER_MINUTE } : {};
+/** Figures that this process was told: the rate limit, as load tests do, and how long deliveries and audit entries are kept. */
+function chosen(): Record<string, string> {
+  keptDaysIn(process.env);
+  const names = ["RATE_LIMIT_PER_MINUTE", ...Object.values(KEPT_DAYS).map(({ variable }) => variable)];
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }
 
 /** What functions are told beyond their templates. Pull intervals, time-outs and limits stay those of AWS. */

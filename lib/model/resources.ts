@@ -249,3 +249,31 @@ export type WorkerName = keyof typeof WORKERS;
 function upperSnake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }
+
+/** Days that the deployment keeps deliveries with their attempts, and audit entries. */
+export interface KeptDays {
+  readonly deliveryDays: number;
+  readonly auditDays: number;
+}
+
+/** By which variables an operator chooses them, and what they are otherwise. */
+export const KEPT_DAYS = {
+  deliveryDays: { variable: "DELIVERY_DAYS", unset: 30 },
+  auditDays: { variable: "AUDIT_DAYS", unset: 400 },
+} as const;
+
+const LONGEST_DAYS = 3650;
+
+/** The days that an environment names. Throws with the variable when one is no such number. */
+export function keptDaysIn(environment: Readonly<Record<string, string | undefined>>): KeptDays {
+  const daysOf = ({ variable, unset }: (typeof KEPT_DAYS)[keyof KeptDays]) =>
+    readDays(variable, environment[variable] || unset);
+  return { deliveryDays: daysOf(KEPT_DAYS.deliveryDays), auditDays: daysOf(KEPT_DAYS.auditDays) };
+}
+
+/** A number of days as it was given under a name. */
+export function readDays(name: string, given: unknown): number {
+  const days = Number(given);
+  if (given !== "" && Number.isInteger(days) && days >= 1 && days <= LONGEST_DAYS) return days;
+  throw new Error(`${name} must be a whole number of days from 1 to ${LONGEST_DAYS}, not "${String(given)}"`);
+}

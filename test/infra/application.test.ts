@@ -9,7 +9,13 @@ let chosen: Assembly;
 
 beforeAll(async () => {
   dev = await synthesizeFixtures();
-  chosen = await synthesizeFixtures({ rateLimitPerMinute: "100000", logRetentionDays: "365", tracing: "true" });
+  chosen = await synthesizeFixtures({
+    rateLimitPerMinute: "100000",
+    logRetentionDays: "365",
+    deliveryDays: "7",
+    auditDays: "90",
+    tracing: "true",
+  });
 });
 
 const ROWS: Record<string, Access> = { ...ROUTES, ...WORKERS };
@@ -228,6 +234,13 @@ describe("the stage", () => {
     expect(daysOf(await synthesizeFixtures({ stage: "prod" }))).toEqual(new Set([90]));
     expect(daysOf(chosen)).toEqual(new Set([365]));
     await expect(synthesizeFixtures({ logRetentionDays: "8" })).rejects.toThrow("one of CloudWatch's");
+  });
+
+  test("functions know how long deliveries and audit entries are kept where that was asked for", async () => {
+    expect(environmentOf("list-mappings", chosen)).toMatchObject({ DELIVERY_DAYS: "7", AUDIT_DAYS: "90" });
+    expect(Object.keys(environmentOf("list-mappings", dev))).not.toContain("DELIVERY_DAYS");
+    for (const days of ["0", "", "ten"])
+      await expect(synthesizeFixtures({ auditDays: days })).rejects.toThrow("auditDays must be a whole number of days");
   });
 
   test("tracing is off unless switched on, and then every function and the API leave traces", async () => {

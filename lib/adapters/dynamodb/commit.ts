@@ -2,7 +2,7 @@ import type { Event } from "../../model/delivery/event.ts";
 import type { AuditEntry } from "../../model/workspace/audit.ts";
 import { retry } from "../retry.ts";
 import { type Counted, oldestKept, readCounters } from "./audit/audit-bounds.ts";
-import { expiryOf, writeEntry } from "./audit/audit-item.ts";
+import { writeEntry } from "./audit/audit-item.ts";
 import { COUNTER, partitionsOf } from "./audit/audit-keys.ts";
 import type { Database } from "./client/client.ts";
 import { ConditionFailed, jitteredPause, transact, type Write } from "./client/transact.ts";
@@ -54,12 +54,22 @@ async function auditWrites(database: Database, entries: readonly AuditEntry[]): 
     const counted = counters.get(pk) ?? null;
     const before = counted?.entries ?? 0;
     const newEntries = added.map(({ entry }) => entry);
+    const expiresAt = expiryOf(database, counted, newEntries);
     return [
-      await raiseCount(database, pk, counted, newEntries),
-      ...newEntries.map((entry, at) => putEntry(database, writeEntry(pk, before + at + 1, entry))),
+      await raiseCount(database, pk, counted, newEntries, expiresAt),
+      ...newEntries.map((entry, at) => putEntry(database, writeEntry(pk, before + at + 1, entry, expiresAt))),
     ];
   });
   return (await Promise.all(writes)).flat();
+}
+
+/**
+ * Entries expire in the order of their numbers, by which lists find the oldest one: after the operator has made their time
+ * shorter, none expires before an older one.
+ */
+function expiryOf({ keptDays }: Database, counted: Counted | null, added: readonly AuditEntry[]): number {
+  const newest = Math.max(...added.map(({ createdAt }) => createdAt.getTime()));
+  return Math.max(Math.floor(newest / 1000) + keptDays.auditDays * 86_400, counted?.lastExpiresAt ?? 0);
 }
 
 /** The counter's next value, if it is still as it was read; it forgets entries that have expired meanwhile. */
@@ -68,6 +78,7 @@ async function raiseCount(
   pk: string,
   counted: Counted | null,
   added: readonly AuditEntry[],
+  expiresAt: number,
 ): Promise<Write> {
   const [newest] = added;
   const before = counted?.entries ?? 0;
@@ -76,13 +87,14 @@ async function raiseCount(
     Update: {
       TableName: database.table("audit"),
       Key: { pk, sk: COUNTER },
-      UpdateExpression: "SET entries = :after, #first = :first, first_expires_at = :expires",
+      UpdateExpression: "SET entries = :after, #first = :first, first_expires_at = :expires, last_expires_at = :last",
       ConditionExpression: before === 0 ? "attribute_not_exists(entries)" : "entries = :before",
       ExpressionAttributeNames: { "#first": "first" },
       ExpressionAttributeValues: {
         ":after": before + added.length,
         ":first": kept?.sequence ?? before + 1,
-        ":expires": kept?.expiresAt ?? (newest ? expiryOf(newest) : 0),
+        ":expires": kept?.expiresAt ?? expiresAt,
+        ":last": expiresAt,
         ...(before === 0 ? {} : { ":before": before }),
       },
     },

@@ -5,6 +5,8 @@ const OPTIONS = [
   "stage",
   "rateLimitPerMinute",
   "logRetentionDays",
+  "deliveryDays",
+  "auditDays",
   "tracing",
   "alarmTopicArn",
   "domainName",

@@ -12,9 +12,6 @@ export const CLAIM_SECONDS = 30;
 /** Bytes of a response's body that the history keeps (spec 6.4.4). */
 export const RESPONSE_BODY_BYTES = 1024;
 
-/** Days that a delivery and its history are kept (design section 6). */
-export const DELIVERY_DAYS = 30;
-
 /** Attempts in a row whose worker died that are made again without counting; the next one counts as a failed one. */
 const FREE_LOSSES = 5;
 

@@ -57,6 +57,3 @@ export function listedEntry({ id, actor, action, resourceId, detail, createdAt }
     created_at: createdAt.toISOString(),
   };
 }
-
-/** How long an entry is kept. */
-export const AUDIT_DAYS = 400;

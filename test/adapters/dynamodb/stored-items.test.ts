@@ -261,7 +261,7 @@ test("a stored delivery is read in every member, and written as it was stored", 
     stopped: "the webhook was deleted",
     version: 4,
   });
-  expect({ ...fixedAttributes(read), ...changingAttributes(read) }).toEqual(delivery);
+  expect({ ...fixedAttributes(read, 30), ...changingAttributes(read) }).toEqual(delivery);
 });
 
 test("a delivery that was not attempted yet lacks what it has not, and so does an attempt without an answer", () => {
@@ -274,12 +274,12 @@ test("a delivery that was not attempted yet lacks what it has not, and so does a
   expect(read).toMatchObject({ manualRequestedAt: null, latest: null, stopped: null });
   expect(present(changingAttributes(read))).not.toHaveProperty("latest");
   expect(readAttempt(lost)).toMatchObject({ outcome: null });
-  expect(attemptItem(read, readAttempt(lost))).toEqual({
+  expect(attemptItem(read, readAttempt(lost), 30)).toEqual({
     pk: "dlv_1",
     sk: "000002",
     ...lost,
     expires_at: delivery.expires_at,
   });
   expect(readAttempt({ ...lost, outcome: silent }).outcome).toMatchObject({ code: null, problem: null });
-  expect(attemptItem(read, readAttempt({ ...lost, outcome: silent }))["outcome"]).toEqual(silent);
+  expect(attemptItem(read, readAttempt({ ...lost, outcome: silent }), 30)["outcome"]).toEqual(silent);
 });

@@ -58,7 +58,7 @@ export async function fillAuditLog(dataDir: string, workspaceId: string, entries
       const pk = partition(filter);
       const sequence = (counts.get(pk) ?? 0) + 1;
       counts.set(pk, sequence);
-      return writeEntry(pk, sequence, entry);
+      return writeEntry(pk, sequence, entry, Math.floor(Date.now() / 1000) + 86_400);
     }),
   );
   const first_expires_at = Math.floor(Date.now() / 1000) + 86_400;

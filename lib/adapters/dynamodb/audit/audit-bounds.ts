@@ -10,14 +10,21 @@ export interface Counted {
   /** The oldest entry that was kept when the counter was last written, and when it expires, in epoch seconds. */
   readonly first: number;
   readonly firstExpiresAt: number;
+  /** When the newest one expires; versions up to 0.2 kept none. */
+  readonly lastExpiresAt: number;
 }
 
-const counter = z.object({ entries: z.number(), first: z.number(), first_expires_at: z.number() });
+const counter = z.object({
+  entries: z.number(),
+  first: z.number(),
+  first_expires_at: z.number(),
+  last_expires_at: z._default(z.number(), 0),
+});
 
 /** A counter as it is kept. */
 export function readCounter(stored: Readonly<Record<string, unknown>>): Counted {
-  const { entries, first, first_expires_at } = counter.parse(stored);
-  return { entries, first, firstExpiresAt: first_expires_at };
+  const { entries, first, first_expires_at, last_expires_at } = counter.parse(stored);
+  return { entries, first, firstExpiresAt: first_expires_at, lastExpiresAt: last_expires_at };
 }
 
 /** The counter items of partitions; a partition without entries has none. */

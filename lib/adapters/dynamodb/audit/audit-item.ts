@@ -1,24 +1,20 @@
 import * as z from "zod/mini";
-import {
-  AUDIT_ACTIONS,
-  AUDIT_DAYS,
-  type AuditAction,
-  type AuditEntry,
-  listedEntry,
-} from "../../../model/workspace/audit.ts";
+import { AUDIT_ACTIONS, type AuditAction, type AuditEntry, listedEntry } from "../../../model/workspace/audit.ts";
 import { sequenceKey } from "./audit-keys.ts";
-
-/** When DynamoDB may delete an entry, in epoch seconds. */
-export const expiryOf = ({ createdAt }: AuditEntry): number =>
-  Math.floor(createdAt.getTime() / 1000) + AUDIT_DAYS * 86_400;
 
 /**
  * An entry as it is kept in one of its partitions: one text, for a page of 500 is read as a whole. It begins with what
- * lists show, so that a page of them is cut out of such texts and nothing of it is parsed.
+ * lists show, so that a page of them is cut out of such texts and nothing of it is parsed. It expires at `expiresAt`, epoch
+ * seconds.
  */
-export function writeEntry(pk: string, sequence: number, entry: AuditEntry): Record<string, unknown> {
+export function writeEntry(
+  pk: string,
+  sequence: number,
+  entry: AuditEntry,
+  expiresAt: number,
+): Record<string, unknown> {
   const text = JSON.stringify({ ...listedEntry(entry), workspace_id: entry.workspaceId });
-  return { pk, sk: sequenceKey(sequence), entry: text, expires_at: expiryOf(entry) };
+  return { pk, sk: sequenceKey(sequence), entry: text, expires_at: expiresAt };
 }
 
 const item = z.object({ entry: z.string() });

@@ -1,5 +1,5 @@
 import { PutCommand, paginateQuery, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { type Attempt, DELIVERY_DAYS, type Delivery } from "../../../model/delivery/delivery.ts";
+import type { Attempt, Delivery } from "../../../model/delivery/delivery.ts";
 import { JsonArray } from "../../../model/json-array.ts";
 import type { Slice } from "../../../model/page.ts";
 import { TABLES } from "../../../model/resources.ts";
@@ -28,7 +28,12 @@ import {
 export function deliveries(database: Database, now: () => Date): Deliveries {
   const read = (webhookId: string, slice: Slice) => readPage(database, webhookId, slice, now());
   return {
-    add: (owed) => insertItems(database, "deliveries", owed.map(itemOf)),
+    add: (owed) =>
+      insertItems(
+        database,
+        "deliveries",
+        owed.map((delivery) => itemOf(database, delivery)),
+      ),
 
     addAsked: (delivery, audit) =>
       commit(database, { writes: [{ Put: putOf(database, delivery) }], audit: [audit], events: [] }),
@@ -39,13 +44,13 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
         "deliveries",
         ids.map((pk) => ({ pk })),
       );
-      return items.map(readDelivery).filter((delivery) => isKept(delivery, now()));
+      return items.map(readDelivery).filter((delivery) => isKept(database, delivery, now()));
     },
 
     replace: (before, after, audit) => replace(database, before, after, audit),
 
     recordLate: async (delivery, attempt) => {
-      const Item = attemptItem(delivery, attempt);
+      const Item = attemptItem(delivery, attempt, database.keptDays.deliveryDays);
       await database.client.send(new PutCommand({ TableName: database.table("attempts"), Item }));
     },
 
@@ -91,7 +96,7 @@ async function readPage(
   { limit, offset }: Slice,
   at: Date,
 ): Promise<{ readonly items: readonly Item[]; readonly total: number }> {
-  const since = new Date(at.getTime() - DELIVERY_DAYS * 86_400_000);
+  const since = new Date(at.getTime() - database.keptDays.deliveryDays * 86_400_000);
   const counting = { ...byWebhook(database, webhookId, since), Select: "COUNT" } as const;
   const listing = { ...byWebhook(database, webhookId, since), ProjectionExpression: "pk, listed" };
   const before = offset === 0 ? null : await walk(database, counting, offset, undefined);
@@ -101,11 +106,14 @@ async function readPage(
   return { items, total: (before?.count ?? 0) + count + rest };
 }
 
-const itemOf = (delivery: Delivery) => ({ ...fixedAttributes(delivery), ...present(changingAttributes(delivery)) });
+const itemOf = ({ keptDays }: Database, delivery: Delivery) => ({
+  ...fixedAttributes(delivery, keptDays.deliveryDays),
+  ...present(changingAttributes(delivery)),
+});
 
 const putOf = (database: Database, delivery: Delivery) => ({
   TableName: database.table("deliveries"),
-  Item: itemOf(delivery),
+  Item: itemOf(database, delivery),
   ConditionExpression: "attribute_not_exists(pk)",
 });
 
@@ -131,7 +139,10 @@ async function replace(database: Database, before: Delivery, after: Delivery, au
 }
 
 const keep = (database: Database, delivery: Delivery, attempt: NonNullable<Delivery["latest"]>): Write => ({
-  Put: { TableName: database.table("attempts"), Item: attemptItem(delivery, attempt) },
+  Put: {
+    TableName: database.table("attempts"),
+    Item: attemptItem(delivery, attempt, database.keptDays.deliveryDays),
+  },
 });
 
 async function postpone(database: Database, delivery: Delivery, until: Date): Promise<void> {
@@ -177,6 +188,6 @@ async function walk(
   return { items, count, end };
 }
 
-function isKept({ createdAt }: Delivery, now: Date): boolean {
-  return expiryOf(createdAt) * 1000 > now.getTime();
+function isKept({ keptDays }: Database, { createdAt }: Delivery, now: Date): boolean {
+  return expiryOf(createdAt, keptDays.deliveryDays) * 1000 > now.getTime();
 }

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import {
   type Attempt,
-  DELIVERY_DAYS,
   type Delivery,
   dueAt,
   type ListedDelivery,
@@ -50,14 +49,14 @@ const fixedShape = z.object({
 
 const deliveryShape = z.object({ ...fixedShape.shape, ...changingShape.shape });
 
-/** What never changes of a delivery. */
-export function fixedAttributes(delivery: Delivery): Record<string, unknown> {
+/** What never changes of a delivery, which is kept for so many days. */
+export function fixedAttributes(delivery: Delivery, days: number): Record<string, unknown> {
   const { id, createdAt } = delivery;
   return {
     pk: id,
     ...toSnakeCase(fixedShape, delivery),
     listed_at: `${createdAt.toISOString()}#${id}`,
-    expires_at: expiryOf(createdAt),
+    expires_at: expiryOf(createdAt, days),
   };
 }
 
@@ -86,10 +85,10 @@ function listedContent(delivery: ListedDelivery) {
   };
 }
 
-/** An attempt that a newer one has replaced, as an item of its own. */
-export function attemptItem(delivery: Delivery, attempt: Attempt): Record<string, unknown> {
+/** An attempt that a newer one has replaced, as an item of its own, which is kept as long as its delivery. */
+export function attemptItem(delivery: Delivery, attempt: Attempt, days: number): Record<string, unknown> {
   const key = { pk: delivery.id, sk: String(attempt.number).padStart(6, "0") };
-  return { ...key, ...attemptAttributes(attempt), expires_at: expiryOf(delivery.createdAt) };
+  return { ...key, ...attemptAttributes(attempt), expires_at: expiryOf(delivery.createdAt, days) };
 }
 
 function attemptAttributes(attempt: Attempt): Record<string, unknown> {
@@ -133,8 +132,8 @@ export const readAttempt = (item: Record<string, unknown>): Attempt =>
   toCamelCase(attemptShape, attemptShape.parse(item));
 
 /** Epoch seconds at which a delivery made then is gone. */
-export function expiryOf(createdAt: Date): number {
-  return Math.floor(createdAt.getTime() / 1000) + DELIVERY_DAYS * 86_400;
+export function expiryOf(createdAt: Date, days: number): number {
+  return Math.floor(createdAt.getTime() / 1000) + days * 86_400;
 }
 
 function shardOf(id: string): string {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { auditLog, database, now } from "../../../../functions/services/composition.ts";
 import { newId } from "../../../../lib/model/id.ts";
-import { AUDIT_DAYS, type AuditAction, type AuditEntry } from "../../../../lib/model/workspace/audit.ts";
+import { KEPT_DAYS } from "../../../../lib/model/resources.ts";
+import type { AuditAction, AuditEntry } from "../../../../lib/model/workspace/audit.ts";
 import { auditPage } from "../../../support/clients/audit-page.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
 
@@ -110,7 +111,7 @@ test("entries past their days are neither listed nor counted, also while DynamoD
     return entries.map(({ resourceId }) => resourceId);
   };
 
-  await cloud.clock.advance({ days: AUDIT_DAYS - 4 });
+  await cloud.clock.advance({ days: KEPT_DAYS.auditDays.unset - 4 });
   expect(await resources()).toEqual(["day 8", "day 7", "day 6"]);
 
   await cloud.dynamodb.sweepExpired();
@@ -122,7 +123,7 @@ test("entries past their days are neither listed nor counted, also while DynamoD
   await cloud.clock.advance({ days: 30 });
   expect(await resources()).toEqual(["late"]);
 
-  await cloud.clock.advance({ days: AUDIT_DAYS });
+  await cloud.clock.advance({ days: KEPT_DAYS.auditDays.unset });
   expect(await resources()).toEqual([]);
   await auditLog().append(entry(workspaceId, "a@example.com", "token.created", "anew"));
   expect(await resources()).toEqual(["anew"]);

@@ -33,7 +33,7 @@ const DELIVERY = {
 };
 
 test("an audit entry is listed as the contract shows it, whatever its detail holds", () => {
-  const listed = readListed(writeEntry("ws_1", 1, ENTRY), "ws_1");
+  const listed = readListed(writeEntry("ws_1", 1, ENTRY, 0), "ws_1");
 
   expect(listed).toBe(JSON.stringify(listedEntry(ENTRY)));
 });
