@@ -110,6 +110,10 @@ export const ROUTES = {
   }),
   "change-postgres": administer("PATCH /connections/postgres", { body: true, writes: ["workspaces", "audit"] }),
   "list-proposals": read("GET /connections/postgres/proposals", { reads: ["mappings"], postgres: true }),
+  "change-retention": administer("PATCH /connections/postgres/retention", {
+    body: true,
+    writes: ["workspaces", "audit"],
+  }),
   "test-postgres": administer("POST /connections/postgres/test", { postgres: true }),
   "adopt-heroku-connect": administer("POST /connections/postgres/adopt-heroku-connect", {
     writes: ["audit"],

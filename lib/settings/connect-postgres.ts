@@ -1,3 +1,4 @@
+import type * as z from "zod/mini";
 import type { SealedWorkspace } from "../access/ports.ts";
 import type { Mappings } from "../config/ports.ts";
 import { Failure } from "../model/failure.ts";
@@ -5,6 +6,7 @@ import { newId } from "../model/id.ts";
 import type { ProvisioningMessage, Queue } from "../model/messages.ts";
 import type { PostgresConnection, SchemaChanges, Workspace } from "../model/workspace/workspace.ts";
 import type { UrlGuard } from "../webhooks/ports.ts";
+import type { retentionChange } from "./connection-input.ts";
 import { type Checked, type Finding, judged, together } from "./findings.ts";
 import { DAMAGES, describeEncryption, judgeDatabase } from "./judge-database.ts";
 import { type ConnectionSettings, type Databases, NoConnection } from "./ports.ts";
@@ -44,8 +46,8 @@ export async function connectPostgres(needs: Needs, asked: Asked): Promise<Check
   if (asked.dryRun) return found;
   if (open.length > 0) throw refused(open);
   if (asked.takeOver) await needs.databases.takeOver(connection, workspace.id);
-  const { schemaChanges = (await workspace.open()).postgres?.schemaChanges } = connection;
-  await keep(needs, asked, { ...connection, ...(schemaChanges && { schemaChanges }) }, { taken_over: asked.takeOver });
+  const before = (await workspace.open()).postgres;
+  await keep(needs, asked, { ...before, ...connection }, { taken_over: asked.takeOver });
   const { mappings } = await needs.mappings.list(workspace.id);
   const wakeUps = mappings.map(({ id }) => ({
     message: { workspace_id: workspace.id, mapping_id: id, import_id: null, anew: true },
@@ -66,6 +68,34 @@ export async function changeSchemaChanges(
   await keep(needs, asked, postgres);
   return { ...workspace, postgres };
 }
+
+/** Says how long the database keeps what Bridge writes beside mapped rows, and how its log is vacuumed. */
+export async function changeRetention(
+  needs: Pick<Needs, "connections">,
+  asked: Pick<Asked, "workspace" | "actor" | "at">,
+  change: z.infer<typeof retentionChange>,
+): Promise<Workspace> {
+  const workspace = await asked.workspace.open();
+  if (workspace.postgres === null) throw notConnected();
+  const { retention, logAutovacuum, ...connection } = workspace.postgres;
+  const {
+    log_days: logDays,
+    conflict_days: conflictDays,
+    tombstone_days: tombstoneDays,
+    log_autovacuum: given,
+  } = change;
+  const autovacuum = given === undefined ? logAutovacuum : given && givenOf(given);
+  const postgres = {
+    ...connection,
+    retention: { ...retention, ...givenOf({ logDays, conflictDays, tombstoneDays }) },
+    ...(autovacuum && { logAutovacuum: autovacuum }),
+  };
+  await keep(needs, asked, postgres, { retention: change });
+  return { ...workspace, postgres };
+}
+
+const givenOf = (numbers: Readonly<Record<string, number | undefined>>): Readonly<Record<string, number>> =>
+  Object.fromEntries(Object.entries(numbers).flatMap(([name, given]) => (given === undefined ? [] : [[name, given]])));
 
 function keep(
   { connections }: Pick<Needs, "connections">,

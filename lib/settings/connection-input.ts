@@ -1,7 +1,13 @@
 import { createPrivateKey } from "node:crypto";
 import * as z from "zod/mini";
 import { tableNameProblem } from "../config/identifiers.ts";
-import { type SalesforceCredentials, SCHEMA_CHANGES } from "../model/workspace/workspace.ts";
+import {
+  AUTOVACUUM_LIMITS,
+  RETENTION_LIMITS,
+  type Retention,
+  type SalesforceCredentials,
+  SCHEMA_CHANGES,
+} from "../model/workspace/workspace.ts";
 import { body } from "./shapes.ts";
 
 const text = (longest: number) =>
@@ -47,6 +53,35 @@ export const postgresChange = body({ schema_changes: schemaChanges() });
 
 function schemaChanges() {
   return z.enum(SCHEMA_CHANGES, { error: "must be apply or propose" });
+}
+
+/** How long the database keeps what Bridge writes beside mapped rows, and how its log is vacuumed. Left out: as it was. */
+export const retentionChange = body({
+  log_days: days("logDays"),
+  conflict_days: days("conflictDays"),
+  tombstone_days: days("tombstoneDays"),
+  /** Null, and what is left out of it: as the owner of the log has set it. */
+  log_autovacuum: z.optional(
+    z.nullable(body(Object.fromEntries(Object.keys(AUTOVACUUM_LIMITS).map((name) => [name, parameter(name)])))),
+  ),
+});
+
+function days(of: keyof Retention) {
+  const [least, most] = RETENTION_LIMITS[of];
+  return z.optional(between(z.int({ error: "must be a whole number of days" }), least, most));
+}
+
+function parameter(name: string) {
+  const [least = 0, most = 0, isFraction = false] = AUTOVACUUM_LIMITS[name] ?? [];
+  const number = isFraction ? z.number({ error: "must be a number" }) : z.int({ error: "must be a whole number" });
+  return z.optional(between(number, least, most));
+}
+
+function between(number: z.ZodMiniNumber, least: number, most: number) {
+  return number.check(
+    z.gte(least, { error: `must be at least ${least}` }),
+    z.lte(most, { error: `must be at most ${most}` }),
+  );
 }
 
 function isDatabaseUrl(value: string): boolean {

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { type CamelCased, toSnakeCase } from "../model/snake-case.ts";
-import { SCHEMA_CHANGES, type Workspace } from "../model/workspace/workspace.ts";
+import { RETENTION, SCHEMA_CHANGES, type Workspace } from "../model/workspace/workspace.ts";
 import { placeOf } from "./connect-postgres.ts";
 
 /** What a workspace is connected to; secrets are never shown. */
@@ -13,6 +13,9 @@ export const connectionsView = z.object({
       user: z.string(),
       schema: z.string(),
       schema_changes: z.enum(SCHEMA_CHANGES),
+      retention: z.object({ log_days: z.int(), conflict_days: z.int(), tombstone_days: z.int() }),
+      /** Null: the log is vacuumed as its owner has set it. */
+      log_autovacuum: z.nullable(z.record(z.string(), z.number())),
     }),
   ),
   salesforce: z.nullable(
@@ -30,7 +33,12 @@ export const connectionsView = z.object({
 /** The same, from the workspace. */
 export const viewConnections = ({ postgres, salesforce }: Workspace): z.infer<typeof connectionsView> =>
   toSnakeCase(connectionsView, {
-    postgres: postgres && { ...placeOf(postgres), schemaChanges: postgres.schemaChanges ?? "apply" },
+    postgres: postgres && {
+      ...placeOf(postgres),
+      schemaChanges: postgres.schemaChanges ?? "apply",
+      retention: { ...RETENTION, ...postgres.retention },
+      logAutovacuum: postgres.logAutovacuum ?? null,
+    },
     salesforce: salesforce && { ...salesforce, flow: salesforce.credentials.kind },
   });
 

@@ -331,7 +331,7 @@ test("the browser's return is taken only with the word that began the sign-in", 
   expect(JSON.parse(world.asked.at(-1)?.body ?? "")).toEqual({ state: "st", code: "good" });
 });
 
-describe("a copy of the database", () => {
+describe("the schema of the database", () => {
   const postgres = { host: "db", port: 5432, database: "app", user: "bridge", schema: "crm" };
 
   test("is dumped without Bridge's rows by options that can be pasted", async () => {
@@ -352,6 +352,29 @@ describe("a copy of the database", () => {
     expect(stdout).toBe('SELECT "crm"._bridge_detach();\n');
     expect(stderr).toContain("In the original it ends the sync");
     expect(world.asked).toHaveLength(1);
+  });
+
+  test("is kept as long as was said, and the setting is told without options", async () => {
+    const retention = { log_days: 14, conflict_days: 31, tombstone_days: 31 };
+    const told = { postgres: { ...postgres, retention, log_autovacuum: null }, salesforce: null };
+    world.answer("GET /connections", told);
+    world.answer("PATCH /connections/postgres/retention", told);
+
+    const { stdout } = await world.line.run(["schema", "retention", "--json"]);
+    const flags = ["--log-days", "14", "--autovacuum", "vacuum_scale_factor=0.02", "vacuum_cost_delay=1"];
+    const changed = await world.line.run(["schema", "retention", ...flags]);
+    const body = world.asked.at(-1)?.body ?? "";
+    await world.line.run(["schema", "retention", "--autovacuum", "none"]);
+    const given = world.asked.at(-1)?.body ?? "";
+    const mistyped = await world.line.run(["schema", "retention", "--autovacuum", "vacuum_scale_factor"]);
+
+    expect(JSON.parse(stdout)).toEqual({ ...retention, log_autovacuum: null });
+    expect(changed.code).toBe(0);
+    const log_autovacuum = { vacuum_scale_factor: 0.02, vacuum_cost_delay: 1 };
+    expect(JSON.parse(body)).toEqual({ log_days: 14, log_autovacuum });
+    expect(JSON.parse(given)).toEqual({ log_autovacuum: null });
+    expect([mistyped.code, world.asked.length]).toEqual([2, 3]);
+    expect(mistyped.stderr).toContain("vacuum_scale_factor=0.02, or none");
   });
 
   test("has no name before a database is connected", async () => {

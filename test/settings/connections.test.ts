@@ -5,6 +5,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { handler as authorizeSalesforce } from "../../functions/api/authorize-salesforce.ts";
 import { handler as changePostgres } from "../../functions/api/change-postgres.ts";
+import { handler as changeRetention } from "../../functions/api/change-retention.ts";
 import { handler as completeSalesforce } from "../../functions/api/complete-salesforce.ts";
 import { handler as createMapping } from "../../functions/api/create-mapping.ts";
 import { handler as listObjects } from "../../functions/api/list-objects.ts";
@@ -115,6 +116,64 @@ describe("PostgreSQL", () => {
     const asked = { workspaceId: workspace.id, actor: null, action: "connection.postgres_changed" } as const;
     const { entries } = await auditPage(asked, { limit: 4, offset: 0 });
     expect(entries.map(({ detail }) => detail["schema_changes"])).toEqual(["apply", "propose", "propose", "apply"]);
+  });
+
+  test("how long the database keeps what Bridge writes is a setting, which another password leaves as it is", async () => {
+    const patch = (body: object) => call(changeRetention, "change-retention", request({ body }));
+    const told = async () =>
+      dataOf<{ postgres: object }>(await call(readConnections, "read-connections", request())).postgres;
+    await put({ url: database.url });
+    const unset = { retention: { log_days: 31, conflict_days: 31, tombstone_days: 31 }, log_autovacuum: null };
+    expect(await told()).toMatchObject(unset);
+
+    await patch({ log_days: 14, log_autovacuum: { vacuum_scale_factor: 0.02, vacuum_cost_limit: 500 } });
+    const answer = await patch({ conflict_days: 3650 });
+    await put({ url: database.url });
+
+    const chosen = {
+      retention: { log_days: 14, conflict_days: 3650, tombstone_days: 31 },
+      log_autovacuum: { vacuum_scale_factor: 0.02, vacuum_cost_limit: 500 },
+    };
+    expect(dataOf<{ postgres: object }>(answer).postgres).toMatchObject(chosen);
+    expect(await told()).toMatchObject(chosen);
+    const { entries } = await auditPage(
+      { workspaceId: workspace.id, actor: null, action: null },
+      { limit: 3, offset: 0 },
+    );
+    expect(entries[1]).toMatchObject({
+      action: "connection.postgres_changed",
+      detail: { retention: { conflict_days: 3650 } },
+    });
+
+    const refused = await patch({
+      log_days: 0,
+      tombstone_days: 7,
+      conflict_days: 1.5,
+      log_autovacuum: { vacuum_cost_limit: 20_000, analyze_scale: 1 },
+    });
+    expect(refused.status).toBe(400);
+    expect(refused.json?.error?.details).toEqual([
+      { path: "body.log_days", message: "must be at least 1" },
+      { path: "body.conflict_days", message: "must be a whole number of days" },
+      { path: "body.tombstone_days", message: "must be at least 8" },
+      { path: "body.log_autovacuum.vacuum_cost_limit", message: "must be at most 10000" },
+      { path: "body.log_autovacuum", message: 'has no "analyze_scale"' },
+    ]);
+    expect(await told()).toMatchObject(chosen);
+    await patch({ log_autovacuum: null });
+    expect(await told()).toMatchObject({ log_autovacuum: null, retention: chosen.retention });
+  });
+
+  test("a retention is refused before a database is connected", async () => {
+    const other = await createTestWorkspace();
+
+    const refused = await call(changeRetention, "change-retention", {
+      path: { workspace_id: other.id },
+      token: other.token,
+      body: { log_days: 14 },
+    });
+
+    expect([refused.status, refused.json?.error?.message]).toEqual([409, expect.stringContaining("connect one first")]);
   });
 
   test("a dry run tells what is wrong and connects nothing", async () => {

@@ -1,6 +1,6 @@
 import { cutText } from "../../model/cut-text.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
-import type { PostgresConnection } from "../../model/workspace/workspace.ts";
+import { type PostgresConnection, RETENTION, type Retention } from "../../model/workspace/workspace.ts";
 import type { CycleStore } from "../../sync/cycle/cycle-ports.ts";
 import type { Lease, OutboxEvent } from "../../sync/lease/lease-ports.ts";
 import type { OwnedRecord, Pulse, RecordStamp } from "../../sync/pull/pull-ports.ts";
@@ -58,7 +58,11 @@ export function createCycleStores(
     if (places.size >= MOST_PLACES) places.clear();
     places.set(name, place);
     const { session, inTurn } = place.pool.share();
-    return cycleStoreOn(session, connection.schema, now, { inTurn, backlog: place.backlog });
+    return cycleStoreOn(session, connection.schema, now, {
+      inTurn,
+      backlog: place.backlog,
+      retention: { ...RETENTION, ...connection.retention },
+    });
   };
 }
 
@@ -66,6 +70,7 @@ interface Surroundings {
   /** One connection does one thing at a time: a renewal must not slip into the transaction of a page. */
   readonly inTurn: PriorityQueue;
   readonly backlog: BacklogMemory;
+  readonly retention: Retention;
 }
 
 /** The store of one cycle over a connection that is open. */
@@ -73,7 +78,7 @@ export function cycleStoreOn(
   session: Session,
   schema: string,
   now: () => Date,
-  { inTurn = createPriorityQueue(), backlog = { counted: null } }: Partial<Surroundings> = {},
+  { inTurn = createPriorityQueue(), backlog = { counted: null }, retention = RETENTION }: Partial<Surroundings> = {},
 ): CycleStore {
   const tables = metadata(schema);
   const known = new Map<string, MappedTable>();
@@ -85,6 +90,7 @@ export function cycleStoreOn(
     schema,
     tables,
     now,
+    retention,
     refusedWriteBacks: { rows: 0, sqlState: null },
     failedRows: new Set(),
     busiestHours: new Map(),

@@ -63,6 +63,16 @@ export function addConnectionCommands(program: Command, does: Does): void {
       "write it into drizzle-kit's folder of migrations as well, and print the columns as code",
     )
     .action(does(async () => (await import("../commands/propose.ts")).propose));
+  schema
+    .command("retention")
+    .description(
+      "how long the database keeps changes, conflicts and tombstones, and how the log is vacuumed; or change it",
+    )
+    .option("--log-days <days>", "settled changes of the log, 1 to 3650")
+    .option("--conflict-days <days>", "conflicts, 1 to 3650")
+    .option("--tombstone-days <days>", "tombstones of deletes, 8 to 3650")
+    .option("--autovacuum <parameters...>", "parameters of the log, as in vacuum_scale_factor=0.02; or none")
+    .action(does(async () => (await import("../commands/retention.ts")).changeRetention));
   program
     .command("objects [object]")
     .description("objects of the org, or one object's fields")

@@ -86,6 +86,53 @@ export type ChangePostgresData = {
     readonly user: string;
     readonly schema: string;
     readonly schema_changes: "apply" | "propose";
+    readonly retention: {
+      readonly log_days: number;
+      readonly conflict_days: number;
+      readonly tombstone_days: number;
+    };
+    readonly log_autovacuum: Readonly<Record<string, number>> | null;
+  } | null;
+  readonly salesforce: {
+    readonly login_url: string;
+    readonly instance_url: string;
+    readonly organization_id: string;
+    readonly user_id: string;
+    readonly api_version: string;
+    readonly flow: "refresh_token" | "password" | "client_credentials" | "jwt_bearer";
+  } | null;
+};
+
+export type ChangeRetentionBody = {
+  readonly log_days?: number;
+  readonly conflict_days?: number;
+  readonly tombstone_days?: number;
+  readonly log_autovacuum?: {
+    readonly vacuum_scale_factor?: number;
+    readonly vacuum_threshold?: number;
+    readonly vacuum_insert_scale_factor?: number;
+    readonly vacuum_insert_threshold?: number;
+    readonly analyze_scale_factor?: number;
+    readonly analyze_threshold?: number;
+    readonly vacuum_cost_delay?: number;
+    readonly vacuum_cost_limit?: number;
+  } | null;
+};
+
+export type ChangeRetentionData = {
+  readonly postgres: {
+    readonly host: string;
+    readonly port: number;
+    readonly database: string;
+    readonly user: string;
+    readonly schema: string;
+    readonly schema_changes: "apply" | "propose";
+    readonly retention: {
+      readonly log_days: number;
+      readonly conflict_days: number;
+      readonly tombstone_days: number;
+    };
+    readonly log_autovacuum: Readonly<Record<string, number>> | null;
   } | null;
   readonly salesforce: {
     readonly login_url: string;
@@ -536,6 +583,12 @@ export type ReadConnectionsData = {
     readonly user: string;
     readonly schema: string;
     readonly schema_changes: "apply" | "propose";
+    readonly retention: {
+      readonly log_days: number;
+      readonly conflict_days: number;
+      readonly tombstone_days: number;
+    };
+    readonly log_autovacuum: Readonly<Record<string, number>> | null;
   } | null;
   readonly salesforce: {
     readonly login_url: string;

@@ -23,7 +23,44 @@ export interface PostgresConnection {
   readonly maxConnections?: number;
   /** Left out by older versions: `apply`. */
   readonly schemaChanges?: SchemaChanges;
+  /** Left out: `RETENTION`. */
+  readonly retention?: Partial<Retention> | undefined;
+  /** Left out: the log is vacuumed as its owner has set it. */
+  readonly logAutovacuum?: LogAutovacuum | undefined;
 }
+
+/** How many days Bridge keeps what it writes into the customer's database beside their rows. */
+export interface Retention {
+  /** Settled changes in the log. */
+  readonly logDays: number;
+  readonly conflictDays: number;
+  readonly tombstoneDays: number;
+}
+
+export const RETENTION: Retention = { logDays: 31, conflictDays: 31, tombstoneDays: 31 };
+
+/** The least and the most of each: the delete breaker reads tombstones of the last seven days. */
+export const RETENTION_LIMITS: Readonly<Record<keyof Retention, readonly [least: number, most: number]>> = {
+  logDays: [1, 3650],
+  conflictDays: [1, 3650],
+  tombstoneDays: [8, 3650],
+};
+
+/** Storage parameters of the log by PostgreSQL's names behind `autovacuum_`. */
+export type LogAutovacuum = Readonly<Record<string, number>>;
+
+/** Those that may be chosen, with PostgreSQL's limits; true: fractions are allowed. */
+export const AUTOVACUUM_LIMITS: Readonly<Record<string, readonly [least: number, most: number, isFraction: boolean]>> =
+  {
+    vacuum_scale_factor: [0, 100, true],
+    vacuum_threshold: [0, 2_147_483_647, false],
+    vacuum_insert_scale_factor: [0, 100, true],
+    vacuum_insert_threshold: [-1, 2_147_483_647, false],
+    analyze_scale_factor: [0, 100, true],
+    analyze_threshold: [0, 2_147_483_647, false],
+    vacuum_cost_delay: [0, 100, true],
+    vacuum_cost_limit: [1, 10_000, false],
+  };
 
 export interface SalesforceConnection {
   /** Where logins and token requests go, `https://login.salesforce.com`. */

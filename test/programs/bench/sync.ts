@@ -12,6 +12,7 @@ import { measureFirstLoad } from "./sync/first-load.ts";
 import { measureLatency } from "./sync/latency.ts";
 import { measurePush } from "./sync/push.ts";
 import { report } from "./sync/report.ts";
+import { measureRetention } from "./sync/retention.ts";
 
 const HELP = `npm run bench:sync [-- --quick] [--only load,push] [--json]
 
@@ -19,7 +20,7 @@ How fast the sync engine is, as ratios within one run: on the same machine, agai
 org in a process of its own.
 
   --quick  small sizes, to see that it works; ratios of little work say little
-  --only   some of the parts: load, push, capture, beats, claims, latency
+  --only   some of the parts: load, push, capture, beats, claims, retention, latency
   --json   the figures as JSON
 
 Prints each figure with its bar and a verdict, and ends with 1 when one is missed. Progress goes to stderr.`;
@@ -32,6 +33,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   capture: measureCapture,
   beats: measureBeats,
   claims: measureClaims,
+  retention: measureRetention,
   latency: measureLatency,
 };
 

@@ -5,10 +5,14 @@ import {
   SCHEMA_CHANGES,
 } from "../../../model/workspace/workspace.ts";
 
+const numbers = z.optional(z.record(z.string(), z.number()));
+
 const postgres = z.object({
   url: z.string(),
   schema: z.string(),
   schemaChanges: z._default(z.enum(SCHEMA_CHANGES), "apply"),
+  retention: numbers,
+  logAutovacuum: numbers,
 });
 
 const credentials = z.discriminatedUnion("kind", [

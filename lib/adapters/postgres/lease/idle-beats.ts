@@ -10,7 +10,7 @@ import { instant, iso, type Metadata, type Row, type StoreContext } from "../ses
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { watermarkColumns, watermarksOf } from "./watermarks.ts";
 
-type Context = Pick<StoreContext, "session" | "schema" | "tables" | "now">;
+type Context = Pick<StoreContext, "session" | "schema" | "tables" | "retention" | "now">;
 
 const REREADS_AT_ONCE = 200;
 
@@ -33,7 +33,7 @@ export function whatWaits(schema: string, tables: Metadata, now: string): string
 
 /** Where mappings stand, without their leases; one round trip. */
 export async function standings(
-  { session, schema, tables, now }: Context,
+  { session, schema, tables, retention, now }: Context,
   mappingIds: readonly string[],
 ): Promise<Standing[]> {
   const rows = await unlessUnprovisioned(
@@ -41,7 +41,7 @@ export async function standings(
       `SELECT s.mapping_id, s.shape, ${watermarkColumns("s", "lo")}, ${iso("s.last_pull_at")} AS last_pull_at,
         ${whatWaits(schema, tables, "$2")},
         EXISTS (SELECT FROM ${tables.outbox}) OR s.last_error IS NOT NULL OR s.running_failed >= ${FAILURE_SPIKE_ROWS}
-          OR ${isAnyOld(tables, "s.table_name", "$2")} AS to_tidy
+          OR ${isAnyOld({ tables, retention }, "$2")} AS to_tidy
        FROM ${tables.state} s LEFT JOIN ${tables.loads} lo USING (mapping_id) WHERE s.mapping_id = ANY ($1::text[])`,
       [mappingIds, now()],
     ),

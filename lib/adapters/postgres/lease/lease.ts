@@ -143,7 +143,7 @@ export async function finish(
     still_ours: boolean;
     totals: Omit<Finished, keyof Waiting | "refusedWriteBacks"> & { readonly mayBeRowless: boolean };
     waiting: Waiting;
-  }>(finishStatement(tables, lease, marks.set, waiting, counted), [
+  }>(finishStatement(bench, lease, marks.set, waiting, counted), [
     lease.mappingId,
     lease.fence,
     lease.configVersion,
@@ -162,7 +162,7 @@ export async function finish(
   Object.assign(bench.refusedWriteBacks, { rows: 0, sqlState: null }); // the next lease of this store counts its own
   const { mayBeRowless: asks, ...totals } = row.totals;
   const mapped = asks ? bench.mapped(lease) : null;
-  if (mapped) await unlessUnprovisioned(session.query(pruneRowless(tables, mapped), [mapped.shape.table, now()]));
+  if (mapped) await unlessUnprovisioned(session.query(pruneRowless(bench, mapped), [mapped.shape.table, now()]));
   return { ...totals, ...waitingNow(backlog, now()), refusedWriteBacks: untold };
 }
 
@@ -171,12 +171,13 @@ export async function finish(
  * configuration that it was taken for. A cycle that a change of configuration has ended gives its lease back.
  */
 function finishStatement(
-  tables: Metadata,
+  bench: Bench,
   lease: Lease,
   marks: readonly string[],
   waiting: string | null,
   counted: string,
 ): string {
+  const { tables } = bench;
   const isCycle = lease.work === "cycle";
   const whileCurrent = [
     "last_pull_at = coalesce($4, s.last_pull_at)",
@@ -193,10 +194,10 @@ function finishStatement(
         ${[...(isCycle ? RELEASED.map((clause) => when("is_ours", clause)) : []), ...whileCurrent.map((clause) => when("is_current", clause))].join(", ")}
       FROM lease WHERE s.mapping_id = lease.mapping_id
       RETURNING s.mapping_id, s.table_name, s.rows_synced, s.rows_failed, s.api_calls, lease.is_current
-    ), ${unchanged(tables, { ids: "$8", at: "$9", own: "ARRAY[$1]" })}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}${pruneOrphans(tables, "$7")}`}${pruneSettled(tables, "ended", "$7")}${counted}
+    ), ${unchanged(tables, { ids: "$8", at: "$9", own: "ARRAY[$1]" })}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}${pruneOrphans(bench, "$7")}`}${pruneSettled(bench, "ended", "$7")}${counted}
     SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
       SELECT jsonb_build_object('rowsSynced', rows_synced, 'rowsFailed', rows_failed, 'apiCalls', api_calls,
-        'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}), 'mayBeRowless', ${mayBeRowless("$7")})
+        'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}), 'mayBeRowless', ${mayBeRowless(bench, "$7")})
       FROM ended) AS totals, ${waiting === null ? "NULL" : `(${waiting})`} AS waiting`;
 }
 

@@ -1,8 +1,6 @@
-import { type MappedTable, type Metadata, name, qualified } from "../session/sql.ts";
+import { type MappedTable, type Metadata, name, qualified, type StoreContext } from "../session/sql.ts";
 import { hasFailed, hasSucceeded, isCarried, isOfTable } from "./change-states.ts";
 
-/** Settled rows, tombstones and conflicts stay this long (design section 6, retention). */
-const LOG_DAYS = 31;
 /** A Bulk job lives seven days; no image can be older than a push that was forgotten. */
 const PUSHED_DAYS = 8;
 /** What one cycle takes away at most, of each kind; at a beat of ten seconds over four million rows a day. */
@@ -10,12 +8,14 @@ const ROWS_AT_ONCE = 500;
 
 const ago = (days: number, now: string): string => `${now}::timestamptz - interval '${days} days'`;
 
+type Context = Pick<StoreContext, "tables" | "retention">;
+
 /**
  * Further parts of a WITH clause that take away a few settled rows which are old enough, and keep the totals exact, and
  * of what else is kept for a time. `$1` is the mapping, `ended` names the part that tells the table; `now` is the parameter with the time.
  */
-export function pruneSettled(tables: Metadata, ended: string, now: string): string {
-  const past = ago(LOG_DAYS, now);
+export function pruneSettled({ tables, retention }: Context, ended: string, now: string): string {
+  const past = ago(retention.logDays, now);
   const table = `(SELECT table_name FROM ${ended})`;
   return `, oldest_successes AS (
       ${oldestRows(tables, table, `${hasSucceeded("l")} AND NOT l.row_owed`, past, ROWS_AT_ONCE)}
@@ -26,14 +26,22 @@ export function pruneSettled(tables: Metadata, ended: string, now: string): stri
       UNION ALL (SELECT id FROM oldest_failures WHERE processed_at < ${past} AND NOT may_live LIMIT ${ROWS_AT_ONCE})
     ), ${pruned(tables)}
     , ${forgotten("pushes", tables.pushed, "answered_at", PUSHED_DAYS, now)}
-    , ${forgotten("tombstones", tables.tombstones, "deleted_at", LOG_DAYS, now)}
-    , ${forgotten("conflicts", tables.conflicts, "at", LOG_DAYS, now)}`;
+    , ${forgotten("tombstones", tables.tombstones, "deleted_at", retention.tombstoneDays, now)}
+    , ${forgotten("conflicts", tables.conflicts, "at", retention.conflictDays, now)}`;
 }
 
-/** An expression: the first settled change of a table is old enough to go. `table` and `now` are expressions. */
-export const isAnyOld = ({ log }: Metadata, table: string, now: string): string =>
-  `coalesce((SELECT l.processed_at FROM ${log} l WHERE ${isOfTable("l", table)} AND ${hasSucceeded("l")}
-          ORDER BY l.table_name, l.id LIMIT 1) < ${ago(LOG_DAYS, now)}, false)`;
+/**
+ * An expression over `_bridge_state AS s`: the first settled change of its table is old enough to go, or a conflict or
+ * tombstone. Old failures wait for the next work, for some of them stay.
+ */
+export const isAnyOld = ({ tables, retention }: Context, now: string): string => {
+  const exists = (table: string, column: string, days: number) =>
+    `EXISTS (SELECT FROM ${table} o WHERE o.mapping_id = s.mapping_id AND o.${column} < ${ago(days, now)})`;
+  return `coalesce((SELECT l.processed_at FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${hasSucceeded("l")}
+          ORDER BY l.table_name, l.id LIMIT 1) < ${ago(retention.logDays, now)}, false)
+        OR ${exists(tables.tombstones, "deleted_at", retention.tombstoneDays)}
+        OR ${exists(tables.conflicts, "at", retention.conflictDays)}`;
+};
 
 /** Failures are looked at so many at a time: the first ones may be there to stay. */
 const FAILURES_AT_ONCE = 5_000;
@@ -42,15 +50,15 @@ const FAILURES_AT_ONCE = 5_000;
 const OWING_NOTHING = `${hasFailed("l")} AND NOT l.row_owed AND l.fence IS NULL`;
 
 /** An expression: failures are old enough to go whose rows may be there still, without an sfid: `pruneRowless`. */
-export const mayBeRowless = (now: string): string =>
-  `EXISTS (SELECT FROM oldest_failures WHERE processed_at < ${ago(LOG_DAYS, now)} AND may_live)`;
+export const mayBeRowless = ({ retention }: Context, now: string): string =>
+  `EXISTS (SELECT FROM oldest_failures WHERE processed_at < ${ago(retention.logDays, now)} AND may_live)`;
 
 /**
  * Takes away old failures whose row is gone, or has an sfid by now. The others stay as long as their row: its next change
  * must carry them, above all its INSERT, without which nothing would be sent. Parameters: table, time.
  */
-export function pruneRowless(tables: Metadata, { shape, layout }: MappedTable): string {
-  const past = ago(LOG_DAYS, "$2");
+export function pruneRowless({ tables, retention }: Context, { shape, layout }: MappedTable): string {
+  const past = ago(retention.logDays, "$2");
   return `WITH oldest AS (
       SELECT id FROM ${oldestRows(tables, "$1", OWING_NOTHING, past, FAILURES_AT_ONCE)} AS f
       WHERE processed_at < ${past} AND may_live AND NOT EXISTS (
@@ -85,14 +93,16 @@ function oldestRows({ log }: Metadata, table: string, of: string, past: string, 
 /** What one piece of long work takes away at most of what no mapping writes or reads any more. */
 const ORPHANS_AT_ONCE = 20_000;
 
+/** What waits of a deleted mapping stays this long, and goes out when the mapping is restored. */
+const RESTORABLE_DAYS = 31;
+
 /**
  * Further parts of a WITH clause for tables whose mapping was deleted: what they left in the log, and what was kept for
- * their records, goes as old as any other entry. Until then waiting changes stay, and go out when the mapping is
- * restored. `now` is the parameter with the time.
+ * their records, goes as old as any other entry. `now` is the parameter with the time.
  */
-export function pruneOrphans(tables: Metadata, now: string): string {
+export function pruneOrphans({ tables, retention }: Context, now: string): string {
   const { log, inHand, totals, state } = tables;
-  const past = ago(LOG_DAYS, now);
+  const past = ago(retention.logDays, now);
   const settled = (of: string) =>
     `SELECT id FROM ${oldestRows(tables, "orphans.table_name", of, past, ORPHANS_AT_ONCE)} AS settled
           WHERE processed_at < ${past}`;
@@ -104,7 +114,7 @@ export function pruneOrphans(tables: Metadata, now: string): string {
           ${settled(hasSucceeded("l"))}
           UNION ALL ${settled(hasFailed("l"))}
           UNION ALL SELECT l.id FROM ${log} l
-          WHERE ${isOfTable("l", "orphans.table_name")} AND l.processed_at IS NULL AND l.created_at < ${past}
+          WHERE ${isOfTable("l", "orphans.table_name")} AND l.processed_at IS NULL AND l.created_at < ${ago(RESTORABLE_DAYS, now)}
         ) AS old LIMIT ${ORPHANS_AT_ONCE}))
       RETURNING l.table_name, l.state
     ), fewer_orphans AS (
@@ -115,15 +125,15 @@ export function pruneOrphans(tables: Metadata, now: string): string {
     , orphaned_claims AS (
       DELETE FROM ${inHand} h WHERE h.table_name IN (SELECT table_name FROM orphans)
         AND NOT EXISTS (SELECT FROM ${log} l WHERE l.id = ANY (h.ids) AND l.state = 'PENDING'))
-    , ${orphaned("pushes", tables.pushed, "answered_at", state, now)}
-    , ${orphaned("tombstones", tables.tombstones, "deleted_at", state, now)}
-    , ${orphaned("conflicts", tables.conflicts, "at", state, now)}
-    , ${orphaned("inbound_errors", tables.inboundErrors, "last_at", state, now)}
-    , ${orphaned("held_deletes", tables.heldDeletes, "held_at", state, now)}`;
+    , ${orphaned("pushes", tables.pushed, "answered_at", state, past)}
+    , ${orphaned("tombstones", tables.tombstones, "deleted_at", state, past)}
+    , ${orphaned("conflicts", tables.conflicts, "at", state, past)}
+    , ${orphaned("inbound_errors", tables.inboundErrors, "last_at", state, past)}
+    , ${orphaned("held_deletes", tables.heldDeletes, "held_at", state, past)}`;
 }
 
 /** Each table's mappings are stepped through by its index: a scan of what millions of pushes left would take too long. */
-function orphaned(part: string, table: string, column: string, state: string, now: string): string {
+function orphaned(part: string, table: string, column: string, state: string, past: string): string {
   return `orphaned_${part} AS (
       DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
         SELECT o.ctid FROM (
@@ -134,7 +144,7 @@ function orphaned(part: string, table: string, column: string, state: string, no
           ) SELECT mapping_id FROM kept
           WHERE mapping_id IS NOT NULL AND NOT EXISTS (SELECT FROM ${state} s WHERE s.mapping_id = kept.mapping_id)
         ) AS gone JOIN ${table} o USING (mapping_id)
-        WHERE o.${column} < ${ago(LOG_DAYS, now)}
+        WHERE o.${column} < ${past}
         LIMIT ${ORPHANS_AT_ONCE})))`;
 }
 

@@ -25,6 +25,7 @@ import { checkName } from "./identifiers.ts";
 import { buildMissingIndexes, createIndex, missingIndexes, storageOf } from "./indexes.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS, migrate } from "./migrate.ts";
 import { missingColumns, proposeMigration, readProposals, tableStatements } from "./propose.ts";
+import { tuneLog } from "./tune-log.ts";
 import { asFarAsFollowed, type Narrow, widenColumns } from "./widen-columns.ts";
 
 /** Makes and changes mapped tables in a customer's database, or proposes how to. `now` is the service's time. */
@@ -35,6 +36,7 @@ export function createProvisioner(connection: PostgresConnection, now: () => Dat
       checkNames(shape);
       return await withSession(connection, async (session) => {
         await migrate(session, shape.schema, mapping.workspaceId);
+        await tuneLog(session, shape.schema, connection.logAutovacuum);
         const asked = { shape, schemaChanges, at: now(), waited: wasWaiting(mapping) };
         const made = await retry(DDL_ATTEMPTS, isMadeByAnother, () => provisionTable(session, asked));
         if (made.migration && isAwaited(made.migration)) return { ...made, isCaptured: true };
@@ -50,6 +52,7 @@ export function createProvisioner(connection: PostgresConnection, now: () => Dat
       await withSession(connection, async (session) => {
         await migrate(session, connection.schema, mapping.workspaceId, { leavesNewer: true });
         await buildClaimIndexes(session, connection.schema);
+        await tuneLog(session, connection.schema, connection.logAutovacuum);
         await renewCapture(session, connection.schema, mapping.id, schemaChanges);
       });
     },

@@ -1,5 +1,6 @@
 import { escapeIdentifier, escapeLiteral } from "pg";
 import type { TableShape } from "../../../model/mapping/shape.ts";
+import type { Retention } from "../../../model/workspace/workspace.ts";
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
 
 /*
@@ -195,6 +196,7 @@ export interface StoreContext {
   readonly session: Session;
   readonly schema: string;
   readonly tables: Metadata;
+  readonly retention: Retention;
   /** How many rows have refused to be told what became of their changes, and the SQLSTATE of one. */
   readonly refusedWriteBacks: { rows: number; sqlState: string | null };
   /** The rows that changes have failed of since the cycle's lease was taken: a spike counts each once. */

@@ -81,6 +81,16 @@ test.each([
     `INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at)
      VALUES ('UPDATE', 'contact', 1, 'SUCCESS', 'UPDATED', '2026-10-01')`,
   ],
+  [
+    "a conflict is old enough to go",
+    `INSERT INTO salesforce._bridge_conflicts (mapping_id, sfid, record_id, winner, at)
+     VALUES ('map_contact', 'x', 1, 'postgres', '2026-10-01')`,
+  ],
+  [
+    "a tombstone is old enough to go",
+    `INSERT INTO salesforce._bridge_tombstones (mapping_id, sfid, record_id, reason, by_salesforce, deleted_at)
+     VALUES ('map_contact', 'x', 1, 'deleted', true, '2026-10-01')`,
+  ],
 ])("a beat is not idle where %s", async (_, prepare) => {
   expect(await isIdle()).toBe(true);
   await customer.sql(prepare);

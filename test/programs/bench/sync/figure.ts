@@ -17,6 +17,7 @@ export interface Sizes {
   readonly pushRounds: number;
   readonly captured: number;
   readonly idleBeats: number;
+  readonly logged: number;
   readonly mappings: readonly number[];
   readonly latencySamples: number;
   readonly latencySeconds: number;
@@ -31,6 +32,7 @@ export const FULL: Sizes = {
   pushRounds: 15,
   captured: 50_000,
   idleBeats: 20,
+  logged: 3_000_000,
   mappings: [1, 10, 100, 1_000],
   latencySamples: 100,
   latencySeconds: 100,
@@ -45,6 +47,7 @@ export const QUICK: Sizes = {
   pushRounds: 1,
   captured: 10_000,
   idleBeats: 5,
+  logged: 60_000,
   mappings: [1, 10, 40],
   latencySamples: 12,
   latencySeconds: 25,

@@ -1,0 +1,23 @@
+import { AUTOVACUUM_LIMITS, type LogAutovacuum } from "../../../model/workspace/workspace.ts";
+import { retry } from "../../retry.ts";
+import { literal, metadata, type Session } from "../session/sql.ts";
+import { isWorthWaiting } from "../session/sql-errors.ts";
+import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS } from "./migrate.ts";
+
+/**
+ * Sets the autovacuum parameters of the log that the workspace names; all others stay as their owner has set them. Writers
+ * go on meanwhile. Does nothing where they are set already.
+ */
+export async function tuneLog(session: Session, schema: string, asked: LogAutovacuum = {}): Promise<void> {
+  const { log } = metadata(schema);
+  const wanted = Object.keys(AUTOVACUUM_LIMITS).flatMap((name) =>
+    asked[name] === undefined ? [] : [`autovacuum_${name}=${asked[name]}`],
+  );
+  if (wanted.length === 0) return;
+  const look = `SELECT reloptions @> ARRAY[${wanted.map(literal).join(", ")}] AS is_set FROM pg_class WHERE oid = to_regclass(${literal(log)})`;
+  await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
+    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, look, async ([found]) => {
+      if (found && found["is_set"] !== true) await session.script(`ALTER TABLE ${log} SET (${wanted.join(", ")})`);
+    }),
+  );
+}
