@@ -4,9 +4,9 @@ import type { Mappings } from "../config/ports.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import type { ProvisioningMessage, Queue } from "../model/messages.ts";
-import type { PostgresConnection, SchemaChanges, Workspace } from "../model/workspace/workspace.ts";
+import type { PostgresConnection, Workspace } from "../model/workspace/workspace.ts";
 import type { UrlGuard } from "../webhooks/ports.ts";
-import type { retentionChange } from "./connection-input.ts";
+import type { postgresChange, retentionChange } from "./connection-input.ts";
 import { type Checked, type Finding, judged, together } from "./findings.ts";
 import { DAMAGES, describeEncryption, judgeDatabase } from "./judge-database.ts";
 import { type ConnectionSettings, type Databases, NoConnection } from "./ports.ts";
@@ -56,16 +56,23 @@ export async function connectPostgres(needs: Needs, asked: Asked): Promise<Check
   return together(found.findings.filter(({ ok }) => ok));
 }
 
-/** Says who changes the mapped tables from now on. What waits for a migration goes on with the next look at it. */
-export async function changeSchemaChanges(
+/**
+ * Says who changes the mapped tables from now on, and how many sessions Bridge opens. What waits for a migration goes on
+ * with the next look at it.
+ */
+export async function changePostgres(
   needs: Pick<Needs, "connections">,
   asked: Pick<Asked, "workspace" | "actor" | "at">,
-  schemaChanges: SchemaChanges,
+  { schema_changes: schemaChanges, max_connections: maxConnections }: z.infer<typeof postgresChange>,
 ): Promise<Workspace> {
   const workspace = await asked.workspace.open();
   if (workspace.postgres === null) throw notConnected();
-  const postgres = { ...workspace.postgres, schemaChanges };
-  await keep(needs, asked, postgres);
+  const postgres = {
+    ...workspace.postgres,
+    ...(schemaChanges && { schemaChanges }),
+    ...(maxConnections && { maxConnections }),
+  };
+  await keep(needs, asked, postgres, maxConnections ? { max_connections: maxConnections } : {});
   return { ...workspace, postgres };
 }
 

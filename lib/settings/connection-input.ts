@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { tableNameProblem } from "../config/identifiers.ts";
 import {
   AUTOVACUUM_LIMITS,
+  CONNECTION_LIMITS,
   RETENTION_LIMITS,
   type Retention,
   type SalesforceCredentials,
@@ -48,8 +49,12 @@ export const postgresBody = body({
   schema_changes: z.optional(schemaChanges()),
 });
 
-/** What may be changed of a connected database. */
-export const postgresChange = body({ schema_changes: schemaChanges() });
+/** What may be changed of a connected database. Left out: as it was. */
+export const postgresChange = body({
+  schema_changes: z.optional(schemaChanges()),
+  /** Sessions that Bridge opens at once, over all its functions. */
+  max_connections: z.optional(between(z.int({ error: "must be a whole number" }), ...CONNECTION_LIMITS)),
+});
 
 function schemaChanges() {
   return z.enum(SCHEMA_CHANGES, { error: "must be apply or propose" });

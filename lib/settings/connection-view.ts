@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { type CamelCased, toSnakeCase } from "../model/snake-case.ts";
-import { RETENTION, SCHEMA_CHANGES, type Workspace } from "../model/workspace/workspace.ts";
+import { MOST_CONNECTIONS, RETENTION, SCHEMA_CHANGES, type Workspace } from "../model/workspace/workspace.ts";
 import { placeOf } from "./connect-postgres.ts";
 
 /** What a workspace is connected to; secrets are never shown. */
@@ -13,6 +13,7 @@ export const connectionsView = z.object({
       user: z.string(),
       schema: z.string(),
       schema_changes: z.enum(SCHEMA_CHANGES),
+      max_connections: z.int(),
       retention: z.object({ log_days: z.int(), conflict_days: z.int(), tombstone_days: z.int() }),
       /** Null: the log is vacuumed as its owner has set it. */
       log_autovacuum: z.nullable(z.record(z.string(), z.number())),
@@ -36,6 +37,7 @@ export const viewConnections = ({ postgres, salesforce }: Workspace): z.infer<ty
     postgres: postgres && {
       ...placeOf(postgres),
       schemaChanges: postgres.schemaChanges ?? "apply",
+      maxConnections: postgres.maxConnections ?? MOST_CONNECTIONS,
       retention: { ...RETENTION, ...postgres.retention },
       logAutovacuum: postgres.logAutovacuum ?? null,
     },

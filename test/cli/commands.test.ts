@@ -438,6 +438,15 @@ describe("a migration that is proposed", () => {
     expect(JSON.parse(world.asked.at(-1)?.body ?? "")).toEqual({ schema_changes: "propose" });
   });
 
+  test("connections are limited by a setting of the workspace", async () => {
+    world.answer("PATCH /connections/postgres", {});
+
+    const { stdout } = await world.line.run(["schema", "connections", "5"]);
+
+    expect(stdout).toContain("5 connections");
+    expect(JSON.parse(world.asked.at(-1)?.body ?? "")).toEqual({ max_connections: 5 });
+  });
+
   test("is not written into a folder that is not Drizzle's, or that an unknown version keeps", async () => {
     world.answer(path, [proposal]);
     const { folder } = world.line;

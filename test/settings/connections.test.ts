@@ -118,6 +118,21 @@ describe("PostgreSQL", () => {
     expect(entries.map(({ detail }) => detail["schema_changes"])).toEqual(["apply", "propose", "propose", "apply"]);
   });
 
+  test("how many connections Bridge opens is a setting that a new password does not undo, 3 to 1000", async () => {
+    const most = async () =>
+      dataOf<{ postgres: { max_connections: number } }>(await call(readConnections, "read-connections", request()))
+        .postgres.max_connections;
+    const change = (max_connections: unknown) =>
+      call(changePostgres, "change-postgres", request({ body: { max_connections } }));
+
+    expect(await most()).toBe(10);
+    expect(dataOf(await change(3))).toMatchObject({ postgres: { max_connections: 3, schema_changes: "apply" } });
+    await put({ url: database.url });
+    expect(await most()).toBe(3);
+    for (const wrong of [2, 1001, 4.5, "10", null]) expect(await change(wrong)).toMatchObject({ status: 400 });
+    expect(await most()).toBe(3);
+  });
+
   test("how long the database keeps what Bridge writes is a setting, which another password leaves as it is", async () => {
     const patch = (body: object) => call(changeRetention, "change-retention", request({ body }));
     const told = async () =>

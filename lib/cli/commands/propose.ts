@@ -13,6 +13,13 @@ export async function changeSchemaChanges(context: Context): Promise<void> {
   );
 }
 
+/** Says how many connections Bridge opens to the database. */
+export async function changeMaxConnections(context: Context): Promise<void> {
+  const most = Number(argument(context, 0));
+  const { data } = await context.api().patch<object>("/connections/postgres", { body: { max_connections: most } });
+  context.out.done(`Bridge opens ${most} connections to the database at most from now on.`, data);
+}
+
 /** Prints what the mapped tables need as SQL; with `--drizzle` also as the next migration of that ORM. */
 export async function propose(context: Context): Promise<void> {
   const { api, out } = context;

@@ -64,6 +64,10 @@ export function addConnectionCommands(program: Command, does: Does): void {
     )
     .action(does(async () => (await import("../commands/propose.ts")).propose));
   schema
+    .command("connections <number>")
+    .description("how many connections Bridge opens to the database at most (default: 10, 3 at least)")
+    .action(does(async () => (await import("../commands/propose.ts")).changeMaxConnections));
+  schema
     .command("retention")
     .description(
       "how long the database keeps changes, conflicts and tombstones, and how the log is vacuumed; or change it",

@@ -75,7 +75,8 @@ export type CaptureMappingData = {
 };
 
 export type ChangePostgresBody = {
-  readonly schema_changes: "apply" | "propose";
+  readonly schema_changes?: "apply" | "propose";
+  readonly max_connections?: number;
 };
 
 export type ChangePostgresData = {
@@ -86,6 +87,7 @@ export type ChangePostgresData = {
     readonly user: string;
     readonly schema: string;
     readonly schema_changes: "apply" | "propose";
+    readonly max_connections: number;
     readonly retention: {
       readonly log_days: number;
       readonly conflict_days: number;
@@ -127,6 +129,7 @@ export type ChangeRetentionData = {
     readonly user: string;
     readonly schema: string;
     readonly schema_changes: "apply" | "propose";
+    readonly max_connections: number;
     readonly retention: {
       readonly log_days: number;
       readonly conflict_days: number;
@@ -583,6 +586,7 @@ export type ReadConnectionsData = {
     readonly user: string;
     readonly schema: string;
     readonly schema_changes: "apply" | "propose";
+    readonly max_connections: number;
     readonly retention: {
       readonly log_days: number;
       readonly conflict_days: number;

@@ -7,8 +7,9 @@ export interface Workspace {
   readonly salesforce: SalesforceConnection | null;
 }
 
-/** Sessions of the database that a workspace opens at once, unless it says otherwise. */
+/** Sessions of the database that a workspace opens at once, unless it says otherwise, and what it may say. */
 export const MOST_CONNECTIONS = 10;
+export const CONNECTION_LIMITS: readonly [least: number, most: number] = [3, 1000];
 
 /** Who changes mapped tables: Bridge itself, or the application, by migrations that Bridge proposes. */
 export const SCHEMA_CHANGES = ["apply", "propose"] as const;
@@ -20,7 +21,7 @@ export interface PostgresConnection {
   /** The schema of the mapped tables, `salesforce` unless set otherwise. */
   readonly schema: string;
   /** Left out: `MOST_CONNECTIONS`. */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
   /** Left out by older versions: `apply`. */
   readonly schemaChanges?: SchemaChanges;
   /** Left out: `RETENTION`. */

@@ -11,6 +11,7 @@ const postgres = z.object({
   url: z.string(),
   schema: z.string(),
   schemaChanges: z._default(z.enum(SCHEMA_CHANGES), "apply"),
+  maxConnections: z.optional(z.number()),
   retention: numbers,
   logAutovacuum: numbers,
 });

@@ -9,7 +9,7 @@ export class NoConnectionFree extends Error {
   readonly code = "53300";
 
   constructor(most: number) {
-    super(`all ${most} connections of the workspace are in use (max_connections of bridge connect postgres)`);
+    super(`all ${most} connections of the workspace are in use (max_connections; bridge schema connections)`);
     this.name = "NoConnectionFree";
   }
 }

@@ -44,7 +44,7 @@ test("a workspace has as many connections as it may, and who comes then is told 
   const fifth = open();
 
   await expect(fifth).rejects.toThrow(NoConnectionFree);
-  await expect(fifth).rejects.toThrow("all 4 connections of the workspace are in use (max_connections");
+  await expect(fifth).rejects.toThrow("all 4 connections of the workspace are in use (max_connections;");
   await untilThereAre(4);
 });
 
