@@ -241,7 +241,6 @@ async function liveWith(
   await world.rest("PATCH", `/sobjects/Contact/${known?.["Id"]}`, { Department: "Physics" });
   await operator.setFields(["Department", "Email", "LastName", "Title"]);
   if (schemaChanges === "propose") await migrateAsProposed();
-  await world.work(await onlyMapping(world), "backfill");
   await cycle();
   expect(await shown()).toMatchObject({ state: "running", reason: null });
   await noDrift();
