@@ -118,6 +118,8 @@ export const capturedChange = z.object({
   sfid: z.nullable(z.string()),
   action: z.enum(ACTIONS),
   state: z.enum(STATES),
+  /** `trigger`; `late`: a pull found a write that no trigger saw; `match`: the row met its record for the first time. */
+  captured: z.enum(["trigger", "late", "match"]),
   old: columns,
   values: columns,
   created_at: timestamp(),

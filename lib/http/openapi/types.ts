@@ -566,6 +566,7 @@ export type ReadChangeData = {
   readonly sfid: string | null;
   readonly action: "INSERT" | "UPDATE" | "DELETE";
   readonly state: "NEW" | "PENDING" | "SUCCESS" | "FAILED";
+  readonly captured: "trigger" | "late" | "match";
   readonly old: Readonly<Record<string, string | null>> | null;
   readonly values: Readonly<Record<string, string | null>> | null;
   readonly created_at: string;

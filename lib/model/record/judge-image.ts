@@ -13,7 +13,14 @@ export interface Circumstances {
   readonly readAt: Date;
   readonly policy: ConflictPolicy;
   /** Its row; null: it has none. */
-  readonly row: { readonly key: number; readonly stamp: Date | null } | null;
+  readonly row: {
+    readonly key: number;
+    readonly stamp: Date | null;
+    /** The row has not met its record before. */
+    readonly isFirstMatch: boolean;
+  } | null;
+  /** Up to this stamp an equal stamp says that Salesforce has changed nothing; null: it says so of no record. */
+  readonly settledUntil: Date | null;
   /** What waits to be sent of that row. */
   readonly waiting: readonly WaitingChange[];
   /** The waiting DELETE of a row that the record had. */
@@ -27,9 +34,12 @@ export interface Circumstances {
 /** What is to be done with one record of a page. */
 export type Verdict =
   | { readonly kind: "insert" }
-  /** `isSure` false: if it differs from the row at all it is to be read again. */
-  | { readonly kind: "update"; readonly key: number; readonly isSure: boolean }
-  | { readonly kind: "merge"; readonly key: number; readonly waiting: readonly WaitingChange[] }
+  /**
+   * `isSure` false: if it differs from the row at all it is to be read again. `mayBeLate`: what differs may be a write of
+   * the application's that no trigger saw.
+   */
+  | { readonly kind: "update"; readonly key: number; readonly isSure: boolean; readonly mayBeLate: boolean }
+  | Merge
   | { readonly kind: "delete"; readonly key: number; readonly waiting: readonly WaitingChange[] }
   /** Deleted there, changed here, and here wins. */
   | { readonly kind: "undelete" }
@@ -37,6 +47,18 @@ export type Verdict =
   | { readonly kind: "contest"; readonly deletion: Deletion }
   | { readonly kind: "reread" }
   | { readonly kind: "nothing" };
+
+/** The record and its row decide field by field. */
+export interface Merge {
+  readonly kind: "merge";
+  readonly key: number;
+  readonly waiting: readonly WaitingChange[];
+  /** Why the row may hold values that no change tells of; null: it holds none. */
+  readonly uncaptured: Uncaptured | null;
+}
+
+/** `match`: the row meets its record for the first time. `late`: a write of the application's that no trigger saw. */
+export type Uncaptured = "match" | "late";
 
 /** A Salesforce transaction may commit this long after the stamp that it gave (reference salesforce.md 9). */
 const LONGEST_TRANSACTION_MILLISECONDS = 15 * 60_000;
@@ -73,8 +95,16 @@ function judgeAlive(known: Circumstances): Verdict {
   }
   if (isBefore(image.systemModstamp, row.stamp)) return { kind: "nothing" };
   if (waiting.some(hasNoBase) && image.systemModstamp.getTime() === row.stamp?.getTime()) return { kind: "nothing" };
-  if (waiting.length > 0) return { kind: "merge", key: row.key, waiting };
-  return { kind: "update", key: row.key, isSure: isSure(image, row.stamp, lane, readAt) };
+  const uncaptured = row.isFirstMatch ? "match" : mayBeLate(known) ? "late" : null;
+  if (waiting.length > 0 || uncaptured === "match") return { kind: "merge", key: row.key, waiting, uncaptured };
+  const sure = isSure(image, row.stamp, lane, readAt);
+  return { kind: "update", key: row.key, isSure: sure, mayBeLate: sure && uncaptured === "late" };
+}
+
+/** Whether Salesforce has certainly changed nothing since the row took the record's values, so that others are the row's. */
+function mayBeLate({ image, lane, row, settledUntil }: Circumstances): boolean {
+  if (lane === "load" || settledUntil === null || !row?.stamp) return false;
+  return row.stamp <= settledUntil && image.systemModstamp.getTime() === row.stamp.getTime();
 }
 
 /** A whole row that was captured without what it held before: only a newer stamp tells that Salesforce has changed it. */

@@ -33,6 +33,8 @@ export interface Meeting {
   readonly row: ColumnValues;
   /** In log order. */
   readonly waiting: readonly WaitingChange[];
+  /** Who wins each column that differs although no change tells of it. A column that is not named takes Salesforce's value. */
+  readonly uncaptured?: ReadonlyMap<string, Collision["winner"]>;
 }
 
 /** One field that both sides changed. */
@@ -55,6 +57,8 @@ export interface Merged {
     readonly isSpent: boolean;
   }[];
   readonly collisions: readonly Collision[];
+  /** Those of them that no change tells of. */
+  readonly uncaptured: readonly Collision[];
 }
 
 /**
@@ -62,17 +66,21 @@ export interface Merged {
  * one side changed is taken from that side; a true collision goes by the mapping's policy. What is under way keeps its
  * field: the answer, and then the record's next image, decide.
  */
-export function merge({ policy, image, stamp, row, waiting }: Meeting): Merged {
+export function merge({ policy, image, stamp, row, waiting, uncaptured: winners }: Meeting): Merged {
   const write: Record<string, string | null> = {};
   const collisions: Collision[] = [];
+  const uncaptured: Collision[] = [];
   const lost = new Set<string>();
 
   for (const [column, salesforce] of Object.entries(image)) {
     const postgres = row[column] ?? null;
     if (salesforce === postgres) continue;
     const touching = waiting.filter((change) => column in change.values);
-    if (touching.length === 0) write[column] = salesforce;
-    else if (!isNews(column, salesforce, touching)) continue;
+    if (touching.length === 0) {
+      const winner = winners?.get(column);
+      if (winner !== undefined) uncaptured.push({ column, base: null, postgres, salesforce, winner });
+      if (winner !== "postgres") write[column] = salesforce;
+    } else if (!isNews(column, salesforce, touching)) continue;
     else if (touching.some(({ action }) => action === "INSERT") && postgres === null) write[column] = salesforce;
     else if (touching.every(({ isSent }) => !isSent)) {
       const winner = winnerBy(policy, stamp, touching);
@@ -82,7 +90,7 @@ export function merge({ policy, image, stamp, row, waiting }: Meeting): Merged {
       lost.add(column);
     }
   }
-  return { write, dropped: droppedFrom(waiting, lost), collisions };
+  return { write, dropped: droppedFrom(waiting, lost), collisions: [...collisions, ...uncaptured], uncaptured };
 }
 
 /**

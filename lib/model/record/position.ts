@@ -1,6 +1,12 @@
 /** Seconds by which the fast lane reads again what it has read: so long a transaction may commit after its stamp. */
 export const OVERLAP_SECONDS = 60;
 
+/**
+ * Up to which stamp every record was read once more when the second of its stamp was over: two saves in one second share a
+ * stamp. `position` is where the next pull starts.
+ */
+export const settledUntil = (position: Date): Date => new Date(position.getTime() + (OVERLAP_SECONDS - 2) * 1000);
+
 /** One page of the fast lane: the last stamp in it, null for the last page, and the org's time when it was asked. */
 export interface ReadPage {
   readonly lastStamp: Date | null;

@@ -14,6 +14,8 @@ const edit: WaitingChange = {
   capturedAt: at(0),
 };
 
+const rowAt = (second: number) => ({ key: 7, stamp: at(second), isFirstMatch: false });
+
 /** A living record stamped at second 10, read at second 20, whose row was stamped at second 5. */
 function known(more: Partial<Circumstances>, isDeleted = false): Circumstances {
   return {
@@ -21,8 +23,9 @@ function known(more: Partial<Circumstances>, isDeleted = false): Circumstances {
     lane: "fast",
     readAt: at(20),
     policy: "salesforce_wins",
-    row: { key: 7, stamp: at(5) },
+    row: rowAt(5),
     waiting: [],
+    settledUntil: null,
     deletion: null,
     pushedAt: null,
     deletedAt: null,
@@ -32,7 +35,7 @@ function known(more: Partial<Circumstances>, isDeleted = false): Circumstances {
 
 describe("a living record", () => {
   test("changes its row", () => {
-    expect(judge(known({}))).toEqual({ kind: "update", key: 7, isSure: true });
+    expect(judge(known({}))).toEqual({ kind: "update", key: 7, isSure: true, mayBeLate: false });
   });
 
   test("becomes a row where it has none", () => {
@@ -40,7 +43,7 @@ describe("a living record", () => {
   });
 
   test("is merged with what waits of its row", () => {
-    expect(judge(known({ waiting: [edit] }))).toEqual({ kind: "merge", key: 7, waiting: [edit] });
+    expect(judge(known({ waiting: [edit] }))).toEqual({ kind: "merge", key: 7, waiting: [edit], uncaptured: null });
   });
 
   test("is contested when its row was deleted here", () => {
@@ -64,15 +67,15 @@ describe("a living record", () => {
     ["load", false],
     ["sweep", false],
   ] as const)("with its row's own stamp, read by the %s lane, is sure: %s", (lane, isSure) => {
-    const stamp = { key: 7, stamp: at(10) };
+    const stamp = rowAt(10);
 
-    expect(judge(known({ lane, row: stamp }))).toEqual({ kind: "update", key: 7, isSure });
+    expect(judge(known({ lane, row: stamp }))).toMatchObject({ kind: "update", key: 7, isSure });
   });
 
   test("with its row's own stamp is sure also from Bulk once no transaction of that time can be open", () => {
     const late = new Date(at(10).getTime() + 15 * 60_000 + 1);
 
-    expect(judge(known({ lane: "load", row: { key: 7, stamp: at(10) }, readAt: late }))).toMatchObject({
+    expect(judge(known({ lane: "load", row: rowAt(10), readAt: late }))).toMatchObject({
       isSure: true,
     });
   });
@@ -89,8 +92,32 @@ describe("a living record", () => {
     expect(judge(known({ row: null, deletedAt: at(11), lane: "reread" })).kind).toBe("insert");
   });
 
+  test("is merged with a row that meets it for the first time, whatever waits", () => {
+    expect(judge(known({ row: { ...rowAt(10), isFirstMatch: true } }))).toEqual({
+      ...{ kind: "merge", key: 7, waiting: [], uncaptured: "match" },
+    });
+  });
+
+  test.each([
+    ["with its row's own stamp, long settled", {}, true],
+    ["with its row's own stamp, of a second that is not over", { settledUntil: at(9) }, false],
+    ["with its row's own stamp, while a load goes on", { settledUntil: null }, false],
+    [
+      "with its row's own stamp, read by a load",
+      { lane: "load", readAt: new Date(at(10).getTime() + 3_600_000) },
+      false,
+    ],
+    ["with its row's own stamp, of a transaction that may be open", { lane: "sweep" }, false],
+    ["with a newer stamp", { row: rowAt(9) }, false],
+  ] as const)("%s: its row may hold a write that no trigger saw: %s", (_, more, mayBeLate) => {
+    expect(judge(known({ row: rowAt(10), settledUntil: at(10), ...more }))).toMatchObject({
+      kind: "update",
+      mayBeLate,
+    });
+  });
+
   test("older than its row is passed over", () => {
-    expect(judge(known({ row: { key: 7, stamp: at(11) } })).kind).toBe("nothing");
+    expect(judge(known({ row: rowAt(11) })).kind).toBe("nothing");
   });
 });
 
@@ -116,6 +143,6 @@ describe("a deleted record", () => {
   });
 
   test("deleted before its row's stamp was undeleted since", () => {
-    expect(judge(known({ row: { key: 7, stamp: at(11) } }, true)).kind).toBe("nothing");
+    expect(judge(known({ row: rowAt(11) }, true)).kind).toBe("nothing");
   });
 });

@@ -24,19 +24,19 @@ const renamed = change(1, { old: { name: "base" }, values: { name: "ours" } });
 test("a field that only Salesforce changed is taken from there", () => {
   const merged = merge(meeting({ image: { name: "theirs" }, row: { name: "base" } }));
 
-  expect(merged).toEqual({ write: { name: "theirs" }, dropped: [], collisions: [] });
+  expect(merged).toEqual({ write: { name: "theirs" }, dropped: [], collisions: [], uncaptured: [] });
 });
 
 test("a field that only the row changed stays, and is sent", () => {
   const merged = merge(meeting({ image: { name: "base" }, row: { name: "ours" }, waiting: [renamed] }));
 
-  expect(merged).toEqual({ write: {}, dropped: [], collisions: [] });
+  expect(merged).toEqual({ write: {}, dropped: [], collisions: [], uncaptured: [] });
 });
 
 test("the same change on both sides is no collision", () => {
   const merged = merge(meeting({ image: { name: "ours" }, row: { name: "ours" }, waiting: [renamed] }));
 
-  expect(merged).toEqual({ write: {}, dropped: [], collisions: [] });
+  expect(merged).toEqual({ write: {}, dropped: [], collisions: [], uncaptured: [] });
 });
 
 test("a value that one of several changes made is our own coming back", () => {
@@ -44,7 +44,7 @@ test("a value that one of several changes made is our own coming back", () => {
 
   const merged = merge(meeting({ image: { name: "ours" }, row: { name: "ours too" }, waiting }));
 
-  expect(merged).toEqual({ write: {}, dropped: [], collisions: [] });
+  expect(merged).toEqual({ write: {}, dropped: [], collisions: [], uncaptured: [] });
 });
 
 describe("a field that both sides changed", () => {
@@ -56,6 +56,7 @@ describe("a field that both sides changed", () => {
       write: { name: "theirs" },
       dropped: [{ changeId: 1, columns: ["name"], isSpent: true }],
       collisions: [{ ...collision, winner: "salesforce" }],
+      uncaptured: [],
     });
   });
 
@@ -64,6 +65,7 @@ describe("a field that both sides changed", () => {
       write: {},
       dropped: [],
       collisions: [{ ...collision, winner: "postgres" }],
+      uncaptured: [],
     });
   });
 
@@ -79,7 +81,7 @@ describe("a field that both sides changed", () => {
   test("stays the row's while our change is under way", () => {
     const merged = merge(meeting({ ...both, waiting: [{ ...renamed, isSent: true }] }));
 
-    expect(merged).toEqual({ write: {}, dropped: [], collisions: [] });
+    expect(merged).toEqual({ write: {}, dropped: [], collisions: [], uncaptured: [] });
   });
 
   test("leaves the other fields of the change to be sent", () => {

@@ -1,6 +1,7 @@
 import { FAILURE_SPIKE_ROWS } from "../../../model/change/failure-spike.ts";
 import { cutText } from "../../../model/cut-text.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
+import { settledUntil } from "../../../model/record/position.ts";
 import {
   type BeginRequest,
   type Begun,
@@ -48,13 +49,15 @@ export async function begin(
   const signs = row["capture_signs"];
   const followed = isChanged(signs) ? await followTable(session, schema, mappingId) : null;
   const isSound = isCaptured(shape, signs) && (!isChanged(signs) || followed !== null);
+  const marks = watermarksOf(row);
+  const isSettled = marks.load === null || marks.load.kind === "sweep";
   failedRows.clear();
   return {
     held: true,
     lease: { mappingId, work, fence: Number(row["fence"]), configVersion },
     shape,
     captureOff: isSound ? null : await readCaptureOff(session, schema, mappingId),
-    marks: watermarksOf(row),
+    marks,
     lastPullAt: instant(row, "last_pull_at"),
     waiting: {
       changes: row["changes"] === true,
@@ -63,7 +66,12 @@ export async function begin(
     },
     heldDeletes: Number(row["held_deletes"]),
     rereads: (row["rereads"] ?? []) as readonly string[],
-    mapped: { shape, layout: followed ?? (row["layout"] as Layout), isIndexed: row["is_indexed"] === true },
+    mapped: {
+      shape,
+      layout: followed ?? (row["layout"] as Layout),
+      isIndexed: row["is_indexed"] === true,
+      settledUntil: marks.position !== null && isSettled ? settledUntil(marks.position) : null,
+    },
   };
 }
 

@@ -66,8 +66,10 @@ export async function readChange(ask: Ask, tables: Metadata, id: number): Promis
     `SELECT id, table_name, record_id, sfid, action, state, ${cutTexts("old")} AS old, ${cutTexts('"values"')} AS "values",
        attempts, ${cut("sf_message")} AS message, held, superseded,
        ${iso("created_at")} AS created_at, ${iso("sent_at")} AS sent_at, ${iso("processed_at")} AS synced_at,
-       ${iso("due_at")} AS due_at
-     FROM ${tables.log} WHERE id = $1`,
+       ${iso("due_at")} AS due_at, captured_by AS captured
+     FROM (SELECT NULL::varchar AS captured) AS version_8
+       -- Of a log that has no such column yet the name means the one before.
+       CROSS JOIN LATERAL (SELECT *, coalesce(captured, 'trigger') AS captured_by FROM ${tables.log} WHERE id = $1) AS l`,
     [id],
   );
   return row ? toCamelCase(capturedChange, row) : null;

@@ -1,4 +1,5 @@
 import { IN_DOUBT } from "../../../model/change/in-doubt.ts";
+import { pushes } from "../../../model/mapping/mapping.ts";
 import { judge } from "../../../model/record/judge-image.ts";
 import type { WaitingChange } from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
@@ -9,7 +10,7 @@ import { movesPulls, writeWatermarks } from "../lease/watermarks.ts";
 import { refuseChanges } from "../log/refuse-changes.ts";
 import type { MappedTable, StoreContext } from "../session/sql.ts";
 import { LOCK_NOT_AVAILABLE } from "../session/sql-errors.ts";
-import { dropColumns, recordConflicts } from "./conflicts.ts";
+import { captureUncaptured, dropColumns, recordConflicts } from "./conflicts.ts";
 import { copyableLines, copyLines } from "./copy-lines.ts";
 import { deleteRows, dropHolds } from "./delete-rows.ts";
 import { giveUpUpsertValues } from "./give-up-upsert-values.ts";
@@ -18,7 +19,7 @@ import { clearInboundErrors, writeInboundErrors } from "./inbound-errors.ts";
 import { type Judged, mergeRows, returningRows } from "./merge-rows.ts";
 import { type Around, isUntouched, type LockedRow, lockByUpsertField, lockRows, readAround } from "./page-context.ts";
 import { rowOf } from "./row-to-write.ts";
-import { insertRows, updateRows } from "./write-rows.ts";
+import { insertRows, lateColumns, updateRows } from "./write-rows.ts";
 
 /** What one try of a page does about what stands in its way. */
 interface Patience {
@@ -83,6 +84,7 @@ async function applyAll(
     mapped,
     { ...page, images },
     [...rows, ...byUpsert.values()].map(({ key }) => key),
+    isLoading(page) && rows.some(({ stamp }) => stamp === null),
   );
   if (rows.length + busy.size + byUpsert.size === 0 && isUntouched(around))
     return await insertAll(bench, mapped, images);
@@ -99,6 +101,7 @@ async function applyAll(
     ({ sfid, isDeleted }) => !isDeleted && !busy.has(sfid) && around.owed.has(sfid) && rowOf(sfid) === null,
   );
   const passedOver = new Set([...busy, ...linked, ...untold.map(({ sfid }) => sfid)]);
+  const heldBack = new Set(around.inboundErrors);
   const judged = images
     .filter(({ sfid }) => !passedOver.has(sfid))
     .map((image): Judged => {
@@ -108,7 +111,10 @@ async function applyAll(
         lane: page.lane,
         readAt: page.readAt,
         policy: mapped.shape.conflictPolicy,
-        row,
+        row: row && { ...row, isFirstMatch: isFirstMatch(row, image, page, around) },
+        // A record that is held back may have been written by us meanwhile.
+        settledUntil:
+          pushes(mapped.shape.direction) && !heldBack.has(image.sfid) ? (mapped.settledUntil ?? null) : null,
         waiting: row ? waitingOf(around, row, image, page.lane) : [],
         deletion: around.deletionBySfid.get(image.sfid) ?? null,
         pushedAt: around.pushedLater.get(image.sfid) ?? null,
@@ -135,6 +141,17 @@ async function applyAll(
     around.inboundErrors.filter((sfid) => !stays.has(sfid)),
   );
   return { ...applied, rejected: busy.size, busy: busy.size };
+}
+
+const isLoading = ({ lane }: Page): boolean => lane === "load";
+
+/**
+ * Whether the row has not met its record before: it was found by the upsert field, or was given its sfid by the
+ * application, not by one of our pushes. A row that an accepted push still owes its sfid knows its record.
+ */
+function isFirstMatch({ sfid, stamp }: LockedRow, image: Image, page: Page, around: Around): boolean {
+  if (sfid === null) return !around.owed.has(image.sfid);
+  return isLoading(page) && stamp === null && !around.pushedBefore.has(sfid);
 }
 
 /**
@@ -236,23 +253,40 @@ async function carryOut(
   const deletions = judged.flatMap(({ image, verdict }) => (verdict.kind === "delete" ? [{ ...verdict, image }] : []));
   const { deleted, held } = await deleteRows(bench, lease, mapped, deletions, page);
 
-  const merged = await mergeRows(bench, mapped, judged);
+  const merged = await mergeRows(
+    bench,
+    mapped,
+    judged.filter((one) => !isSuspect(one)),
+  );
   const returned = await returningRows(bench, mapped, judged);
   const updates = judged.flatMap(({ image, verdict }) =>
-    verdict.kind === "update" ? [rowOf(image, { key: verdict.key, isSure: verdict.isSure })] : [],
+    verdict.kind === "update" ? [rowOf(image, { key: verdict.key, isSure: verdict.isSure && !verdict.mayBeLate })] : [],
   );
   if (makesRoom) await giveUpUpsertValues(bench, mapped, [...updates, ...merged.rows]);
   const differing = await updateRows(bench, mapped, [...updates, ...merged.rows]);
+  const suspects = judged.filter(isSuspect).flatMap(({ image, verdict }) => {
+    if (verdict.kind === "merge") return [{ image, verdict }];
+    const differs = verdict.kind === "update" && differing.delete(verdict.key);
+    return differs
+      ? [{ image, verdict: { kind: "merge", key: verdict.key, waiting: [], uncaptured: "late" } as const }]
+      : [];
+  });
+  const unsure = updates.filter(({ key, isSure }) => !isSure && key !== null && differing.has(key));
+  const meetings = suspects.map(({ image, verdict }) => ({ ...verdict, image }));
+  const late = await mergeRows(bench, mapped, suspects, await lateColumns(bench, mapped, meetings, makesRoom));
+  if (makesRoom) await giveUpUpsertValues(bench, mapped, late.rows);
+  for (const key of await updateRows(bench, mapped, late.rows)) differing.add(key);
 
   const fresh = judged.filter(({ verdict }) => verdict.kind === "insert").map(({ image }) => image);
   const inserts = fresh.filter(({ sfid }) => !doubtful.sfids.has(sfid)).map(newRow);
   await insertRows(bench, mapped, [...inserts, ...returned.rows]);
 
-  await dropColumns(bench, merged.dropped);
-  await refuseChanges(bench, mapped, [...merged.refused, ...returned.refused]);
-  await recordConflicts(bench, lease, merged.conflicts);
+  await dropColumns(bench, [...merged.dropped, ...late.dropped]);
+  const overruled = await captureUncaptured(bench, mapped, [...merged.captured, ...late.captured]);
+  await refuseChanges(bench, mapped, [...merged.refused, ...late.refused, ...returned.refused, ...overruled]);
+  const conflicts = [...merged.conflicts, ...late.conflicts];
+  await recordConflicts(bench, lease, conflicts);
 
-  const unsure = updates.filter(({ key, isSure }) => !isSure && key !== null && differing.has(key));
   const inserted = inserts.length + returned.rows.length;
   const updated = differing.size - unsure.length;
   const again = [...reread, ...unsure.map(({ sfid }) => sfid)];
@@ -264,9 +298,13 @@ async function carryOut(
     unchanged: judged.length - inserted - updated - deleted - held - again.length,
     rejected: 0,
     busy: 0,
-    conflicts: merged.conflicts.length,
+    conflicts: conflicts.length,
     heldDeletes: held,
     suspects: doubtful.suspects,
-    awaiting: merged.awaiting,
+    awaiting: [...merged.awaiting, ...late.awaiting],
   };
 }
+
+/** Whether a row may hold what the application wrote without a trigger seeing it. */
+const isSuspect = ({ verdict }: Judged): boolean =>
+  (verdict.kind === "update" && verdict.mayBeLate) || (verdict.kind === "merge" && verdict.uncaptured === "late");

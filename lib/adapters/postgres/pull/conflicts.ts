@@ -1,6 +1,8 @@
+import type { ColumnValues } from "../../../model/mapping/shape.ts";
+import type { Uncaptured } from "../../../model/record/judge-image.ts";
 import type { Collision } from "../../../model/record/merge.ts";
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
-import type { StoreContext } from "../session/sql.ts";
+import type { MappedTable, StoreContext } from "../session/sql.ts";
 
 /** A collision and the record that it happened to. */
 export interface Conflict extends Collision {
@@ -44,3 +46,47 @@ export async function recordConflicts(
     ],
   );
 }
+
+/** Values of a row that no trigger saw, which become a change of it. */
+export interface UncapturedChange {
+  readonly key: number;
+  readonly sfid: string;
+  readonly by: Uncaptured;
+  /** What Salesforce holds, and what the row does. */
+  readonly old: ColumnValues;
+  readonly values: ColumnValues;
+  /** Salesforce has won: the change ends at once. */
+  readonly isOverruled: boolean;
+}
+
+/** Captures them, and gives those that end at once, with the reason. A schema of version 8, in which no claim index stands yet, cannot say what captured a change. */
+export async function captureUncaptured(
+  { session, tables }: StoreContext,
+  mapped: MappedTable,
+  changes: readonly UncapturedChange[],
+): Promise<{ readonly id: number; readonly reason: string }[]> {
+  if (changes.length === 0) return [];
+  const mark = mapped.isIndexed ? ["captured", "c.captured"] : [];
+  const captured = await session.query<{ id: number; record_id: number }>(
+    `INSERT INTO ${tables.log} (${["action", "table_name", "record_id", "sfid", "old", '"values"', ...mark.slice(0, 1)].join(", ")})
+     SELECT ${["'UPDATE'", "$1", "c.record_id", "c.sfid", "c.old", 'c."values"', ...mark.slice(1)].join(", ")}
+     FROM unnest($2::bigint[], $3::text[], $4::jsonb[], $5::jsonb[], $6::text[]) WITH ORDINALITY
+       AS c (record_id, sfid, old, "values", captured, place)
+     ORDER BY c.place RETURNING id, record_id`,
+    [
+      mapped.shape.table,
+      changes.map(({ key }) => key),
+      changes.map(({ sfid }) => sfid),
+      changes.map(({ old }) => JSON.stringify(old)),
+      changes.map(({ values }) => JSON.stringify(values)),
+      changes.map(({ by }) => by),
+    ],
+  );
+  const ids = new Map(captured.map(({ id, record_id }) => [Number(record_id), Number(id)]));
+  return changes
+    .filter(({ isOverruled }) => isOverruled)
+    .map(({ key, values }) => ({ id: ids.get(key) ?? 0, reason: overruledBy(Object.keys(values)) }));
+}
+
+const overruledBy = (columns: readonly string[]): string =>
+  `CONFLICT: no trigger saw this write (session_replication_role = replica), and Salesforce wins [${columns.join(", ")}]; capture: always captures such writes`;

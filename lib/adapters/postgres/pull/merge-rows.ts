@@ -1,11 +1,15 @@
-import type { Verdict } from "../../../model/record/judge-image.ts";
+import { pushes } from "../../../model/mapping/mapping.ts";
+import type { ColumnValues } from "../../../model/mapping/shape.ts";
+import type { Uncaptured, Verdict } from "../../../model/record/judge-image.ts";
 import { awaitsAnswer, type Collision, comesBack, merge } from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
+import { differingColumns, winnersOf } from "../../../model/record/uncaptured-values.ts";
 import type { RefusedChange } from "../log/refuse-changes.ts";
 import type { MappedTable, StoreContext } from "../session/sql.ts";
-import type { Conflict } from "./conflicts.ts";
+import type { Conflict, UncapturedChange } from "./conflicts.ts";
 import { lockByUpsertField, readSides } from "./page-context.ts";
 import { type RowToWrite, rowOf } from "./row-to-write.ts";
+import type { LateColumns } from "./write-rows.ts";
 
 /** A record of a page, and what is to be done with it. */
 export interface Judged {
@@ -13,23 +17,37 @@ export interface Judged {
   readonly verdict: Verdict;
 }
 
-/** Rows with waiting changes, merged with what Salesforce shows. */
-export async function mergeRows(bench: StoreContext, mapped: MappedTable, judged: readonly Judged[]) {
+/** Rows with waiting changes, or with values that no change tells, merged with what Salesforce shows. */
+export async function mergeRows(
+  bench: StoreContext,
+  mapped: MappedTable,
+  judged: readonly Judged[],
+  late: LateColumns = new Map(),
+) {
   const meetings = judged.flatMap(({ image, verdict }) => (verdict.kind === "merge" ? [{ ...verdict, image }] : []));
-  const columns = mapped.shape.columns.map(({ column }) => column);
-  const sides = await readSides(bench, mapped, meetings, columns);
+  const { columns, upsertField, conflictPolicy, direction } = mapped.shape;
+  const matchable = columns.filter(({ field }) => field !== upsertField);
+  const sides = await readSides(
+    bench,
+    mapped,
+    meetings,
+    columns.map(({ column }) => column),
+  );
   const rows: RowToWrite[] = [];
   const dropped: { readonly changeId: number; readonly columns: readonly string[] }[] = [];
   const refused: RefusedChange[] = [];
   const conflicts: Conflict[] = [];
   const awaiting: string[] = [];
+  const captured: UncapturedChange[] = [];
 
-  for (const [index, { key, image, waiting }] of meetings.entries()) {
+  for (const [index, { key, image, waiting, uncaptured: by }] of meetings.entries()) {
     const side = sides[index];
     if (!side) throw new Error(`the row ${key} is gone although it is locked`);
     const shown = Object.fromEntries(Object.entries(side.image).filter(([column]) => column in image.values));
-    const { conflictPolicy: policy } = mapped.shape;
-    const meeting = { policy, image: shown, stamp: image.systemModstamp, row: side.row };
+    const policy = pushes(direction) ? conflictPolicy : "salesforce_wins";
+    const apart = by === "match" ? differingColumns(matchable, side.row, shown) : (late.get(key) ?? []);
+    const uncaptured = winnersOf(policy, apart, image.systemModstamp, by === "late" ? bench.now() : null);
+    const meeting = { policy, image: shown, stamp: image.systemModstamp, row: side.row, uncaptured };
     const carriers = waiting.filter(({ isFailed }) => !isFailed);
     const whole = merge({ ...meeting, waiting });
     const isSpent = new Set(whole.dropped.flatMap((change) => (change.isSpent ? [change.changeId] : [])));
@@ -41,9 +59,33 @@ export async function mergeRows(bench: StoreContext, mapped: MappedTable, judged
     dropped.push(...result.dropped.filter(({ isSpent }) => !isSpent));
     refused.push(...spent.map(({ changeId }) => ({ id: changeId, reason: overruled(result.collisions) })));
     conflicts.push(...result.collisions.map((collision) => ({ ...collision, sfid: image.sfid, recordId: key })));
-    rows.push(rowOf(image, { key, values: result.write, waits }));
+    const changes = by === null ? [] : changesOf(result.uncaptured, { key, sfid: image.sfid, by });
+    captured.push(...changes);
+    const isKept = changes.some(({ isOverruled }) => !isOverruled);
+    // Whole, so that the rows of a page that take everything are written by one statement.
+    const values = waiting.length === 0 && !isKept ? image.values : result.write;
+    rows.push(rowOf(image, { key, values, waits: waits || isKept }));
   }
-  return { rows, dropped, refused, conflicts, awaiting };
+  return { rows, dropped, refused, conflicts, awaiting, captured };
+}
+
+/** The change that the row's own values become; a first match that Salesforce has won is none. */
+function changesOf(
+  decided: readonly Collision[],
+  row: { readonly key: number; readonly sfid: string; readonly by: Uncaptured },
+): readonly UncapturedChange[] {
+  const { postgres = [], salesforce = [] } = Object.groupBy(decided, ({ winner }) => winner);
+  const sideOf = (some: readonly Collision[], side: "postgres" | "salesforce"): ColumnValues =>
+    Object.fromEntries(some.map((one) => [one.column, one[side]]));
+  const told = row.by === "late" ? [postgres, salesforce] : [postgres];
+  return told
+    .filter((some) => some.length > 0)
+    .map((some) => ({
+      ...row,
+      old: sideOf(some, "salesforce"),
+      values: sideOf(some, "postgres"),
+      isOverruled: some === salesforce,
+    }));
 }
 
 const overruled = (collisions: readonly Collision[]) =>

@@ -31,6 +31,8 @@ export interface Around {
   readonly deletionBySfid: ReadonlyMap<string, Deletion>;
   /** Records that we pushed after, or in the same second as, the page was read. */
   readonly pushedLater: ReadonlyMap<string, Date>;
+  /** Records that we pushed at all, as long as that is known; of a page that asks for it. */
+  readonly pushedBefore: ReadonlyMap<string, Date>;
   /** When records were deleted, by the org's time. */
   readonly tombstones: ReadonlyMap<string, Date>;
   /** Records that could not be applied before. */
@@ -126,6 +128,7 @@ export async function readAround(
   mapped: MappedTable,
   page: Page,
   keys: readonly number[],
+  asksForPushes: boolean,
 ): Promise<Around> {
   const { shape } = mapped;
   const log = `${tables.log} l WHERE l.table_name = $1 AND l.processed_at IS NULL`;
@@ -161,7 +164,7 @@ export async function readAround(
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', p.sfid, 'at', p.at)), '[]') FROM
          (${lastPushes(tables, "answered_at >= $5")}) p) AS pushed,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', p.sfid, 'at', p.at)), '[]') FROM
-         (${lastPushes(tables, "EXISTS (SELECT FROM deleted)")}) p) AS pushed_before,
+         (${lastPushes(tables, "($6 OR EXISTS (SELECT FROM deleted))")}) p) AS pushed_before,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', t.sfid, 'at', t.at)), '[]') FROM
          (SELECT sfid, max(stamp) AS at FROM ${tables.tombstones} WHERE mapping_id = $4 AND sfid = ANY (${ASKED_SFIDS})
           GROUP BY sfid) t WHERE t.at IS NOT NULL) AS tombstones,
@@ -173,7 +176,7 @@ export async function readAround(
          WHERE o.table_name = $1 AND o.row_owed AND o.state = 'SUCCESS' AND (o.sfid IN (SELECT unnest(sfids) FROM asked)) IS TRUE) AS owed,
        EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name = $1 AND ${isClaimed(tables, "l", "table_name = $1")} AND l.action = 'INSERT'
          AND l.sent_at IS NOT NULL) AS sent_inserts`,
-    [shape.table, keys, idArray(page.images.map(({ sfid }) => sfid)), shape.mappingId, page.readAt],
+    [shape.table, keys, idArray(page.images.map(({ sfid }) => sfid)), shape.mappingId, page.readAt, asksForPushes],
   );
   if (!row) throw new Error("a SELECT without FROM gave no row");
   const pushedBefore = instantsBySfid(row.pushed_before);
@@ -181,6 +184,7 @@ export async function readAround(
     waitingByKey: Map.groupBy(row.waiting.map(waitingChange), ({ recordId }) => recordId),
     deletionBySfid: new Map(row.deletions.map((change) => [String(change["sfid"]), deletionOf(change, pushedBefore)])),
     pushedLater: instantsBySfid(row.pushed),
+    pushedBefore,
     tombstones: instantsBySfid(row.tombstones),
     inboundErrors: row.errors,
     heldDeletes: row.held,

@@ -1,14 +1,21 @@
+import type { Column } from "../../../model/mapping/shape.ts";
+import type { Merge } from "../../../model/record/judge-image.ts";
+import type { Image } from "../../../model/record/record.ts";
+import { isSameValue } from "../../../model/record/same-value.ts";
+import { differingColumns } from "../../../model/record/uncaptured-values.ts";
 import { hasFailed } from "../log/change-states.ts";
 import { comparable, type MappedTable, name, qualified, type StoreContext, typed } from "../session/sql.ts";
 import { copyRows } from "./copy-rows.ts";
-import type { RowToWrite } from "./row-to-write.ts";
+import { giveUpUpsertValues } from "./give-up-upsert-values.ts";
+import { readSides } from "./page-context.ts";
+import { type RowToWrite, rowOf } from "./row-to-write.ts";
 
 /** Writes what differs and the stamps of the rest, in bulk; answers the keys of the rows that differed. */
 export async function updateRows(
   { session, tables }: StoreContext,
   mapped: MappedTable,
   rows: readonly RowToWrite[],
-): Promise<ReadonlySet<number>> {
+): Promise<Set<number>> {
   const differing = new Set<number>();
   for (const [columns, group] of byColumns(mapped, rows)) {
     const changed = await session.query<{ key: number }>(updateStatement(tables.log, mapped, columns), [
@@ -107,4 +114,82 @@ function byColumns({ shape, layout }: MappedTable, rows: readonly RowToWrite[]):
     else groups.push({ has: writable.map((column) => column in row.values), rows: [row] });
   }
   return groups.map((group) => [writable.filter((_, index) => group.has[index]), group.rows]);
+}
+
+/** The columns of rows, by key, that hold what the application wrote without a trigger seeing it. */
+export type LateColumns = ReadonlyMap<number, readonly Column[]>;
+
+/** After a field was decided it is left alone for so long: where both sides change it by themselves, it goes round once. */
+const DECIDED_HOURS = 1;
+
+interface Meeting extends Merge {
+  readonly image: Image;
+}
+
+/**
+ * Which differences of rows from records that Salesforce has not changed are late. A parent's key follows its parent
+ * without a newer stamp. What a trigger of the application makes of our own write is nobody's change either: the write is
+ * tried, and undone. A NULL counts for nothing, because a column that was dropped and made again holds nothing else.
+ */
+export async function lateColumns(
+  bench: StoreContext,
+  mapped: MappedTable,
+  meetings: readonly Meeting[],
+  makesRoom: boolean,
+): Promise<LateColumns> {
+  if (meetings.length === 0) return new Map();
+  const { session } = bench;
+  const columns = mapped.shape.columns.filter(({ updateable, parent }) => updateable && !parent);
+  const names = columns.map(({ column }) => column);
+  const before = await readSides(bench, mapped, meetings, names);
+  const images = meetings.map(({ key, image }) => rowOf(image, { key }));
+  await session.script("SAVEPOINT try");
+  if (makesRoom) await giveUpUpsertValues(bench, mapped, images);
+  await updateRows(bench, mapped, images);
+  const after = await readSides(bench, mapped, meetings, names);
+  await session.script("ROLLBACK TO SAVEPOINT try; RELEASE SAVEPOINT try");
+  const known = await knownValues(bench, mapped, meetings);
+  return new Map(
+    meetings.map(({ key, image }, index) => {
+      const [row = {}, written = {}] = [before[index]?.row, after[index]?.row];
+      const shown = before[index]?.image ?? {};
+      const late = differingColumns(columns, row, shown).filter((column) => {
+        const [mine, theirs, kept] = [row, shown, written].map((side) => side[column.column] ?? null);
+        const isTaken = column.column in image.values && isSameValue(column, kept ?? null, theirs ?? null);
+        return isTaken && !known.get(key)?.some((one) => isKnown(one, column, mine ?? null));
+      });
+      return [key, late];
+    }),
+  );
+}
+
+/** A value of a row that is told already; `value` null: any of the column. */
+interface KnownValue {
+  readonly column: string;
+  readonly value: string | null;
+}
+
+const isKnown = ({ column, value }: KnownValue, of: Column, text: string | null): boolean =>
+  column === of.column && (value === null || isSameValue(of, value, text));
+
+/** What failed changes of these rows hold, and the fields that were decided lately. */
+async function knownValues(
+  { session, tables, now }: StoreContext,
+  { shape }: MappedTable,
+  meetings: readonly Meeting[],
+): Promise<ReadonlyMap<number, readonly KnownValue[]>> {
+  const rows = await session.query<{ key: number; column: string; value: string | null }>(
+    `SELECT l.record_id AS key, v.key AS "column", v.value FROM ${tables.log} l CROSS JOIN LATERAL jsonb_each_text(l."values") v
+     WHERE l.table_name = $1 AND l.record_id = ANY ($2::bigint[]) AND ${hasFailed("l")} AND v.value IS NOT NULL
+     UNION ALL
+     SELECT record_id, field, NULL FROM ${tables.conflicts}
+     WHERE mapping_id = $3 AND at > $4 AND record_id = ANY ($2::bigint[]) AND field IS NOT NULL`,
+    [
+      shape.table,
+      meetings.map(({ key }) => key),
+      shape.mappingId,
+      new Date(now().getTime() - DECIDED_HOURS * 3_600_000),
+    ],
+  );
+  return Map.groupBy(rows, ({ key }) => Number(key));
 }

@@ -11,7 +11,8 @@ export const FIRST_VERSION = 8;
  */
 export const MIGRATIONS: readonly ((schema: string, tables: Metadata) => string)[] = [
   createTables,
-  (schema, tables) => `${indexBlockedChanges(schema, tables)};${createDetach(schema)}`,
+  (schema, tables) =>
+    `${[indexBlockedChanges(schema, tables), markUncaptured(tables), createDetach(schema)].join(";")}`,
 ];
 
 /**
@@ -216,6 +217,9 @@ function indexBlockedChanges(schema: string, tables: Metadata): string {
     ALTER TABLE ${tables.log} ADD COLUMN upsert_key text COLLATE "C";
     ${createClaimIndexes(schema, tables)}`;
 }
+
+/** What captured a change: nothing where a trigger did; `late`, `match`: a pull that found it (`captureUncaptured`). */
+const markUncaptured = ({ log }: Metadata): string => `ALTER TABLE ${log} ADD COLUMN captured varchar(8)`;
 
 /**
  * A function that a copy of the database has with it, for whoever restores it without a Bridge: takes our triggers, defaults

@@ -134,6 +134,8 @@ export interface MappedTable {
   readonly layout: Layout;
   /** Whether the log has its indexes of blocked changes: a schema of version 8 gets them with the daily look. */
   readonly isIndexed?: boolean;
+  /** Up to this stamp every record was read once more after the second of its stamp; null: a first load or a backfill goes on. */
+  readonly settledUntil?: Date | null;
 }
 
 /** Columns of every mapped table beside its mapped fields, with the types they have in tables of our making. */

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import type { ConflictPolicy } from "../../../../lib/model/mapping/mapping.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
-import { type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "../customer.ts";
+import { acceptedAt, type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "../customer.ts";
 
 let customer: Customer;
 afterEach(() => customer.close());
@@ -221,4 +221,31 @@ test("a row without a waiting change follows Salesforce whatever the policy", as
   await store.apply(lease, page([image(1, 6, { email: "sf@example.com" })]));
 
   expect(await rows()).toMatchObject([{ email: "sf@example.com", _ab_lastop: "SYNCED" }]);
+});
+
+/** A cycle whose pulls were last at `seconds` of the org's time. */
+async function settledCycle(seconds: number) {
+  await customer.sql("UPDATE salesforce._bridge_state SET position = $1, lease_until = NULL", [orgTime(seconds - 60)]);
+  return customer.cycle();
+}
+
+test("a field that Salesforce changed while a change of ours was under way is no unseen write once it is answered", async () => {
+  const { store, lease } = await known("postgres_wins");
+  await customer.sql("UPDATE salesforce.contact SET email = 'pg@example.com'");
+  const changes = await store.claim(lease, 10);
+  const ids = changes.map(({ id }) => id);
+  await store.markSent(lease, "batch", ids);
+  const news = page([image(1, 20, { lastname: "Curie", email: "sf@example.com", key__c: null })], {
+    readAt: orgTime(25),
+  });
+  await store.apply(lease, news);
+  await store.settle(lease, changes.map(acceptedAt(orgTime(26))));
+
+  for (const lane of ["reread", "fast", "sweep"] as const) {
+    const next = await settledCycle(2_000);
+    await next.store.apply(next.lease, { ...news, lane, readAt: orgTime(2_000) });
+  }
+
+  expect(await rows()).toMatchObject([{ email: "sf@example.com" }]);
+  expect(await log()).toMatchObject([{ state: "SUCCESS" }]);
 });

@@ -1,0 +1,297 @@
+import { Client } from "pg";
+import { describe, expect, test } from "vitest";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import type { SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+
+let world: SyncWorld;
+let contact: Mapping;
+aWorldForEachTest(
+  (made) => {
+    ({ world } = made);
+  },
+  { asOrdinaryRole: true },
+);
+
+const FIELDS = [
+  "AccountId",
+  "Account.External_Id__c",
+  "Birthdate",
+  "Description",
+  "Email",
+  "External_Id__c",
+  "LastName",
+];
+
+/** Records that were read long ago, so that the sweep is sure of their stamps. */
+async function settled(conflict_policy: string, names: readonly string[], more: Partial<Asked> = {}): Promise<void> {
+  await world.createRecords(
+    "Contact",
+    names.map((LastName) => ({ LastName, Description: "theirs", Email: `${LastName.toLowerCase()}@old.example` })),
+  );
+  contact = await mapped(world, { object: "Contact", fields: FIELDS, bridge: { conflict_policy }, ...more });
+  await world.pass(3600);
+  await world.cycle(contact, "pull");
+}
+type Asked = Parameters<typeof mapped>[1];
+
+/** A write of a session that asks for no triggers, as a restore or a replication tool has it. */
+async function unseen(statement: string): Promise<void> {
+  const client = new Client({ connectionString: world.superuserUrl });
+  await client.connect();
+  await client.query(`SET session_replication_role = replica; ${statement}`);
+  await client.end();
+}
+
+const sweep = () => world.work(contact, "sweep");
+const emails = async () =>
+  (await world.sql("SELECT email FROM salesforce.contact ORDER BY lastname")).map(({ email }) => email);
+const theirEmails = async () =>
+  (await world.soql("SELECT Email FROM Contact ORDER BY LastName")).map(({ Email }) => Email);
+const log = () =>
+  world.sql('SELECT action, state, captured, "values", sf_message FROM salesforce._trigger_log ORDER BY id');
+const conflicts = () =>
+  world.sql("SELECT field, postgres, salesforce, winner FROM salesforce._bridge_conflicts ORDER BY id");
+
+describe.each(["postgres_wins", "latest_wins"])("with %s", (policy) => {
+  test("a write under session_replication_role = replica is not reverted by the sweep but sent, once", async () => {
+    await settled(policy, ["Curie", "Hopper"]);
+    await unseen("UPDATE salesforce.contact SET email = 'marie@new.example' WHERE lastname = 'Curie'");
+
+    await sweep();
+    await sweep();
+
+    expect(await emails()).toEqual(["marie@new.example", "hopper@old.example"]);
+    expect(await log()).toMatchObject([
+      { action: "UPDATE", state: "NEW", captured: "late", values: { email: "marie@new.example" } },
+    ]);
+    expect(await conflicts()).toEqual([
+      { field: "email", postgres: "marie@new.example", salesforce: "curie@old.example", winner: "postgres" },
+    ]);
+    for (let i = 0; i < 3; i++) await world.cycle(contact);
+    expect(await theirEmails()).toEqual(["marie@new.example", "hopper@old.example"]);
+    await world.pass(3600);
+    await sweep();
+    expect(await log()).toMatchObject([{ state: "SUCCESS", captured: "late" }]);
+    expect(await emails()).toEqual(await theirEmails());
+  });
+});
+
+test("where Salesforce wins, an unseen write is overwritten, and the log and the conflicts say what was lost", async () => {
+  await settled("salesforce_wins", ["Curie", "Hopper"]);
+  await unseen("UPDATE salesforce.contact SET email = 'marie@new.example' WHERE lastname = 'Curie'");
+
+  await sweep();
+  await sweep();
+  await world.cycle(contact);
+
+  expect(await emails()).toEqual(["curie@old.example", "hopper@old.example"]);
+  expect(await theirEmails()).toEqual(["curie@old.example", "hopper@old.example"]);
+  expect(await log()).toMatchObject([
+    {
+      state: "FAILED",
+      captured: "late",
+      values: { email: "marie@new.example" },
+      sf_message: expect.stringMatching(/^CONFLICT: no trigger saw this write .*\[email\]/),
+    },
+  ]);
+  expect(await conflicts()).toMatchObject([{ field: "email", postgres: "marie@new.example", winner: "salesforce" }]);
+});
+
+test("a pull that reads its last minute again does not revert an unseen write either", async () => {
+  await settled("postgres_wins", ["Curie"]);
+  await world.rest("PATCH", `/sobjects/Contact/${(await world.soql("SELECT Id FROM Contact"))[0]?.["Id"]}`, {
+    Description: "x",
+  });
+  await world.pass(5);
+  await world.cycle(contact, "pull");
+  await world.pass(5);
+  await unseen("UPDATE salesforce.contact SET email = 'marie@new.example'");
+
+  for (let i = 0; i < 3; i++) await world.cycle(contact, "pull");
+
+  expect(await theirEmails()).toEqual(["marie@new.example"]);
+  expect(await emails()).toEqual(["marie@new.example"]);
+  expect(await log()).toMatchObject([{ captured: "late", state: "SUCCESS" }]);
+});
+
+test("a record that has changed as well is an ordinary pull: nobody can tell, and Salesforce's value is taken", async () => {
+  await settled("postgres_wins", ["Curie"]);
+  await unseen("UPDATE salesforce.contact SET email = 'marie@new.example'");
+  await world.rest("PATCH", `/sobjects/Contact/${(await world.soql("SELECT Id FROM Contact"))[0]?.["Id"]}`, {
+    Description: "x",
+  });
+
+  await world.cycle(contact);
+
+  expect(await emails()).toEqual(["curie@old.example"]);
+  expect(await log()).toEqual([]);
+});
+
+test("an unseen write beside a captured one of the same row is kept, too, and both are sent", async () => {
+  await settled("postgres_wins", ["Curie"]);
+  await unseen("UPDATE salesforce.contact SET email = 'marie@new.example'");
+  await world.sql("UPDATE salesforce.contact SET description = 'captured'");
+
+  await sweep();
+  for (let i = 0; i < 3; i++) await world.cycle(contact);
+
+  expect(await world.soql("SELECT Email, Description FROM Contact")).toEqual([
+    { Email: "marie@new.example", Description: "captured" },
+  ]);
+  expect((await log()).map(({ captured, state }) => [captured, state])).toEqual([
+    [null, "SUCCESS"],
+    ["late", "SUCCESS"],
+  ]);
+});
+
+test("more unseen writes than a page holds are all captured, each once", async () => {
+  const names = Array.from({ length: 2_300 }, (_, at) => `N${String(at).padStart(4, "0")}`);
+  await settled("postgres_wins", names);
+  await unseen("UPDATE salesforce.contact SET email = 'new.' || email");
+
+  await sweep();
+  await sweep();
+
+  expect(
+    await world.sql(
+      "SELECT count(*)::int AS changes, count(DISTINCT record_id)::int AS rows FROM salesforce._trigger_log WHERE captured = 'late'",
+    ),
+  ).toEqual([{ changes: 2_300, rows: 2_300 }]);
+  expect(await world.sql("SELECT count(*)::int AS rows FROM salesforce.contact WHERE email LIKE 'new.%'")).toEqual([
+    { rows: 2_300 },
+  ]);
+});
+
+test("a value that was emptied, and a column that was dropped and made again, wipe nothing in Salesforce", async () => {
+  await settled("postgres_wins", ["Curie", "Hopper"]);
+  await unseen("UPDATE salesforce.contact SET email = NULL WHERE lastname = 'Curie'");
+  await world.sql("ALTER TABLE salesforce.contact DROP COLUMN email, ADD COLUMN email varchar(80)");
+
+  for (let i = 0; i < 2; i++) await world.cycle(contact);
+  await sweep();
+  for (let i = 0; i < 2; i++) await world.cycle(contact);
+
+  expect(await theirEmails()).toEqual(["curie@old.example", "hopper@old.example"]);
+  expect(await emails()).toEqual(["curie@old.example", "hopper@old.example"]);
+  expect(await log()).toEqual([]);
+});
+
+test("the second of two saves of one second, which the pull between them did not see, is no unseen write", async () => {
+  await settled("postgres_wins", ["Curie"]);
+  const [{ Id } = {}] = await world.soql("SELECT Id FROM Contact");
+  await world.rest("PATCH", `/sobjects/Contact/${Id}`, { Email: "first@new.example" });
+  await world.pass(10);
+  await world.rest("PATCH", `/sobjects/Contact/${Id}`, { Email: "second@new.example" });
+  await world.beat([contact]);
+  await world.rest("PATCH", `/sobjects/Contact/${Id}`, { Email: "third@new.example" });
+  expect(await emails()).toEqual(["second@new.example"]);
+
+  for (let i = 0; i < 3; i++) await world.cycle(contact);
+
+  expect(await emails()).toEqual(["third@new.example"]);
+  expect(await theirEmails()).toEqual(["third@new.example"]);
+  expect(await log()).toEqual([]);
+});
+
+/** What applications do to the rows that we write; each makes of our value another one. One of them looks like a write, once. */
+const TRIGGERS = [
+  ["makes every email lower case", "NEW.email := lower(NEW.email);", 0],
+  ["writes the time of each update", "NEW.description := clock_timestamp()::text;", 0],
+  [
+    "writes the time of each update that does not set it",
+    "IF NEW.description IS NOT DISTINCT FROM OLD.description THEN NEW.description := clock_timestamp()::text; END IF;",
+    1,
+  ],
+  [
+    "writes the time of each update that changes something",
+    "IF NEW.email IS DISTINCT FROM OLD.email THEN NEW.description := clock_timestamp()::text; END IF;",
+    1,
+  ],
+] as const;
+
+test.each(TRIGGERS)("a trigger of the application that %s starts no ping-pong", async (_, body, most) => {
+  await settled("postgres_wins", ["Curie"]);
+  await world.sql(`CREATE FUNCTION salesforce.touch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} RETURN NEW; END $$;
+    CREATE TRIGGER touch BEFORE UPDATE OF email, description ON salesforce.contact FOR EACH ROW EXECUTE FUNCTION salesforce.touch()`);
+  await world.rest("PATCH", `/sobjects/Contact/${(await world.soql("SELECT Id FROM Contact"))[0]?.["Id"]}`, {
+    Email: "Marie@New.Example",
+  });
+
+  for (let i = 0; i < 30; i++) {
+    await world.pass(9);
+    await world.cycle(contact);
+  }
+  await sweep();
+  const [after] = await world.soql("SELECT SystemModstamp FROM Contact");
+  for (let i = 0; i < 30; i++) {
+    await world.pass(9);
+    await world.cycle(contact);
+  }
+  await sweep();
+
+  expect(await world.soql("SELECT SystemModstamp FROM Contact"), "nothing is sent any more").toEqual([after]);
+  expect((await log()).length).toBeLessThanOrEqual(most);
+});
+
+test("an unseen write of what Salesforce keeps as the same value is no change: decimals beyond the field's, spaces", async () => {
+  await world.rest("POST", "/sobjects/Account", { Name: "Acme", AnnualRevenue: 3.5e8, Description: "two\nlines" });
+  await world.sql(
+    "CREATE SCHEMA salesforce; CREATE TABLE salesforce.account (id bigserial PRIMARY KEY, annualrevenue numeric)",
+  );
+  contact = await mapped(world, {
+    object: "Account",
+    fields: ["AnnualRevenue", "Description", "Name"],
+    bridge: { conflict_policy: "postgres_wins" },
+  });
+  await world.pass(3600);
+  await world.cycle(contact, "pull");
+  await unseen("UPDATE salesforce.account SET annualrevenue = 350000000.0000001, description = E'two\\r\\nlines  '");
+
+  await sweep();
+
+  expect(await log()).toEqual([]);
+  expect(await conflicts()).toEqual([]);
+});
+
+test("what we or Salesforce have made of a value is no unseen write: spaces, dates, parents, refusals", async () => {
+  await world.rest("POST", "/sobjects/Account", { Name: "Acme", External_Id__c: "A-1" });
+  await settled("postgres_wins", ["Curie", "Hopper", "Noether"]);
+  await world.sql(
+    "UPDATE salesforce.contact SET description = '  spaced  ', birthdate = '1867-11-07' WHERE lastname = 'Curie'",
+  );
+  await world.sql("UPDATE salesforce.contact SET account__external_id__c = 'A-1' WHERE lastname = 'Hopper'");
+  await world.sql("UPDATE salesforce.contact SET email = 'no address' WHERE lastname = 'Noether'");
+  for (let i = 0; i < 3; i++) await world.cycle(contact);
+  const [account] = await world.soql("SELECT Id FROM Account");
+  await world.rest("PATCH", `/sobjects/Account/${account?.["Id"]}`, { External_Id__c: "A-2" });
+  const before = await log();
+  await world.pass(3600);
+  await world.cycle(contact, "pull");
+
+  await sweep();
+  for (let i = 0; i < 3; i++) await world.cycle(contact);
+  await sweep();
+
+  expect((await log()).filter(({ captured }) => captured !== null)).toEqual([]);
+  expect((await log()).length).toBe(before.length);
+  expect(await conflicts()).toEqual([]);
+});
+
+test("a change of ours that is under way while Salesforce changes the same field is not taken for an unseen write", async () => {
+  await settled("postgres_wins", ["Curie"]);
+  const [{ Id } = {}] = await world.soql("SELECT Id FROM Contact");
+  await world.sql("UPDATE salesforce.contact SET email = 'marie@new.example'");
+  await world.cycle(contact);
+  await world.rest("PATCH", `/sobjects/Contact/${Id}`, { Email: "theirs@new.example" });
+
+  for (let i = 0; i < 10; i++) {
+    await world.pass(9);
+    await world.cycle(contact);
+  }
+  await sweep();
+
+  expect(await theirEmails()).toEqual(["theirs@new.example"]);
+  expect(await emails()).toEqual(["theirs@new.example"]);
+  expect((await log()).map(({ captured }) => captured)).toEqual([null]);
+});
