@@ -8,7 +8,7 @@ import { clock, cycleServices } from "../services/cycle-services.ts";
 const loadMessage = z.object({
   workspace_id: z.string(),
   mapping_id: z.string(),
-  kind: z.enum(["load", "backfill", "sweep"]),
+  kind: z.enum(["load", "backfill", "sweep", "dry_run"]),
 });
 
 /** Carries on the long work of a mapping until it is done or the invocation ends. */

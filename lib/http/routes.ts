@@ -97,7 +97,11 @@ export const ROUTES = {
   "create-mapping": changeMapping("POST /mappings", { body: true }),
   "update-mapping": changeMapping("PATCH /mappings/{mapping_id}", { body: true }),
   "delete-mapping": changeMapping("DELETE /mappings/{mapping_id}"),
-  "activate-mapping": changeMapping("POST /mappings/{mapping_id}/activate"),
+  "activate-mapping": administer("POST /mappings/{mapping_id}/activate", {
+    writes: ["workspaces", "mappings", "counters", "audit", "events"],
+    sends: ["provisioning", "events", "loads"],
+    postgres: true,
+  }),
   "deactivate-mapping": changeMapping("POST /mappings/{mapping_id}/deactivate"),
   "restore-mapping": changeMapping("POST /mappings/{mapping_id}/restore"),
   "read-connections": administer("GET /connections"),
@@ -162,6 +166,13 @@ export const ROUTES = {
     writes: ["audit"],
     postgres: true,
   }),
+  "start-dry-run": administer("POST /mappings/{mapping_id}/dry-run", {
+    reads: ["mappings"],
+    writes: ["audit"],
+    sends: ["loads"],
+    postgres: true,
+  }),
+  "read-dry-run": operate("GET /mappings/{mapping_id}/dry-run", { reads: ["mappings"], postgres: true }),
   "list-held-deletes": read("GET /mappings/{mapping_id}/held-deletes", { reads: ["mappings"], postgres: true }),
   "confirm-deletes": administer("POST /mappings/{mapping_id}/confirm-deletes", {
     reads: ["mappings"],

@@ -33,6 +33,8 @@ interface Reason {
   readonly pullsGoOn?: true;
   /** The next push begins with one call: records may be refused again, as many as are sent. */
   readonly probes?: true;
+  /** A load that ends for it waits for somebody: the mapping is broken until it goes on. */
+  readonly awaitsSomebody?: true;
   /** What the operator does, as one clause. */
   readonly remedy: string;
 }
@@ -92,6 +94,11 @@ const REASONS = {
     remedy:
       "give the table its name and schema again, or deactivate the mapping and activate it again, which makes a new table",
   },
+  first_match: {
+    awaitsSomebody: true,
+    remedy:
+      "look at what the first load would change in Salesforce with bridge mapping dry-run, then run bridge mapping activate with its --digest; nothing is loaded or sent meanwhile",
+  },
   engine_fault: { remedy: "look at the cycle's line in the log, and report it" },
 } as const satisfies Readonly<Record<string, Reason>>;
 
@@ -144,7 +151,7 @@ export function afterCycle(before: EngineState, failure: CycleFailure | null, at
   const { failedLoads, loadFailure, holding } = before;
   if (!failure) {
     const state = { ...HEALTHY, holding, ...(owesLoad && { failedLoads, loadFailure }) };
-    return stepTo(before, state, state.failedLoads >= BROKEN_AFTER, at);
+    return stepTo(before, state, isLoadBroken(state), at);
   }
   const failedCycles = before.failedCycles + 1;
   const { atOnce = false, restSeconds: seconds } = reasonFor(failure.reason);
@@ -161,10 +168,12 @@ export function afterLoad(before: EngineState, failure: CycleFailure | null, at:
     return stepTo(before, state, brokenSince !== null && failedCycles > 0, at);
   }
   // What breaks at once breaks the cycles as well, so that three attempts suffice here whatever the reason is.
-  const failedLoads = before.failedLoads + 1;
-  const isBroken = brokenSince !== null || failedLoads >= BROKEN_AFTER;
-  return stepTo(before, { ...before, failedLoads, loadFailure: failure }, isBroken, at);
+  const state = { ...before, failedLoads: before.failedLoads + 1, loadFailure: failure };
+  return stepTo(before, state, brokenSince !== null || isLoadBroken(state), at);
 }
+
+const isLoadBroken = ({ failedLoads, loadFailure }: EngineState): boolean =>
+  failedLoads >= BROKEN_AFTER || (loadFailure !== null && reasonFor(loadFailure.reason).awaitsSomebody === true);
 
 function stepTo({ brokenSince: since }: EngineState, state: EngineState, isBroken: boolean, at: Date): EngineStep {
   const brokenSince = isBroken ? (since ?? at) : null;

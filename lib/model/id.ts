@@ -24,6 +24,8 @@ function eightDigits(value: number): string {
 }
 
 /** A new identifier that nobody can guess (128 random bits) and a reader can place: `map_4Fz…`. */
-export function newId(kind: "ws" | "map" | "tok" | "aud" | "bl" | "imp" | "evt" | "whk" | "dlv" | "req"): string {
+export function newId(
+  kind: "ws" | "map" | "tok" | "aud" | "bl" | "imp" | "evt" | "whk" | "dlv" | "req" | "run",
+): string {
   return `${kind}_${base62(crypto.getRandomValues(new Uint8Array(16)), 22)}`;
 }

@@ -36,11 +36,11 @@ export const cyclesIn = ({ also = [], ...first }: CyclesMessage): readonly Cycle
   ...also.map((mapping_id) => ({ ...first, mapping_id })),
 ];
 
-/** Long work of one mapping, resumable by any later invocation. */
+/** Long work of one mapping, resumable by any later invocation. `dry_run` only compares, of an inactive mapping as well. */
 export interface LoadMessage {
   readonly workspace_id: string;
   readonly mapping_id: string;
-  readonly kind: "load" | "backfill" | "sweep";
+  readonly kind: "load" | "backfill" | "sweep" | "dry_run";
 }
 
 /**

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { ACTIONS, STATES } from "../model/change/change.ts";
 import type { Migration, Proposal } from "../model/mapping/migration.ts";
 import type { Page, Slice } from "../model/page.ts";
+import type { DryRun } from "../model/record/dry-run.ts";
 import type { CamelCased } from "../model/snake-case.ts";
 import type { Span } from "../model/span.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
@@ -46,6 +47,12 @@ export interface RowQueries extends AsyncDisposable, Rejections {
    * has ended no cycle begins, and a running one loses its lease.
    */
   captureAll(mappingId: string): Promise<boolean>;
+  /** The mapping's last dry run; null: it had none. */
+  dryRun(mappingId: string): Promise<DryRun | null>;
+  /** Begins one in place of the last; null: the mapping is not provisioned. */
+  startDryRun(mappingId: string, run: DryRun): Promise<DryRun | null>;
+  /** Agrees to what the last dry run has found; false: its digest is another one. */
+  confirmDryRun(mappingId: string, digest: string): Promise<boolean>;
   /** Captures rows that no record stands for as if they were inserted now, at most `limit`. */
   captureExisting(mappingId: string, limit: number): Promise<number>;
 }

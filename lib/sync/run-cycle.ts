@@ -10,6 +10,7 @@ import { ENDED_WELL, type End, endBy, guardLease, LEASE_SECONDS, type StopReason
 import {
   type Begun,
   type Finished,
+  type Held,
   LeaseLost,
   type Totals,
   type Unchanged,
@@ -17,7 +18,7 @@ import {
 } from "./lease/lease-ports.ts";
 import { areLateLanesDue, pull } from "./pull/pull.ts";
 import { readHeldBack } from "./pull/read-page.ts";
-import { refuseUncaptured } from "./pull/refuse-uncaptured.ts";
+import { isUnjudged, refuseUncaptured } from "./pull/refuse-uncaptured.ts";
 import { push } from "./push/push.ts";
 
 export interface CycleNeeds {
@@ -45,8 +46,6 @@ export interface CycleOrder {
   /** Whether a beat has to pull; null: it asks. */
   readonly hasToPull: boolean | null;
 }
-
-type Held = Extract<Begun, { readonly held: true }>;
 
 /** What a cycle came to. */
 export type CycleReport =
@@ -140,9 +139,11 @@ async function hasToPull(
   return toPull.length > 0;
 }
 
-function isPushing(order: CycleOrder, { waiting }: Held, clock: Clock): boolean {
+function isPushing(order: CycleOrder, begun: Held, clock: Clock): boolean {
+  const { waiting } = begun;
   // What was unfinished may wait again by now.
   if (!pushes(order.mapping.syncDirection) || !(waiting.changes || waiting.unfinished)) return false;
+  if (isUnjudged(begun)) return false;
   return maySave(order, clock);
 }
 

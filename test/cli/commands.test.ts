@@ -187,6 +187,72 @@ describe("mapping reject-deletes", () => {
   });
 });
 
+describe("mapping dry-run", () => {
+  const run = {
+    state: "running",
+    error: null,
+    records: 10,
+    read: 0,
+    matched: 0,
+    differing: 0,
+    records_changed: 0,
+    rows_changed: 0,
+    fields: [],
+    samples: [],
+    digest: null,
+  };
+  const difference = { field: "Email", postgres: "ours", salesforce: "theirs", winner: "postgres" };
+  const found = {
+    ...{ ...run, state: "done", read: 10, matched: 9, differing: 2, records_changed: 2, digest: "d1" },
+    fields: [{ field: "Email", rows: 2 }],
+    samples: [{ sfid: "003000000000001AAA", record_id: 7, differences: [difference] }],
+  };
+  beforeEach(() => {
+    world.answer("GET /monitoring/mappings", [
+      { id: "map_1", sf_object: "Contact", pg_table: "contact", conflict_policy: "postgres_wins" },
+    ]);
+  });
+
+  test("waits for the result, shows fields and samples, and says how to go on", async () => {
+    world.answer("POST /mappings/map_1/dry-run", run);
+    world.answer("GET /mappings/map_1/dry-run", found);
+
+    const { code, stdout, stderr } = await world.line.run(["mapping", "dry-run", "contact"]);
+
+    expect(code).toBe(0);
+    expect(stderr).toContain("Email differs in 2 rows");
+    expect(stdout).toMatch(/003000000000001AAA\s+Email\s+ours\s+theirs\s+postgres/);
+    expect(stdout).toContain(
+      "9 rows have a record of Contact with the same key, 2 of them with other values. With postgres_wins the first load changes 2 records in Salesforce and no rows in PostgreSQL. Go on with: bridge mapping activate Contact --digest d1",
+    );
+  });
+
+  test("gives programs the answer as it is", async () => {
+    world.answer("POST /mappings/map_1/dry-run", found);
+
+    const { stdout } = await world.line.run(["mapping", "dry-run", "contact", "--json"]);
+
+    expect(JSON.parse(stdout)).toEqual(found);
+  });
+
+  test("ends unwell, with the reason, where it does not go on", async () => {
+    world.answer("POST /mappings/map_1/dry-run", { ...run, state: "failing", error: "the database is gone" });
+
+    const { code, stdout } = await world.line.run(["mapping", "dry-run", "contact"]);
+
+    expect(code).toBe(10);
+    expect(stdout).toContain("does not go on: the database is gone");
+  });
+
+  test("activate hands the digest over", async () => {
+    world.answer("POST /mappings/map_1/activate", {});
+
+    await world.line.run(["mapping", "activate", "contact", "--digest", "d1"]);
+
+    expect(world.asked.map(({ call }) => call)).toContain("POST /mappings/map_1/activate?digest=d1");
+  });
+});
+
 describe("mapping capture", () => {
   const answer = (uncaptured: string) => ({ mapping_id: "map_1", uncaptured, rows: 1234, calls: 7, queued: true });
   beforeEach(() => {

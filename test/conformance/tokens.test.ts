@@ -202,6 +202,7 @@ const CONTRACT = [
 const BELOW_ADMIN = [
   ["GET", "/api/v1/t/{workspace_id}", "read"],
   ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/dry-run", "operate"],
   ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/held-deletes", "read"],
   ["GET", "/api/v1/t/{workspace_id}/monitoring/activity/{change_id}", "operate"],
   ["POST", "/api/v1/t/{workspace_id}/monitoring/errors/retry", "operate"],

@@ -20,6 +20,7 @@ const REASONS = [
   "capture_off",
   "column_gone",
   "table_gone",
+  "first_match",
   "engine_fault",
 ];
 

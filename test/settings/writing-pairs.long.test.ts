@@ -10,6 +10,7 @@ import { handler as rejectDeletes } from "../../functions/api/reject-deletes.ts"
 import { handler as reloadMapping } from "../../functions/api/reload-mapping.ts";
 import { handler as restoreMapping } from "../../functions/api/restore-mapping.ts";
 import { handler as retryRows } from "../../functions/api/retry-rows.ts";
+import { handler as startDryRun } from "../../functions/api/start-dry-run.ts";
 import { handler as updateMapping } from "../../functions/api/update-mapping.ts";
 import { now, pepper, tokens } from "../../functions/services/composition.ts";
 import { createToken } from "../../lib/access/create-token.ts";
@@ -47,6 +48,7 @@ const ROUTES: readonly Asked[] = [
   ["push-existing", pushExisting, () => ({})],
   ["confirm-deletes", confirmDeletes, () => ({})],
   ["reject-deletes", rejectDeletes, () => ({ body: {} })],
+  ["start-dry-run", startDryRun, () => ({})],
   ["abort-poll", abortPoll, () => ({})],
   ["poll-now", pollNow, () => ({})],
   ["update-mapping", updateMapping, (round) => ({ body: { sf_polling_seconds: 10 + (round % 50) } })],

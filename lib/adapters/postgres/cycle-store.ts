@@ -2,13 +2,14 @@ import { cutText } from "../../model/cut-text.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import { type PostgresConnection, RETENTION, type Retention } from "../../model/workspace/workspace.ts";
 import type { CycleStore } from "../../sync/cycle/cycle-ports.ts";
-import type { Lease, OutboxEvent } from "../../sync/lease/lease-ports.ts";
+import { type Lease, LeaseLost, type OutboxEvent } from "../../sync/lease/lease-ports.ts";
 import type { OwnedRecord, Pulse, RecordStamp } from "../../sync/pull/pull-ports.ts";
 import { endIdle, standings } from "./lease/idle-beats.ts";
 import { addCalls, begin, finish, renew } from "./lease/lease.ts";
 import type { BacklogMemory } from "./log/backlog.ts";
 import { BEGINNING } from "./log/change-states.ts";
 import { apply } from "./pull/apply.ts";
+import { beginDryRun, compare, countUnmatched, failDryRun, readDryRun, saveDryRun } from "./pull/dry-run.ts";
 import { forgetGone } from "./pull/inbound-errors.ts";
 import { claim, markSent, release } from "./push/claim.ts";
 import { createClaims } from "./push/claim-ledger.ts";
@@ -19,6 +20,7 @@ import { createPriorityQueue, type PriorityQueue } from "./session/mutex.ts";
 import { openWithinLimit, type Use } from "./session/session-limit.ts";
 import { createSessionPool, type SessionPool } from "./session/session-pool.ts";
 import {
+  type Ask,
   cut,
   instant,
   iso,
@@ -101,6 +103,8 @@ export function cycleStoreOn(
     },
   };
 
+  const ask: Ask = (text, values) => session.query(text, values);
+
   return {
     begin: (request) =>
       inTurn(async () => {
@@ -136,6 +140,17 @@ export function cycleStoreOn(
         places.delete(nameOf(lease));
       }),
     apply: (lease, page) => inTurn(() => apply(bench, lease, page)),
+    compare: (lease, images) => inTurn(() => compare(bench, lease, images)),
+    countUnmatched: (lease, most) => inTurn(() => countUnmatched(bench, lease, most)),
+    dryRun: ({ mappingId }) => inTurn(() => readDryRun(ask, tables, mappingId)),
+    beginDryRun: (lease, run) =>
+      inTurn(async () => {
+        const begun = await beginDryRun(ask, tables, lease.mappingId, run);
+        if (begun === null) throw new LeaseLost(lease);
+        return begun;
+      }),
+    failDryRun: (mappingId, error) => inTurn(() => failDryRun(bench, mappingId, error)),
+    saveDryRun: (lease, run) => inTurn(() => saveDryRun(bench, lease, run)),
     forgetGone: (lease, sfids) => inTurn(() => forgetGone(bench, lease, sfids)),
     unseen: (mappingId, stamps) => inTurn(() => unseen(bench, mappingId, stamps)),
     owned: (mappingId, sfids) => inTurn(() => owned(bench, mappingId, sfids)),

@@ -49,7 +49,8 @@ export function actOnMapping(action: keyof typeof DONE): Work {
   return async (context) => {
     const api = context.api();
     const { id, sf_object } = await findMapping(api, argument(context, 0), action === "restore");
-    const { data } = await api.post(`/mappings/${segment(id)}/${action}`);
+    const query = action === "activate" ? { digest: text(context, "digest") } : {};
+    const { data } = await api.post(`/mappings/${segment(id)}/${action}`, { query });
     context.out.done(`${sf_object} ${DONE[action].replace("OBJECT", sf_object)}`, data);
   };
 }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { argument, type Context, isSet, segment } from "../context.ts";
 import { findMapping, type MappingState, NEEDS_SOMEBODY } from "../find.ts";
 import { shortTime } from "../table.ts";
+import { count } from "../words.ts";
 
 /** One mapping in full. */
 interface MappingDetail extends MappingState {
@@ -71,4 +72,73 @@ function progressText({ sf_object, state, progress }: MappingDetail): string {
   const filled = Math.min(BAR_CELLS, Math.floor((rows_done / rows_total) * BAR_CELLS));
   const bar = "█".repeat(filled) + "░".repeat(BAR_CELLS - filled);
   return `${sf_object} ${bar} ${rows_done} of ${rows_total} records`;
+}
+
+interface DryRun {
+  readonly state: "none" | "running" | "failing" | "done";
+  readonly error: string | null;
+  readonly records: number | null;
+  readonly read: number;
+  readonly matched: number;
+  readonly differing: number;
+  readonly records_changed: number;
+  readonly rows_changed: number;
+  readonly fields: readonly { readonly field: string; readonly rows: number }[];
+  readonly samples: readonly Sample[];
+  readonly digest: string | null;
+}
+
+interface Sample {
+  readonly sfid: string;
+  readonly record_id: number;
+  readonly differences: readonly Difference[];
+}
+
+interface Difference {
+  readonly field: string;
+  readonly postgres: string | null;
+  readonly salesforce: string | null;
+  readonly winner: "postgres" | "salesforce";
+}
+
+/** Compares rows and records that have not met, and waits for the result. */
+export async function dryRun(context: Context): Promise<void> {
+  const { out, terminal } = context;
+  const api = context.api();
+  const { id, sf_object, conflict_policy } = await findMapping(api, argument(context, 0));
+  const path = `/mappings/${segment(id)}/dry-run`;
+  let { data } = await api.post<DryRun>(path);
+  while (data.state === "running") {
+    out.progress(`${data.read} of ${data.records ?? "?"} records`);
+    await pause(1000, undefined, { signal: terminal.interrupted });
+    ({ data } = await api.get<DryRun>(path));
+  }
+  out.progress("");
+  if (data.state !== "done") {
+    out.done(`The comparison of ${sf_object} does not go on: ${data.error}`, data);
+    context.endAs("unwell");
+    return;
+  }
+  const samples = data.samples.flatMap(({ sfid, differences }) => differences.map((one) => ({ sfid, ...one })));
+  if (!out.json && samples.length > 0) {
+    for (const { field, rows } of data.fields) out.note(`${field} differs in ${count(rows, "row", "rows")}`);
+    out.list(
+      samples,
+      [
+        { name: "RECORD", of: ({ sfid }) => sfid, whole: true },
+        { name: "FIELD", of: ({ field }) => field },
+        { name: "POSTGRES", of: ({ postgres }) => postgres },
+        { name: "SALESFORCE", of: ({ salesforce }) => salesforce },
+        { name: "WINS", of: ({ winner }) => winner },
+      ],
+      "",
+    );
+  }
+  out.done(summary(data, sf_object, conflict_policy), data);
+}
+
+function summary(run: DryRun, object: string, policy: string): string {
+  const matched = `${count(run.matched, "row has", "rows have")} a record of ${object} with the same key, ${run.differing} of them with other values.`;
+  const changed = `With ${policy} the first load changes ${count(run.records_changed, "record", "records")} in Salesforce and ${count(run.rows_changed, "row", "rows")} in PostgreSQL.`;
+  return `${matched} ${changed} Go on with: bridge mapping activate ${object} --digest ${run.digest}`;
 }

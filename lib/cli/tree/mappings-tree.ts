@@ -29,11 +29,18 @@ export function addMappingCommands(program: Command, does: Does): void {
     .option("--remove-field <names...>", "no longer map these; their columns stay")
     .action(does(async () => (await changes()).updateMapping));
   for (const [name, does_] of ACTIONS) {
-    mapping
-      .command(`${name} <mapping>`)
-      .description(does_)
-      .action(does(async () => (await changes()).actOnMapping(name)));
+    const command = mapping.command(`${name} <mapping>`).description(does_);
+    if (name === "activate") {
+      command.option("--digest <digest>", "agree to what the mapping's dry run has found, and begin the first load");
+    }
+    command.action(does(async () => (await changes()).actOnMapping(name)));
   }
+  mapping
+    .command("dry-run <mapping>")
+    .description(
+      "compare rows with the records of the same key that they have not met yet, before activating; changes nothing",
+    )
+    .action(does(async () => (await commands()).dryRun));
   mapping
     .command("capture <mapping>")
     .description("put the triggers back on the table; needs --salesforce or --mine")

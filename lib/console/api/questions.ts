@@ -17,6 +17,7 @@ import type {
   ReadConnectionsData,
   ReadDeliveryData,
   ReadDriftData,
+  ReadDryRunData,
   ReadHealthData,
   ReadMappingData,
   ReadObjectData,
@@ -35,6 +36,7 @@ export const questions = {
   budget: on<ReadBudgetData>("/monitoring/budget"),
   mappings: on<ListMappingStatesData>("/monitoring/mappings"),
   mapping: (id: string) => on<ReadMappingData>(`/mappings/${encodeURIComponent(id)}`),
+  dryRun: (id: string) => on<ReadDryRunData>(`/mappings/${encodeURIComponent(id)}/dry-run`),
   heldDeletes: (id: string, query: Query) =>
     on<readonly ListHeldDeletesData[]>(`/mappings/${encodeURIComponent(id)}/held-deletes`, query),
   objects: on<ListObjectsData>("/objects"),

@@ -453,7 +453,7 @@ export type ListMappingStatesData = readonly {
   readonly state: "provisioning" | "provisioning_failed" | "migration_pending" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
-  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "column_gone" | "table_gone" | "engine_fault" | null;
+  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "column_gone" | "table_gone" | "first_match" | "engine_fault" | null;
   readonly broken_since: string | null;
   readonly last_run_at: string | null;
   readonly last_pull_at: string | null;
@@ -642,6 +642,36 @@ export type ReadDriftData = {
   }[];
 };
 
+export type ReadDryRunData = {
+  readonly mapping_id: string;
+  readonly state: "none" | "running" | "failing" | "done";
+  readonly error: string | null;
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+  readonly records: number | null;
+  readonly read: number;
+  readonly matched: number;
+  readonly differing: number;
+  readonly records_changed: number;
+  readonly rows_changed: number;
+  readonly fields: readonly {
+    readonly field: string;
+    readonly rows: number;
+  }[];
+  readonly samples: readonly {
+    readonly sfid: string;
+    readonly record_id: number;
+    readonly differences: readonly {
+      readonly field: string;
+      readonly postgres: string | null;
+      readonly salesforce: string | null;
+      readonly winner: "postgres" | "salesforce";
+    }[];
+  }[];
+  readonly digest: string | null;
+  readonly confirmed: boolean;
+};
+
 export type ReadHealthData = {
   readonly pg: {
     readonly status: "healthy" | "degraded" | "error" | "unknown";
@@ -678,7 +708,7 @@ export type ReadMappingData = {
   readonly state: "provisioning" | "provisioning_failed" | "migration_pending" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
-  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "column_gone" | "table_gone" | "engine_fault" | null;
+  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "column_gone" | "table_gone" | "first_match" | "engine_fault" | null;
   readonly broken_since: string | null;
   readonly last_run_at: string | null;
   readonly last_pull_at: string | null;
@@ -979,6 +1009,36 @@ export type SetSalesforceData = {
   readonly instance_url: string;
   readonly username: string;
   readonly api_version: string;
+};
+
+export type StartDryRunData = {
+  readonly mapping_id: string;
+  readonly state: "none" | "running" | "failing" | "done";
+  readonly error: string | null;
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+  readonly records: number | null;
+  readonly read: number;
+  readonly matched: number;
+  readonly differing: number;
+  readonly records_changed: number;
+  readonly rows_changed: number;
+  readonly fields: readonly {
+    readonly field: string;
+    readonly rows: number;
+  }[];
+  readonly samples: readonly {
+    readonly sfid: string;
+    readonly record_id: number;
+    readonly differences: readonly {
+      readonly field: string;
+      readonly postgres: string | null;
+      readonly salesforce: string | null;
+      readonly winner: "postgres" | "salesforce";
+    }[];
+  }[];
+  readonly digest: string | null;
+  readonly confirmed: boolean;
 };
 
 export type TestPostgresData = {

@@ -8,6 +8,8 @@ export const AUDIT_ACTIONS = {
   "mapping.restored": "mapping",
   "mapping.reloaded": "mapping",
   "mapping.captured": "mapping",
+  "mapping.compared": "mapping",
+  "mapping.dry_run_confirmed": "mapping",
   "mapping.poll_triggered": "mapping",
   "mapping.poll_aborted": "mapping",
   "rows.retried": "mapping",

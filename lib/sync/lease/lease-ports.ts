@@ -63,9 +63,11 @@ export type Begun =
     }
   | { readonly held: false; readonly why: "slot taken" | "running" | "config changed" | "not provisioned" };
 
+/** A lease that was taken, and where its mapping stands. */
+export type Held = Extract<Begun, { readonly held: true }>;
+
 /** Where a mapping stands that nobody has asked the lease of. */
-export interface Standing
-  extends Pick<Extract<Begun, { readonly held: true }>, "marks" | "lastPullAt" | "heldDeletes"> {
+export interface Standing extends Pick<Held, "marks" | "lastPullAt" | "heldDeletes"> {
   readonly mappingId: string;
   /** A cycle would have nothing to do, but perhaps to pull. */
   readonly isIdle: boolean;

@@ -1,3 +1,4 @@
+import { reasonFor } from "../../model/engine.ts";
 import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
 import type { LoadMessage } from "../../model/messages.ts";
 import type { Invocation } from "../beat/handle-cycle-message.ts";
@@ -7,9 +8,13 @@ import { concludeLoad } from "../report/conclude-cycle.ts";
 import { failureOf } from "../report/cycle-failure.ts";
 import { type LoadReport, runLoad } from "./run-load.ts";
 
+/** When a dry run is asked for again that met other long work of its mapping. */
+const AGAIN_SECONDS = 30;
+
 /**
  * Carries on the long work that a message asks for. An engine-level error is remembered as the mapping's and rejects, so
- * that the queue hands the message out again.
+ * that the queue hands the message out again; one that waits for somebody does not: the cycles ask for the load again. A
+ * dry run keeps its own error, says nothing of its mapping, and is not tried again where somebody has to act first.
  */
 export async function handleLoadMessage(
   needs: MessageNeeds,
@@ -17,8 +22,10 @@ export async function handleLoadMessage(
   invocation: Invocation,
 ): Promise<void> {
   const mapping = await needs.mappings.find(message.workspace_id, message.mapping_id);
+  const isDryRun = message.kind === "dry_run";
   // Its direction may have changed since the message was sent.
-  if (!mapping?.active || !pulls(mapping.syncDirection)) return;
+  if (!mapping || !pulls(mapping.syncDirection) || !(mapping.active || (isDryRun && mapping.deletedAt === null)))
+    return;
   const startedAt = needs.clock.now();
   const logLoad = (level: "info" | "error", line: Readonly<Record<string, unknown>>) =>
     needs.log({
@@ -30,17 +37,20 @@ export async function handleLoadMessage(
       ...line,
       duration_ms: needs.clock.now() - startedAt,
     });
-  const { outcome, tally } = await work(needs, message, mapping, invocation).catch(async (error: unknown) => {
+  const report = await work(needs, message, mapping, invocation).catch(async (error: unknown) => {
     const { reason, message: why } = failureOf(error);
-    const failure = { reason, message: `the ${message.kind} failed: ${why}` };
+    const { atOnce = false, awaitsSomebody = false } = reasonFor(reason);
+    const failure = { reason, message: awaitsSomebody ? why : `the ${message.kind} failed: ${why}` };
     logLoad("error", failure);
-    await concludeLoad(needs, mapping, failure);
-    throw error;
+    if (!isDryRun) await concludeLoad(needs, mapping, failure);
+    if (!awaitsSomebody && !(isDryRun && atOnce)) throw error;
   });
+  if (!report) return;
+  const { outcome, tally } = report;
   const { read, inserted, updated, deleted, rejected, notes } = tally;
   logLoad("info", { outcome, read, inserted, updated, deleted, rejected, notes });
   // One that another invocation is at, or that is of no use any more, tells nothing of the mapping.
-  if (outcome === "done" || outcome === "more") await concludeLoad(needs, mapping, null);
+  if (!isDryRun && (outcome === "done" || outcome === "more")) await concludeLoad(needs, mapping, null);
 }
 
 async function work(
@@ -59,7 +69,14 @@ async function work(
     );
     // What somebody else is at, and what is left unfinished by one who died, the cycles ask for again.
     if (report.outcome === "more") await carryOn(needs, message);
+    if (report.outcome === "busy" && message.kind === "dry_run") {
+      await needs.queues.loads.send([{ message, delaySeconds: AGAIN_SECONDS }]);
+    }
     return report;
+  } catch (error) {
+    // Where the database is what fails, nothing can be kept there.
+    if (message.kind === "dry_run") await store.failDryRun(mapping.id, failureOf(error).message).catch(() => undefined);
+    throw error;
   } finally {
     stopReading.abort();
     await store.close();
@@ -68,5 +85,6 @@ async function work(
 
 /** `load` carries on with whatever is unfinished. */
 async function carryOn({ queues }: MessageNeeds, message: LoadMessage): Promise<void> {
-  await queues.loads.send([{ message: { ...message, kind: "load" } }]);
+  const kind = message.kind === "dry_run" ? "dry_run" : "load";
+  await queues.loads.send([{ message: { ...message, kind } }]);
 }

@@ -5,6 +5,7 @@ import { ENDED_WELL, endBy, guardLease, LEASE_SECONDS } from "../lease/lease-gua
 import { LeaseLost, type Watermarks } from "../lease/lease-ports.ts";
 import { CaptureIsOff, refuseUncaptured } from "../pull/refuse-uncaptured.ts";
 import type { CycleNeeds } from "../run-cycle.ts";
+import { dryRun, refuseUnseen } from "./dry-run.ts";
 import { looksAtRows, readAllRecords, startReading } from "./full-read.ts";
 import type { LoadCheckpoint } from "./load-ports.ts";
 import { sweepRows } from "./sweep-rows.ts";
@@ -44,14 +45,16 @@ export async function runLoad(needs: CycleNeeds, order: LoadOrder): Promise<Load
   let end = ENDED_WELL;
   try {
     refuseUncaptured(begun);
-    const work = workToDo(order.kind, marks);
+    if (order.kind === "dry_run") await dryRun(cycle);
+    const work = order.kind === "dry_run" ? null : workToDo(order.kind, marks);
+    if (work?.kind === "load" && !isStarted(work)) await refuseUnseen(cycle);
     if (work) await carryOn(cycle, isStarted(work) ? work : await start(cycle, work.kind, marks));
   } catch (error) {
     end = endBy(error);
   }
   const isOurs = await giveBack(cycle, end.error);
   // The cycles tell it, and ask for a load again once it is put right.
-  if (end.error instanceof CaptureIsOff) return { outcome: "stale", tally };
+  if (end.error instanceof CaptureIsOff && order.kind !== "dry_run") return { outcome: "stale", tally };
   if (end.error !== null) throw end.error;
   if (end.stopped === "lost" || !isOurs) return { outcome: "stale", tally };
   return { outcome: end.stopped === null ? "done" : "more", tally };
@@ -78,7 +81,7 @@ async function giveBack({ store, lease, salesforce, tally }: Cycle, error: unkno
 type Work = LoadCheckpoint | { readonly kind: LoadCheckpoint["kind"] };
 
 /** `load` carries on with whatever is unfinished. New columns make what was read before them of no use. */
-function workToDo(asked: LoadMessage["kind"], { position, load }: Watermarks): Work | null {
+function workToDo(asked: LoadCheckpoint["kind"], { position, load }: Watermarks): Work | null {
   if (load && asked === "load") return load;
   if (position === null) return asked !== "backfill" && load ? load : { kind: "load" };
   if (asked === "load") return null;

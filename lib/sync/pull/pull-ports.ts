@@ -1,5 +1,6 @@
 import type { RequestRefusal } from "../../model/change/refusal.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
+import type { DryRun, Met } from "../../model/record/dry-run.ts";
 import type { Lane } from "../../model/record/judge-image.ts";
 import type { Image } from "../../model/record/record.ts";
 import type { Lease, Watermarks } from "../lease/lease-ports.ts";
@@ -93,6 +94,21 @@ export interface PullStore {
   rowsAfter(lease: Lease, afterRow: number, limit: number): Promise<readonly OwnedRecord[]>;
   /** Where the pulls of these mappings stand, for the workspace's probe; one round trip, unprovisioned ones left out. */
   pulses(mappingIds: readonly string[]): Promise<readonly Pulse[]>;
+}
+
+/** Comparisons of rows and records that have not met yet. */
+export interface DryRuns {
+  /** The rows that these records would meet for the first time; changes nothing. */
+  compare(lease: Lease, images: readonly Image[]): Promise<readonly Met[]>;
+  /** Rows that may still meet a record for the first time, counted up to `most`. */
+  countUnmatched(lease: Lease, most: number): Promise<number>;
+  /** The mapping's last dry run; null: it had none. */
+  dryRun(lease: Lease): Promise<DryRun | null>;
+  /** Begins one in place of the last, whose confirmation stays. */
+  beginDryRun(lease: Lease, run: DryRun): Promise<DryRun>;
+  saveDryRun(lease: Lease, run: DryRun): Promise<void>;
+  /** Says in the dry run why it does not go on. */
+  failDryRun(mappingId: string, error: string): Promise<void>;
 }
 
 /** How records are read. */

@@ -1,5 +1,6 @@
 import { explainCaptureOff, REASON_OF_OFF } from "../../model/change/capture-off.ts";
-import type { Begun } from "../lease/lease-ports.ts";
+import type { TableShape } from "../../model/mapping/shape.ts";
+import type { Held } from "../lease/lease-ports.ts";
 
 /** The table is not there as mapped, or its changes are not captured, so a pull would revert what the application writes. */
 export class CaptureIsOff extends Error {
@@ -13,8 +14,24 @@ export class CaptureIsOff extends Error {
 }
 
 /** Throws `CaptureIsOff`, with the remedy, before anything touches a table that it must not. */
-export function refuseUncaptured({ captureOff, shape }: Extract<Begun, { readonly held: true }>): void {
+export function refuseUncaptured({ captureOff, shape }: Held): void {
   if (captureOff === null) return;
   const { problem, remedy } = explainCaptureOff(captureOff, `${shape.schema}.${shape.table}`, shape.sfObject);
   throw new CaptureIsOff(REASON_OF_OFF[captureOff.why], `${problem}; nothing is pulled or sent meanwhile; ${remedy}`);
 }
+
+/** A first load would change more records than it may without somebody having seen its dry run. */
+export class DigestNeeded extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "DigestNeeded";
+  }
+}
+
+/** Whether the first matches of a mapping send values of its rows to Salesforce. */
+export const mayOverwrite = ({ direction, conflictPolicy }: TableShape): boolean =>
+  direction === "bidirectional" && conflictPolicy === "postgres_wins";
+
+/** Whether nobody knows yet what a mapping's very first load would change in Salesforce: then nothing is sent either. */
+export const isUnjudged = ({ shape, marks, lastPullAt }: Held): boolean =>
+  mayOverwrite(shape) && marks.position === null && marks.load === null && lastPullAt === null;

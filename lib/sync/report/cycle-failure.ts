@@ -1,7 +1,7 @@
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import { type CycleFailure, REASON_OF, reasonFor } from "../../model/engine.ts";
 import { Failure } from "../../model/failure.ts";
-import { CaptureIsOff } from "../pull/refuse-uncaptured.ts";
+import { CaptureIsOff, DigestNeeded } from "../pull/refuse-uncaptured.ts";
 import { type PostgresError, postgresTrouble } from "./postgres-trouble.ts";
 
 /** What an error that ended a cycle means for the engine, told without values of rows. */
@@ -13,6 +13,7 @@ export function failureOf(error: unknown): CycleFailure {
     return { reason, message: said.includes(remedy) ? said : `${said}; ${remedy}` };
   }
   if (error instanceof CaptureIsOff) return { reason: error.reason, message: error.message };
+  if (error instanceof DigestNeeded) return { reason: "first_match", message: error.message };
   if (isOfTheCloud(error))
     return { reason: "engine_fault", message: `the service's own cloud failed (${nameOf(error)})` };
   const trouble = troubleWithDatabase(error);

@@ -10,6 +10,7 @@ import {
   type RowQueriesOf,
 } from "../../../settings/row-ports.ts";
 import { hasSucceeded, isHeld, isOfTable } from "../log/change-states.ts";
+import { beginDryRun, confirmDryRun, readDryRun } from "../pull/dry-run.ts";
 import { captureAllOf, captureExisting } from "../schema/capture-existing.ts";
 import { readProposals } from "../schema/propose.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "../session/request-session.ts";
@@ -77,6 +78,10 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
     startOver: async (mappingId) => (await ask(startOverOf(tables), [mappingId])).length > 0,
 
     captureAll: async (mappingId) => (await ask(captureAllOf(tables), [mappingId])).length > 0,
+
+    dryRun: (mappingId) => readDryRun(ask, tables, mappingId),
+    startDryRun: (mappingId, run) => beginDryRun(ask, tables, mappingId, run),
+    confirmDryRun: (mappingId, digest) => confirmDryRun(ask, tables, mappingId, digest),
 
     captureExisting: (mappingId, limit) => captureExisting(kept, connection.schema, mappingId, limit),
 

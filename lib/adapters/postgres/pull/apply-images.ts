@@ -75,7 +75,7 @@ async function applyAll(
 ): Promise<Applied> {
   const mapped = bench.mapped(lease);
   const images = newestOfEach(page.images);
-  const { rows, busy } = await lockRows(bench, mapped, images, skipsLocked);
+  const { rows, busy } = await lockRows(bench, mapped, images, skipsLocked ? "FOR UPDATE SKIP LOCKED" : "FOR UPDATE");
   const bySfid = new Map(rows.map((row) => [row.sfid, row]));
   const rowless = images.filter(({ sfid, isDeleted }) => !isDeleted && !bySfid.has(sfid) && !busy.has(sfid));
   const byUpsert = await lockByUpsertField(bench, mapped, rowless);

@@ -54,25 +54,25 @@ export const isUntouched = (around: Around): boolean =>
   around.inboundErrors.length + around.heldDeletes.length === 0;
 
 /**
- * Locks the rows that have the page's sfids, in their order. With `skipsLocked` rows that a transaction of the customer
- * holds are left out and told apart.
+ * Locks the rows that have the page's sfids, in their order. With SKIP LOCKED rows that a transaction of the customer
+ * holds are left out and told apart; without a clause the rows are only read.
  */
 export async function lockRows(
   { session }: StoreContext,
   mapped: MappedTable,
   images: readonly Image[],
-  skipsLocked: boolean,
+  lock: "FOR UPDATE" | "FOR UPDATE SKIP LOCKED" | "",
 ): Promise<{ readonly rows: LockedRow[]; readonly busy: ReadonlySet<string> }> {
   const table = qualified(mapped.shape.schema, mapped.shape.table);
   const sfids = idArray(images.map(({ sfid }) => sfid));
   const found = await session.query(
     // The planner would weigh each of some thousand values; what comes from a subquery it takes as it is.
     `SELECT t.${name(mapped.layout.key)} AS key, t.sfid, t.systemmodstamp::timestamptz AS stamp FROM ${table} t
-     WHERE t.sfid = ANY ((SELECT $1::text[])::text[]) ORDER BY t.sfid FOR UPDATE ${skipsLocked ? "SKIP LOCKED" : ""}`,
+     WHERE t.sfid = ANY ((SELECT $1::text[])::text[]) ORDER BY t.sfid ${lock}`,
     [sfids],
   );
   const rows = found.map(lockedRow);
-  if (!skipsLocked) return { rows, busy: new Set() };
+  if (lock !== "FOR UPDATE SKIP LOCKED") return { rows, busy: new Set() };
   const mine = new Set(rows.map(({ sfid }) => sfid));
   const existing = await session.query<{ sfid: string }>(`SELECT sfid FROM ${table} WHERE sfid = ANY ($1::text[])`, [
     sfids,
@@ -86,11 +86,12 @@ const lockedRow = (row: Row): LockedRow => ({
   stamp: (row["stamp"] as Date | null) ?? null,
 });
 
-/** Locks rows that have no sfid yet and hold the upsert value of one of these images; by the image's sfid. */
+/** Locks, or reads, rows that have no sfid yet and hold the upsert value of one of these images; by the image's sfid. */
 export async function lockByUpsertField(
   { session }: StoreContext,
   { shape, layout }: MappedTable,
   images: readonly Image[],
+  lock: "FOR UPDATE OF t SKIP LOCKED" | "" = "FOR UPDATE OF t SKIP LOCKED",
 ): Promise<ReadonlyMap<string, LockedRow>> {
   const column = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
   if (column === undefined || images.length === 0) return new Map();
@@ -104,7 +105,7 @@ export async function lockByUpsertField(
     `SELECT t.${name(layout.key)} AS key, t.sfid, t.systemmodstamp::timestamptz AS stamp, i.place
      FROM unnest($1::text[]) WITH ORDINALITY AS i (value, place)
      JOIN ${table} t ON t.${name(column)} = ${typed(layout, column, "i.value")}
-     WHERE t.sfid IS NULL ORDER BY t.${name(layout.key)} FOR UPDATE OF t SKIP LOCKED`,
+     WHERE t.sfid IS NULL ORDER BY t.${name(layout.key)} ${lock}`,
     [candidates.map(({ values }) => values[column])],
   );
   const byImage = new Map<string, LockedRow>();

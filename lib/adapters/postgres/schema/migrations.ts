@@ -12,7 +12,7 @@ export const FIRST_VERSION = 8;
 export const MIGRATIONS: readonly ((schema: string, tables: Metadata) => string)[] = [
   createTables,
   (schema, tables) =>
-    `${[indexBlockedChanges(schema, tables), markUncaptured(tables), createDetach(schema)].join(";")}`,
+    `${[indexBlockedChanges(schema, tables), markUncaptured(tables), keepDryRuns(tables), createDetach(schema)].join(";")}`,
 ];
 
 /**
@@ -220,6 +220,10 @@ function indexBlockedChanges(schema: string, tables: Metadata): string {
 
 /** What captured a change: nothing where a trigger did; `late`, `match`: a pull that found it (`captureUncaptured`). */
 const markUncaptured = ({ log }: Metadata): string => `ALTER TABLE ${log} ADD COLUMN captured varchar(8)`;
+
+const keepDryRuns = ({ dryRuns, state }: Metadata): string => `
+    CREATE TABLE ${dryRuns} (mapping_id text PRIMARY KEY REFERENCES ${state} ON DELETE CASCADE, run jsonb NOT NULL);
+    COMMENT ON TABLE ${dryRuns} IS 'What the last dry run of each mapping has found, and what was confirmed of it.'`;
 
 /**
  * A function that a copy of the database has with it, for whoever restores it without a Bridge: takes our triggers, defaults

@@ -98,6 +98,7 @@ export const metadata = (schema: string) => ({
   tombstones: qualified(schema, "_bridge_tombstones"),
   inHand: qualified(schema, "_bridge_in_hand"),
   heldDeletes: qualified(schema, "_bridge_held_deletes"),
+  dryRuns: qualified(schema, "_bridge_dry_runs"),
   conflicts: qualified(schema, "_bridge_conflicts"),
   cycles: qualified(schema, "_bridge_cycles"),
   meta: qualified(schema, "_bridge_meta"),

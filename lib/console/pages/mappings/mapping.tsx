@@ -12,6 +12,7 @@ import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { count, counted, duration } from "../../parts/words.ts";
 import { go, hrefOf } from "../../route.ts";
 import { BreakerQuestion } from "./breaker.tsx";
+import { DryRun } from "./dry-run.tsx";
 import { MoreActs } from "./more-acts.tsx";
 
 /** One mapping: what it does, how far it is, and everything that can be done with it. */
@@ -115,6 +116,9 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
         </Notice>
       )}
       {Boolean(mapping.held_deletes) && <BreakerQuestion mapping={mapping} />}
+      {mapping.last_pull_at === null && mapping.sync_direction !== "pg_to_sf" && mapping.deleted_at === null && (
+        <DryRun mapping={mapping} />
+      )}
       {mapping.progress && <FirstLoad progress={mapping.progress} />}
       <Figures mapping={mapping} />
       <div className="split">

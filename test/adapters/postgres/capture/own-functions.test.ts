@@ -173,6 +173,7 @@ test("each table of ours is its owner's alone, and a mapped one gives what was g
     _bridge_aborts: owners,
     _bridge_conflicts: owners,
     _bridge_cycles: owners,
+    _bridge_dry_runs: owners,
     _bridge_hc_triggers: owners,
     _bridge_held_deletes: owners,
     _bridge_in_hand: owners,

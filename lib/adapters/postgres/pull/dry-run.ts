@@ -1,0 +1,113 @@
+import { cutText } from "../../../model/cut-text.ts";
+import { pushes } from "../../../model/mapping/mapping.ts";
+import type { DryRun, Met } from "../../../model/record/dry-run.ts";
+import type { Image } from "../../../model/record/record.ts";
+import { differingColumns, winnersOf } from "../../../model/record/uncaptured-values.ts";
+import { type Lease, LeaseLost } from "../../../sync/lease/lease-ports.ts";
+import { type Ask, type Metadata, name, qualified, type StoreContext } from "../session/sql.ts";
+import { lockByUpsertField, lockRows, readSides } from "./page-context.ts";
+
+/** The last dry run of a mapping; null: it had none. */
+export async function readDryRun(ask: Ask, { dryRuns }: Metadata, mappingId: string): Promise<DryRun | null> {
+  const [row] = await ask(`SELECT run FROM ${dryRuns} WHERE mapping_id = $1`, [mappingId]);
+  return (row?.["run"] as DryRun | undefined) ?? null;
+}
+
+/** Begins a dry run in place of the last one, whose confirmation stays; null: the mapping is not provisioned. */
+export async function beginDryRun(
+  ask: Ask,
+  { dryRuns, state }: Metadata,
+  mappingId: string,
+  run: DryRun,
+): Promise<DryRun | null> {
+  const [begun] = await ask(
+    `INSERT INTO ${dryRuns} AS d (mapping_id, run) SELECT mapping_id, $2::jsonb FROM ${state} WHERE mapping_id = $1
+     ON CONFLICT (mapping_id) DO UPDATE SET run = excluded.run || jsonb_build_object('confirmed', d.run -> 'confirmed')
+     RETURNING run`,
+    [mappingId, JSON.stringify(run)],
+  );
+  return (begun?.["run"] as DryRun | undefined) ?? null;
+}
+
+/** Confirms what the last dry run of a mapping found; false: its digest is another one. */
+export async function confirmDryRun(ask: Ask, { dryRuns }: Metadata, mappingId: string, digest: string) {
+  const confirmed = await ask(
+    `UPDATE ${dryRuns} SET run = run || jsonb_build_object('confirmed', $2::text)
+     WHERE mapping_id = $1 AND run ->> 'digest' = $2 RETURNING mapping_id`,
+    [mappingId, digest],
+  );
+  return confirmed.length > 0;
+}
+
+/**
+ * Keeps what a dry run has found so far. Without the lease's fence: whoever was overtaken keeps an earlier state of the same
+ * run, from which it goes on as well. `LeaseLost` where another run was begun instead.
+ */
+export async function saveDryRun({ session, tables }: StoreContext, lease: Lease, run: DryRun): Promise<void> {
+  const saved = await session.query(
+    `UPDATE ${tables.dryRuns} SET run = $3::jsonb || jsonb_build_object('confirmed', run -> 'confirmed')
+     WHERE mapping_id = $1 AND run ->> 'id' = $2 RETURNING mapping_id`,
+    [lease.mappingId, run.id, JSON.stringify(run)],
+  );
+  if (saved.length === 0) throw new LeaseLost(lease);
+}
+
+/** Says in the dry run of a mapping why it does not go on. */
+export async function failDryRun({ session, tables }: StoreContext, mappingId: string, error: string): Promise<void> {
+  await session.query(
+    `UPDATE ${tables.dryRuns} SET run = run || jsonb_build_object('error', $2::text)
+     WHERE mapping_id = $1 AND run ->> 'endedAt' IS NULL`,
+    [mappingId, error],
+  );
+}
+
+/** Rows that may still meet a record for the first time, counted up to `most`. A schema of version 8 keeps no dry run: none. */
+export async function countUnmatched(bench: StoreContext, lease: Lease, most: number): Promise<number> {
+  const { shape } = bench.mapped(lease);
+  const table = qualified(shape.schema, shape.table);
+  const column = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
+  const given = `(SELECT FROM ${table} WHERE sfid IS NOT NULL AND systemmodstamp IS NULL LIMIT $1)`;
+  const keyed = `(SELECT FROM ${table} WHERE sfid IS NULL AND ${name(column ?? "")} IS NOT NULL LIMIT $1)`;
+  const [row] = await bench.session.query<{ rows: number }>(
+    `SELECT count(*) AS rows FROM (${column === undefined ? given : `${given} UNION ALL ${keyed}`}) AS unmatched
+     WHERE to_regclass($2) IS NOT NULL`,
+    [most, bench.tables.dryRuns],
+  );
+  return Number(row?.rows ?? 0);
+}
+
+/** The rows that these records would meet for the first time, compared as `apply` compares them; locks and changes none. */
+export async function compare(bench: StoreContext, lease: Lease, images: readonly Image[]): Promise<readonly Met[]> {
+  if (images.length === 0) return [];
+  const mapped = bench.mapped(lease);
+  const { columns, upsertField, direction, conflictPolicy } = mapped.shape;
+  const policy = pushes(direction) ? conflictPolicy : "salesforce_wins";
+  const comparable = columns.filter(({ field }) => field !== upsertField);
+  // A transaction for its settings, which tell how instants are written.
+  return await bench.session.transaction({}, "SELECT", async () => {
+    const { rows } = await lockRows(bench, mapped, images, "");
+    const bySfid = new Map(rows.map((row) => [row.sfid, row]));
+    const rowless = images.filter(({ sfid }) => !bySfid.has(sfid));
+    const byUpsert = await lockByUpsertField(bench, mapped, rowless, "");
+    const pairs = images.flatMap((image) => {
+      const row = bySfid.get(image.sfid) ?? byUpsert.get(image.sfid);
+      return row && row.stamp === null ? [{ key: row.key, image }] : [];
+    });
+    const names = comparable.map(({ column }) => column);
+    const sides = await readSides(bench, mapped, pairs, names);
+    return pairs.map(({ key, image }, index) => {
+      const { row = {}, image: shown = {} } = sides[index] ?? {};
+      const differing = differingColumns(comparable, row, shown);
+      const winners = winnersOf(policy, differing, image.systemModstamp, null);
+      const differences = differing.map(({ field, column }) => ({
+        field,
+        postgres: shortened(row[column]),
+        salesforce: shortened(shown[column]),
+        winner: winners.get(column) ?? "salesforce",
+      }));
+      return { sfid: image.sfid, recordId: key, differences };
+    });
+  });
+}
+
+const shortened = (value: string | null | undefined): string | null => (value == null ? null : cutText(value));

@@ -1,0 +1,109 @@
+import * as z from "zod/mini";
+import { Failure } from "../../model/failure.ts";
+import { newId } from "../../model/id.ts";
+import { pulls } from "../../model/mapping/mapping.ts";
+import type { LoadMessage, Queue } from "../../model/messages.ts";
+import { type DryRun, newDryRun } from "../../model/record/dry-run.ts";
+import { withDatabase } from "../../monitoring/with-database.ts";
+import { type Needs, noteMapping, type OnMapping } from "../change-rows.ts";
+import { nullableTimestamp } from "../shapes.ts";
+
+/** What activating a mapping would do to rows and records of the same key that have not met yet. */
+export const dryRunView = z.object({
+  mapping_id: z.string(),
+  /** `none`: nobody has asked for one. `failing`: it is tried again, and `error` says why. */
+  state: z.enum(["none", "running", "failing", "done"]),
+  error: z.nullable(z.string()),
+  started_at: nullableTimestamp(),
+  ended_at: nullableTimestamp(),
+  /** Records that the org counted, null before; and those that were read so far. */
+  records: z.nullable(z.int()),
+  read: z.int(),
+  /** Rows that have a record of the same key, and those of them that differ. */
+  matched: z.int(),
+  differing: z.int(),
+  /** Records of Salesforce, and rows, that the conflict policy gives a value of the other side. */
+  records_changed: z.int(),
+  rows_changed: z.int(),
+  fields: z.array(z.object({ field: z.string(), rows: z.int() })),
+  /** A handful of rows that differ. */
+  samples: z.array(
+    z.object({
+      sfid: z.string(),
+      record_id: z.int(),
+      differences: z.array(
+        z.object({
+          field: z.string(),
+          postgres: z.nullable(z.string()),
+          salesforce: z.nullable(z.string()),
+          winner: z.enum(["postgres", "salesforce"]),
+        }),
+      ),
+    }),
+  ),
+  /** Of what was found; null before the end. */
+  digest: z.nullable(z.string()),
+  /** Somebody has agreed to it: `activate` was given this digest. */
+  confirmed: z.boolean(),
+});
+type DryRunView = z.infer<typeof dryRunView>;
+
+/** The last dry run of a mapping. */
+export const readDryRun = async (needs: Pick<Needs, "desks">, { workspace, mapping }: OnMapping): Promise<DryRunView> =>
+  viewOf(mapping.id, await withDatabase(needs.desks, workspace, (desk) => desk.dryRun(mapping.id)));
+
+/** Begins a dry run, in place of one that has not ended. */
+export async function startDryRun(
+  needs: Needs & { readonly loads: Queue<LoadMessage> },
+  who: OnMapping,
+): Promise<DryRunView> {
+  const { id, sfObject, syncDirection } = who.mapping;
+  if (!pulls(syncDirection)) {
+    throw new Failure("CONFLICT", `the mapping of ${sfObject} only writes to Salesforce: its rows meet no records`);
+  }
+  await noteMapping(needs, who, "mapping.compared");
+  const asked = newDryRun(newId("run"), who.at);
+  const run = await withDatabase(needs.desks, who.workspace, (desk) => desk.startDryRun(id, asked));
+  if (run === null) throw new Failure("CONFLICT", `the table of ${sfObject} is not made yet: try again in a minute`);
+  await needs.loads.send([{ message: { workspace_id: who.workspace.id, mapping_id: id, kind: "dry_run" } }]);
+  return viewOf(id, run);
+}
+
+/** Agrees to what a dry run has found, so that the first load goes on. Refuses a digest of another one with CONFLICT. */
+export async function confirmDryRun(needs: Needs, who: OnMapping, digest: string): Promise<void> {
+  await noteMapping(needs, who, "mapping.dry_run_confirmed", { digest });
+  const { id, sfObject } = who.mapping;
+  if (await withDatabase(needs.desks, who.workspace, (desk) => desk.confirmDryRun(id, digest))) return;
+  throw new Failure(
+    "CONFLICT",
+    `the digest is not that of the last dry run of ${sfObject}: look at it again (GET …/dry-run, bridge mapping dry-run ${sfObject})`,
+  );
+}
+
+function viewOf(mappingId: string, run: DryRun | null): DryRunView {
+  const shown = run ?? newDryRun("", new Date(0));
+  const isDone = shown.endedAt !== null;
+  return {
+    mapping_id: mappingId,
+    state: run === null ? "none" : isDone ? "done" : shown.error !== null ? "failing" : "running",
+    error: shown.error,
+    started_at: run?.startedAt ?? null,
+    ended_at: shown.endedAt,
+    records: shown.records,
+    read: shown.read,
+    matched: shown.matched,
+    differing: shown.differing,
+    records_changed: shown.toSalesforce,
+    rows_changed: shown.toPostgres,
+    fields: Object.entries(shown.fields)
+      .map(([field, rows]) => ({ field, rows }))
+      .toSorted((one, other) => other.rows - one.rows),
+    samples: shown.samples.map(({ sfid, recordId, differences }) => ({
+      sfid,
+      record_id: recordId,
+      differences: [...differences],
+    })),
+    digest: shown.digest,
+    confirmed: isDone && shown.confirmed === shown.digest,
+  };
+}

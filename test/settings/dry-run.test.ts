@@ -1,0 +1,232 @@
+import { expect, test } from "vitest";
+import { handler as activateMapping } from "../../functions/api/activate-mapping.ts";
+import { handler as readDryRun } from "../../functions/api/read-dry-run.ts";
+import { handler as readMapping } from "../../functions/api/read-mapping.ts";
+import { handler as startDryRun } from "../../functions/api/start-dry-run.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import { type ApiClient, apiClient } from "../support/clients/api-client.ts";
+import { auditPage } from "../support/clients/audit-page.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { carryOut } from "../support/worlds/carry-out.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let contact: Mapping;
+let api: ApiClient;
+aWorldForEachTest(
+  async (made) => {
+    ({ cloud, world } = made);
+    api = await apiClient(world.workspaceId);
+  },
+  { asOrdinaryRole: true },
+);
+
+interface Shown {
+  readonly state: string;
+  readonly records: number | null;
+  readonly read: number;
+  readonly digest: string;
+  readonly confirmed: boolean;
+}
+
+/** A table of the application's, and records of the same keys; the first `differing` say something else. */
+async function bothHave(people: number, differing: number, bridge: object = {}): Promise<void> {
+  await world.createRecords(
+    "Contact",
+    Array.from({ length: people }, (_, at) => ({
+      LastName: `N${String(at).padStart(4, "0")}`,
+      External_Id__c: `K-${at}`,
+      Email: `n${at}@theirs.example`,
+    })),
+  );
+  await world.sql(`CREATE SCHEMA IF NOT EXISTS salesforce;
+    CREATE TABLE salesforce.contact (id bigserial PRIMARY KEY, lastname varchar(80), email varchar(80), external_id__c varchar(64) UNIQUE);
+    INSERT INTO salesforce.contact (lastname, email, external_id__c)
+    SELECT 'N' || lpad(n::text, 4, '0'), 'n' || n || CASE WHEN n < ${differing} THEN '@ours.example' ELSE '@theirs.example' END, 'K-' || n
+    FROM generate_series(0, ${people - 1}) n`);
+  const fields = ["Email", "External_Id__c", "LastName"];
+  contact = await mapped(world, {
+    object: "Contact",
+    fields,
+    upsertField: "External_Id__c",
+    bridge: { conflict_policy: "postgres_wins", ...bridge },
+  });
+}
+
+const at = () => ({ path: { mapping_id: contact.id } });
+const shown = async () => dataOf<Shown>(await api.ask(readDryRun, "read-dry-run", at()));
+const state = async () =>
+  dataOf<{ state: string; failure: string | null; reason: string | null }>(
+    await api.ask(readMapping, "read-mapping", at()),
+  );
+const activate = async (query: Readonly<Record<string, string>> = {}) => {
+  const answer = await api.ask(activateMapping, "activate-mapping", { ...at(), query });
+  contact = (await world.mappings())[0] ?? contact;
+  return answer;
+};
+/** Starts a dry run, and carries out what it asks for. */
+async function compared(): Promise<Shown> {
+  expect(dataOf<Shown>(await api.ask(startDryRun, "start-dry-run", at()))).toMatchObject({ state: "running", read: 0 });
+  await carryOut(cloud, world.services);
+  return await shown();
+}
+const told = async () => {
+  const events = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
+  const mine = events.filter(({ workspace_id }) => workspace_id === world.workspaceId);
+  return (await world.events(mine.map(({ event_id }) => event_id))).filter(({ event }) => event.startsWith("sync."));
+};
+const theirs = async () => {
+  const records = await world.soql("SELECT Email FROM Contact");
+  return records.filter(({ Email }) => String(Email).endsWith("@theirs.example")).length;
+};
+const everything = () =>
+  world.sql(`SELECT (SELECT jsonb_agg(t ORDER BY id) FROM salesforce.contact t) AS rows,
+    (SELECT count(*)::int FROM salesforce._trigger_log) AS changes, (SELECT count(*)::int FROM salesforce._bridge_conflicts) AS conflicts`);
+
+test("a dry run before activation tells what would change, in pages, with samples, and changes nothing", async () => {
+  await bothHave(2_300, 2_100, { active: false });
+  await world.sql("UPDATE salesforce.contact SET lastname = 'Other' WHERE id = 1");
+  const before = await everything();
+  expect(await shown()).toMatchObject({ state: "none", records: null });
+
+  const found = await compared();
+
+  expect(found).toMatchObject({
+    state: "done",
+    records: 2_300,
+    read: 2_300,
+    matched: 2_300,
+    differing: 2_100,
+    records_changed: 2_100,
+    rows_changed: 0,
+    fields: [
+      { field: "Email", rows: 2_100 },
+      { field: "LastName", rows: 1 },
+    ],
+    digest: expect.stringMatching(/^[0-9a-f]{32}$/),
+    confirmed: false,
+  });
+  expect(found).toHaveProperty("samples.length", 5);
+  expect(found).toHaveProperty("samples.0.differences", [
+    { field: "Email", postgres: "n0@ours.example", salesforce: "n0@theirs.example", winner: "postgres" },
+    { field: "LastName", postgres: "Other", salesforce: "N0000", winner: "postgres" },
+  ]);
+  expect(await everything()).toEqual(before);
+  expect(await world.soql("SELECT Id FROM Contact WHERE Email LIKE '%ours%'")).toEqual([]);
+  expect((await compared()).digest, "the same findings have the same digest").toBe(found.digest);
+  await world.sql("UPDATE salesforce.contact SET email = 'else@theirs.example' WHERE id = 2300");
+  expect((await compared()).digest).not.toBe(found.digest);
+});
+
+test("an activation that would change more than 100 records waits for the digest of its dry run, and nothing is sent", async () => {
+  await bothHave(150, 101);
+  // Captured while it waits: it goes with the rest.
+  await world.sql("UPDATE salesforce.contact SET lastname = 'Captured' WHERE id = 150");
+  const before = await everything();
+
+  for (let i = 0; i < 3; i++) await world.cycle(contact);
+  await world.work(contact, "load");
+
+  expect(await everything()).toEqual(before);
+  expect(await theirs()).toBe(150);
+  const message = expect.stringMatching(
+    /^the first load would change 101 records of Contact .*bridge mapping dry-run Contact.*--digest \w+/,
+  );
+  expect(await told()).toMatchObject([{ event: "sync.broken", detail: { reason: "first_match", message } }]);
+  expect(await state()).toMatchObject({ state: "broken", failure: "first_match", reason: message });
+  const { digest } = await shown();
+
+  expect(await activate({ digest: "0".repeat(32) })).toMatchObject({
+    status: 409,
+    json: { error: { code: "CONFLICT" } },
+  });
+  await carryOut(cloud, world.services);
+  expect(await theirs()).toBe(150);
+
+  expect(await activate({ digest })).toMatchObject({ status: 200 });
+  await carryOut(cloud, world.services);
+  for (let i = 0; i < 3; i++) await world.cycle(contact);
+
+  expect(await theirs()).toBe(49);
+  expect(await world.soql("SELECT External_Id__c FROM Contact WHERE LastName = 'Captured'")).toEqual([
+    { External_Id__c: "K-149" },
+  ]);
+  expect((await told()).map(({ event }) => event)).toEqual(["sync.recovered"]);
+  expect(await state()).toMatchObject({ state: "running", failure: null });
+  const filter = { workspaceId: world.workspaceId, actor: null, action: "mapping.dry_run_confirmed" };
+  const { entries } = await auditPage(filter, { limit: 10, offset: 0 });
+  expect(entries.map(({ detail }) => detail["digest"])).toEqual([digest, "0".repeat(32)]);
+});
+
+test("a mapping that was looked at before is activated with its digest, and loads at once", async () => {
+  await bothHave(150, 150, { active: false });
+  const { digest } = await compared();
+
+  await activate({ digest });
+  await carryOut(cloud, world.services);
+  for (let i = 0; i < 3; i++) await world.cycle(contact);
+
+  expect(await theirs()).toBe(0);
+  expect(await told()).toEqual([]);
+  expect(await shown()).toMatchObject({ confirmed: true });
+});
+
+test("a digest is worth nothing for another mapping of the same table", async () => {
+  await bothHave(150, 150, { active: false });
+  const { digest } = await compared();
+  await activate({ digest });
+  await world.map({
+    object: "Contact",
+    fields: ["Description", "Email", "External_Id__c", "LastName"],
+    upsertField: "External_Id__c",
+    bridge: { conflict_policy: "postgres_wins", active: true },
+  });
+
+  expect(await theirs()).toBe(150);
+  expect((await shown()).digest).not.toBe(digest);
+  expect(await state()).toMatchObject({ failure: "first_match" });
+});
+
+test("up to 100 records need no digest, however many rows match; nor does a policy by which Salesforce wins", async () => {
+  await bothHave(300, 100);
+  for (let i = 0; i < 3; i++) await world.cycle(contact);
+
+  expect(await theirs()).toBe(200);
+  expect(await told()).toEqual([]);
+});
+
+test("where Salesforce wins, a dry run tells how many rows would be overwritten, and a load waits for nobody", async () => {
+  await bothHave(150, 120, { active: false, conflict_policy: "salesforce_wins" });
+  expect(await compared()).toMatchObject({ records_changed: 0, rows_changed: 120 });
+
+  await activate();
+  await carryOut(cloud, world.services);
+
+  expect(await world.sql("SELECT count(*)::int AS rows FROM salesforce.contact WHERE email LIKE '%ours%'")).toEqual([
+    { rows: 0 },
+  ]);
+  expect(await world.sql("SELECT count(*)::int AS conflicts FROM salesforce._bridge_conflicts")).toEqual([
+    { conflicts: 120 },
+  ]);
+});
+
+test("a dry run that Salesforce refuses says why, and goes on from its last page", async () => {
+  await bothHave(2_300, 3, { active: false });
+  await api.ask(startDryRun, "start-dry-run", at());
+  await cloud.take("loads");
+  let queries = 0;
+  world.interfere((call) => {
+    if (call === "org.query" && ++queries === 2) throw new Error("the org is gone");
+  });
+  await expect(world.work(contact, "dry_run")).rejects.toThrow();
+  world.interfere(null);
+  expect(await shown()).toMatchObject({ state: "failing", read: 2_000, error: expect.any(String) });
+
+  await world.work(contact, "dry_run");
+
+  expect(await shown()).toMatchObject({ state: "done", read: 2_300, differing: 3, error: null });
+  expect(await state()).toMatchObject({ state: "paused", failure: null });
+});
