@@ -230,7 +230,7 @@ async function admit({ superuserUrl: url }: TestDatabase, admitted: boolean): Pr
   await client.connect();
   const name = new URL(url).pathname.slice(1);
   await client.query(`ALTER DATABASE "${name}" WITH ALLOW_CONNECTIONS ${admitted}`);
-  const ours = "datname = $1 AND application_name = 'bridge'";
+  const ours = "datname = $1 AND application_name LIKE 'bridge%'";
   if (!admitted) await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ours}`, [name]);
   await client.end();
 }
