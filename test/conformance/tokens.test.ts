@@ -201,6 +201,7 @@ const CONTRACT = [
 /** Endpoints beyond the contract that take less than an admin token. All others that exist take `admin`. */
 const BELOW_ADMIN = [
   ["GET", "/api/v1/t/{workspace_id}", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/connections/postgres/proposals", "read"],
   ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}", "read"],
   ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/dry-run", "operate"],
   ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/held-deletes", "read"],
