@@ -51,7 +51,7 @@ export function createCycleStores(
     const name = JSON.stringify(connection);
     const place = places.get(name) ?? {
       pool: createSessionPool(
-        () => openWithinLimit(connection, { idleMilliseconds: IDLE_MILLISECONDS, isLongWork }),
+        (waits) => openWithinLimit(connection, { idleMilliseconds: IDLE_MILLISECONDS, isLongWork, waits }),
         now,
       ),
       backlog: { counted: null },

@@ -22,7 +22,7 @@ export interface Clock {
 }
 
 /**
- * One mapping's side of the customer's database, on one connection, for the time of one cycle. Every wait ends within
+ * One mapping's side of the customer's database, for the time of one cycle; it has a connection for the time of each question. Every wait ends within
  * the deadline of 15 s. What asks for a lease throws `LeaseLost` when it is gone; `settle` alone still takes results
  * after a change of configuration, because they tell what Salesforce has done.
  */

@@ -20,6 +20,8 @@ export interface Use {
   readonly idleMilliseconds: number;
   /** Minutes of work, which leave at least half of the connections to others and wait longer for one. */
   readonly isLongWork?: boolean;
+  /** False: it rejects at once where none is left. */
+  readonly waits?: boolean;
 }
 
 const WAIT_MILLISECONDS = 1_000;
@@ -51,11 +53,11 @@ const ADMISSION = `
  */
 export async function openWithinLimit(
   connection: PostgresConnection,
-  { idleMilliseconds, isLongWork = false }: Use,
+  { idleMilliseconds, isLongWork = false, waits = true }: Use,
   deadlines: Deadlines = {},
 ): Promise<Session> {
   const most = connection.maxConnections ?? MOST_CONNECTIONS;
-  const longest = isLongWork ? LONG_WORK_WAITS_MILLISECONDS : WAIT_MILLISECONDS;
+  const longest = !waits ? 0 : isLongWork ? LONG_WORK_WAITS_MILLISECONDS : WAIT_MILLISECONDS;
   let again = FIRST_AGAIN_MILLISECONDS;
   for (let waited = 0; ; waited += again) {
     try {

@@ -26,8 +26,11 @@ export interface SessionPool {
   share(): Pooled;
 }
 
-/** A session is opened when none is free; one that broke is replaced. */
-export function createSessionPool(open: () => Promise<Session>, now: () => Date): SessionPool {
+/**
+ * A session is opened when none is free; one that broke is replaced. `open` waits for a connection of the database only
+ * where the pool has none: else the one that it has comes free sooner.
+ */
+export function createSessionPool(open: (waits: boolean) => Promise<Session>, now: () => Date): SessionPool {
   const limit = pLimit(AT_ONCE);
   const idle = createIdleSessions(now, KEPT_MILLISECONDS);
   const take = async (mayRepeat: boolean): Promise<Session> => {
@@ -35,7 +38,7 @@ export function createSessionPool(open: () => Promise<Session>, now: () => Date)
       if (mayRepeat || kept.silentMilliseconds < PROVEN_MILLISECONDS || (await answers(kept.session)))
         return kept.session;
     }
-    return await open();
+    return await open(limit.activeCount === 1);
   };
   const on = async <T>(session: Session, work: () => Promise<T>): Promise<T> => {
     try {

@@ -4,7 +4,7 @@ import { keepSessions } from "../../../../lib/adapters/postgres/session/request-
 import { NoConnectionFree, openWithinLimit } from "../../../../lib/adapters/postgres/session/session-limit.ts";
 import type { Session } from "../../../../lib/adapters/postgres/session/sql.ts";
 import { withDatabase } from "../../../../lib/monitoring/with-database.ts";
-import { type Customer, createCustomer } from "../customer.ts";
+import { type Customer, createCustomer, untilSomebodyWaits } from "../customer.ts";
 
 let customer: Customer;
 let opened: Session[];
@@ -106,20 +106,23 @@ test("cycles of many mappings at once have two connections, and renew their leas
   expect(await count()).toBe(2);
 });
 
-test("cycles that find one connection left for all of them take turns on it", async () => {
-  for (let at = 0; at < 3; at += 1) await open();
-  const stores = createCycleStores(() => customer.now);
+test.each([
+  ["cycles", 3, false],
+  ["loads", 1, true],
+])("%s that find one connection left for all of them take turns on it", async (_, others, isLongWork) => {
+  for (let at = 0; at < others; at += 1) await open({ isLongWork });
+  const stores = createCycleStores(() => customer.now, { isLongWork });
   const held = await customer.connect();
   await held.query("BEGIN");
   await held.query("LOCK TABLE salesforce._bridge_state");
   const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "test", leaseSeconds: 30 } as const;
   const begun = Array.from({ length: 5 }, (_, slot) => stores(connection()).begin({ ...asked, slot }));
-  await untilThereAre(5);
-  await untilThereAre(4);
+  await untilSomebodyWaits(customer.application);
 
   await held.query("COMMIT");
 
   expect((await Promise.all(begun)).filter(({ held: has }) => has)).toHaveLength(1);
+  await untilThereAre(others + 1);
 });
 
 test("a request that finds no connection answers 503, and says when to ask again", async () => {
