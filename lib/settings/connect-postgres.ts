@@ -46,8 +46,7 @@ export async function connectPostgres(needs: Needs, asked: Asked): Promise<Check
   if (asked.dryRun) return found;
   if (open.length > 0) throw refused(open);
   if (asked.takeOver) await needs.databases.takeOver(connection, workspace.id);
-  const before = (await workspace.open()).postgres;
-  await keep(needs, asked, { ...before, ...connection }, { taken_over: asked.takeOver });
+  await keep(needs, asked, (before) => ({ ...before, ...connection }), { taken_over: asked.takeOver });
   const { mappings } = await needs.mappings.list(workspace.id);
   const wakeUps = mappings.map(({ id }) => ({
     message: { workspace_id: workspace.id, mapping_id: id, import_id: null, anew: true },
@@ -65,15 +64,12 @@ export async function changePostgres(
   asked: Pick<Asked, "workspace" | "actor" | "at">,
   { schema_changes: schemaChanges, max_connections: maxConnections }: z.infer<typeof postgresChange>,
 ): Promise<Workspace> {
-  const workspace = await asked.workspace.open();
-  if (workspace.postgres === null) throw notConnected();
-  const postgres = {
-    ...workspace.postgres,
+  const change = (before: PostgresConnection) => ({
+    ...before,
     ...(schemaChanges && { schemaChanges }),
     ...(maxConnections && { maxConnections }),
-  };
-  await keep(needs, asked, postgres, maxConnections ? { max_connections: maxConnections } : {});
-  return { ...workspace, postgres };
+  });
+  return keepChanged(needs, asked, change, maxConnections ? { max_connections: maxConnections } : {});
 }
 
 /** Says how long the database keeps what Bridge writes beside mapped rows, and how its log is vacuumed. */
@@ -82,42 +78,62 @@ export async function changeRetention(
   asked: Pick<Asked, "workspace" | "actor" | "at">,
   change: z.infer<typeof retentionChange>,
 ): Promise<Workspace> {
-  const workspace = await asked.workspace.open();
-  if (workspace.postgres === null) throw notConnected();
-  const { retention, logAutovacuum, ...connection } = workspace.postgres;
   const {
     log_days: logDays,
     conflict_days: conflictDays,
     tombstone_days: tombstoneDays,
     log_autovacuum: given,
   } = change;
-  const autovacuum = given === undefined ? logAutovacuum : given && givenOf(given);
-  const postgres = {
-    ...connection,
-    retention: { ...retention, ...givenOf({ logDays, conflictDays, tombstoneDays }) },
-    ...(autovacuum && { logAutovacuum: autovacuum }),
+  const changed = ({ retention, logAutovacuum, ...connection }: PostgresConnection) => {
+    const autovacuum = given === undefined ? logAutovacuum : given && givenOf(given);
+    return {
+      ...connection,
+      retention: { ...retention, ...givenOf({ logDays, conflictDays, tombstoneDays }) },
+      ...(autovacuum && { logAutovacuum: autovacuum }),
+    };
   };
-  await keep(needs, asked, postgres, { retention: change });
-  return { ...workspace, postgres };
+  return keepChanged(needs, asked, changed, { retention: change });
 }
 
 const givenOf = (numbers: Readonly<Record<string, number | undefined>>): Readonly<Record<string, number>> =>
   Object.fromEntries(Object.entries(numbers).flatMap(([name, given]) => (given === undefined ? [] : [[name, given]])));
 
+type Keeper = Pick<Asked, "workspace" | "actor" | "at">;
+type Detail = Readonly<Record<string, unknown>>;
+
+/** Changes the connection of a workspace that has one. */
+async function keepChanged(
+  needs: Pick<Needs, "connections">,
+  asked: Keeper,
+  change: (before: PostgresConnection) => PostgresConnection,
+  more: Detail,
+): Promise<Workspace> {
+  const ofConnected = (before: PostgresConnection | null) => {
+    if (before === null) throw notConnected();
+    return change(before);
+  };
+  const postgres = await keep(needs, asked, ofConnected, more);
+  return { ...(await asked.workspace.open()), postgres };
+}
+
 function keep(
   { connections }: Pick<Needs, "connections">,
-  { workspace, actor, at }: Pick<Asked, "workspace" | "actor" | "at">,
-  connection: PostgresConnection,
-  more: Readonly<Record<string, unknown>> = {},
-): Promise<void> {
-  return connections.setPostgres(workspace.id, connection, {
-    id: newId("aud"),
-    workspaceId: workspace.id,
-    actor,
-    action: "connection.postgres_changed",
-    resourceId: workspace.id,
-    detail: { ...placeOf(connection), schema_changes: connection.schemaChanges ?? "apply", ...more },
-    createdAt: at,
+  { workspace, actor, at }: Keeper,
+  change: (before: PostgresConnection | null) => PostgresConnection,
+  more: Detail,
+): Promise<PostgresConnection> {
+  return connections.changePostgres(workspace.id, (before) => {
+    const connection = change(before);
+    const entry = {
+      id: newId("aud"),
+      workspaceId: workspace.id,
+      actor,
+      action: "connection.postgres_changed" as const,
+      resourceId: workspace.id,
+      detail: { ...placeOf(connection), schema_changes: connection.schemaChanges ?? "apply", ...more },
+      createdAt: at,
+    };
+    return { connection, entry };
   });
 }
 

@@ -120,7 +120,17 @@ export interface PendingAuthorization {
 
 /** Where connections are kept, encrypted. */
 export interface ConnectionSettings {
-  setPostgres(workspaceId: string, connection: PostgresConnection, entry: AuditEntry): Promise<void>;
+  /**
+   * Changes the PostgreSQL connection to what `change` makes of the present one, and gives it. Where another change comes
+   * between, `change` is called again with its outcome, so that neither brings back what the other replaced.
+   */
+  changePostgres(
+    workspaceId: string,
+    change: (before: PostgresConnection | null) => {
+      readonly connection: PostgresConnection;
+      readonly entry: AuditEntry;
+    },
+  ): Promise<PostgresConnection>;
   setSalesforce(workspaceId: string, connection: SalesforceConnection, entry: AuditEntry): Promise<void>;
   keepAuthorization(workspaceId: string, state: string, pending: PendingAuthorization, until: Date): Promise<void>;
   /** Gives it once; null: unknown, used, or too old. */

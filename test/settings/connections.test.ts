@@ -179,6 +179,23 @@ describe("PostgreSQL", () => {
     expect(await told()).toMatchObject({ log_autovacuum: null, retention: chosen.retention });
   });
 
+  test("two people who change different settings of one connection at the same time both find theirs", async () => {
+    const seen = async () => dataOf<{ postgres: object }>(await call(readConnections, "read-connections", request()));
+    for (const days of [3, 4, 5, 6]) {
+      const schema_changes = days % 2 === 0 ? "apply" : "propose";
+      const answers = await Promise.all([
+        call(changePostgres, "change-postgres", request({ body: { max_connections: days } })),
+        call(changePostgres, "change-postgres", request({ body: { schema_changes } })),
+        call(changeRetention, "change-retention", request({ body: { log_days: days } })),
+        put({ url: database.url }),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      expect(await seen()).toMatchObject({
+        postgres: { max_connections: days, schema_changes, retention: { log_days: days } },
+      });
+    }
+  });
+
   test("a retention is refused before a database is connected", async () => {
     const other = await createTestWorkspace();
 

@@ -1,32 +1,25 @@
 import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Vault } from "../../../access/ports.ts";
-import type { AuditEntry } from "../../../model/workspace/audit.ts";
 import type { ConnectionSettings, PendingAuthorization } from "../../../settings/ports.ts";
 import type { ConnectionStore } from "../../../sync/beat/sessions.ts";
+import { retry } from "../../retry.ts";
 import type { Database } from "../client/client.ts";
 import { readItem } from "../client/read-item.ts";
-import { updateIf } from "../client/transact.ts";
+import { ConditionFailed, jitteredPause, updateIf } from "../client/transact.ts";
 import { commit } from "../commit.ts";
-import { readSalesforce, writePostgres, writeSalesforce } from "./connection-text.ts";
+import { readPostgres, readSalesforce, writePostgres, writeSalesforce } from "./connection-text.ts";
 import { workspaceKey } from "./workspace-key.ts";
+
+/** Two people who change one connection at once; the second makes its change of the first one's outcome. */
+const ATTEMPTS = 5;
 
 /**
  * A workspace's connections in its item, and sign-ins that wait for a browser beside it; all of it sealed. The sealed
- * text of the Salesforce connection is the mark of its version.
+ * text of a connection is the mark of its version.
  */
 export function connections(database: Database, vault: Vault): ConnectionStore & ConnectionSettings {
   const itemOf = (workspaceId: string) => ({ TableName: database.table("workspaces"), Key: workspaceKey(workspaceId) });
-
-  const set = (workspaceId: string, entry: AuditEntry, UpdateExpression: string, sealed: string): Promise<void> => {
-    const Update = {
-      ...itemOf(workspaceId),
-      UpdateExpression,
-      ConditionExpression: "attribute_exists(pk)",
-      ExpressionAttributeValues: { ":sealed": sealed },
-    };
-    return commit(database, { writes: [{ Update }], audit: [entry], events: [] });
-  };
 
   return {
     read: async (workspaceId) => {
@@ -67,14 +60,36 @@ export function connections(database: Database, vault: Vault): ConnectionStore &
       });
     },
 
-    setPostgres: async (workspaceId, connection, entry) => {
-      const sealed = await vault.seal(workspaceId, writePostgres(connection));
-      await set(workspaceId, entry, "SET postgres = :sealed", sealed);
+    changePostgres: (workspaceId, change) => {
+      const once = async () => {
+        const { postgres: mark } = item.parse(
+          (await readItem(database, "workspaces", workspaceKey(workspaceId))) ?? {},
+        );
+        const before = mark === undefined ? null : readPostgres(await vault.open(workspaceId, mark));
+        const { connection, entry } = change(before);
+        const Update = {
+          ...itemOf(workspaceId),
+          UpdateExpression: "SET postgres = :sealed",
+          ConditionExpression: `attribute_exists(pk) AND ${mark === undefined ? "attribute_not_exists(postgres)" : "postgres = :mark"}`,
+          ExpressionAttributeValues: {
+            ":sealed": await vault.seal(workspaceId, writePostgres(connection)),
+            ...(mark !== undefined && { ":mark": mark }),
+          },
+        };
+        await commit(database, { writes: [{ Update }], audit: [entry], events: [] });
+        return connection;
+      };
+      return retry(ATTEMPTS, (error) => error instanceof ConditionFailed, once, jitteredPause);
     },
 
     setSalesforce: async (workspaceId, connection, entry) => {
-      const sealed = await vault.seal(workspaceId, writeSalesforce(connection));
-      await set(workspaceId, entry, "SET salesforce = :sealed REMOVE renewal_until", sealed);
+      const Update = {
+        ...itemOf(workspaceId),
+        UpdateExpression: "SET salesforce = :sealed REMOVE renewal_until",
+        ConditionExpression: "attribute_exists(pk)",
+        ExpressionAttributeValues: { ":sealed": await vault.seal(workspaceId, writeSalesforce(connection)) },
+      };
+      await commit(database, { writes: [{ Update }], audit: [entry], events: [] });
     },
 
     keepAuthorization: async (workspaceId, state, pending, until) => {
@@ -100,7 +115,7 @@ export function connections(database: Database, vault: Vault): ConnectionStore &
 
 const authorizationKey = (workspaceId: string, state: string) => ({ pk: workspaceId, sk: `authorization#${state}` });
 
-const item = z.object({ salesforce: z.optional(z.string()) });
+const item = z.object({ postgres: z.optional(z.string()), salesforce: z.optional(z.string()) });
 
 const authorization = z.object({ sealed: z.string(), expires_at: z.number() });
 
