@@ -208,6 +208,36 @@ describe("a stale save of one who was stopped between check and send, whose newe
   });
 });
 
+describe("a record that was made twice and deleted twice", () => {
+  const deleted: Partial<Evidence> = {
+    rows: [],
+    records: [
+      { ...record, isDeleted: true },
+      { ...record, id: "a01000000000002", isDeleted: true },
+    ],
+    log: [first, second, logged(3, "DELETE", {})],
+    totals: [{ table: TABLE, success: 3, failed: 0 }],
+    application: [...inOrder.application, deed("delete", {}, 15)],
+  };
+  const erased = save({}, 20, { operation: "delete" });
+  const again = (more: Partial<Save>) =>
+    save({ here__c: "h2" }, 30, { sfid: null, answeredAt: null, success: null, ...more });
+  const late = again({ wasHeld: true });
+
+  test("is forgiven when an upsert was stopped between check and send until the record was deleted", () => {
+    expect(complaints({ ...deleted, saves: [...inOrder.saves, erased, late] })).toEqual([]);
+  });
+
+  test.each<readonly [string, readonly Save[]]>([
+    ["nobody was stopped", [erased, again({})]],
+    ["the one that was stopped came before the delete", [{ ...late, sentAt: 18 }, erased]],
+    ["the one that was stopped was refused", [erased, again({ wasHeld: true, success: false })]],
+    ["the record was not deleted by Bridge", [late]],
+  ])("is complained of when %s", (_, saves) => {
+    expect(complaints({ ...deleted, saves: [...inOrder.saves, ...saves] })).toEqual(["doubled creation"]);
+  });
+});
+
 test.each<readonly [string, Partial<Evidence>]>([
   ["an operator has retried", { retried: [2] }],
   [

@@ -1,4 +1,4 @@
-import type { Evidence, Held, Seen } from "./evidence.ts";
+import type { Evidence, Held, Save, Seen } from "./evidence.ts";
 import { judgeCalls, judgeCapture, judgeTold } from "./judge-books.ts";
 import { judgeOrder } from "./judge-order.ts";
 import { storyOf } from "./story.ts";
@@ -45,7 +45,7 @@ function judgeSides(thing: Thing, complain: Complain): void {
   // An upsert that is repeated after somebody has deleted its record makes it anew, as anybody's would.
   const deletedThere = colleagues.filter(({ action }) => action === "delete").length;
   const ever = records.length + deletedRecords.length;
-  if (otherRecords.length === 0 && ever > made + deletedThere)
+  if (otherRecords.length === 0 && ever > made + deletedThere + heldBeyondDelete(thing))
     complain(
       "doubled creation",
       thing,
@@ -61,6 +61,20 @@ function judgeSides(thing: Thing, complain: Complain): void {
   if (!row) complain("missing row", thing, `record ${record?.id} has no row`);
   if (!record) complain("missing record", thing, `row ${row?.id} (sfid ${row?.sfid}) has no record`);
   if (row && record) compare(thing, row, record, complain);
+}
+
+/**
+ * Upserts that were stopped between their last check and the sending while a newer cycle deleted the record: they make it
+ * anew, which no fence keeps from Salesforce. That it is deleted again then, `undead record` asks.
+ */
+function heldBeyondDelete({ saves }: Thing): number {
+  const deletes = saves.filter(({ operation, success }) => operation === "delete" && success === true);
+  const cameLate = ({ operation, success, wasHeld, sentAt }: Save) =>
+    operation === "upsert" &&
+    success !== false &&
+    wasHeld &&
+    deletes.some(({ answeredAt }) => answeredAt !== null && answeredAt <= sentAt);
+  return saves.filter(cameLate).length;
 }
 
 function compare(thing: Thing, row: Held, record: Held, complain: Complain): void {
