@@ -58,6 +58,7 @@ export function bootstrap(needs: Needs): Identity {
       identity.userId,
     );
     storeRecordTypes(needs, identity);
+    storePermissions(needs, identity);
     return identity;
   });
 }
@@ -122,6 +123,19 @@ function storeFirstRecords(needs: Needs, identity: Identity): void {
     EmailEncodingKey: "UTF-8",
     LanguageLocaleKey: "en_US",
     UserType: "Standard",
+  });
+}
+
+/** The administrator may view everything, by the permission set that belongs to the profile. */
+function storePermissions(needs: Needs, { userId, profileId }: Identity): void {
+  const id = keptSetting(needs.database, "permission_set_id", () => newId(needs, "PermissionSet"));
+  const [set, assignment] = [needs.catalog.get("PermissionSet"), needs.catalog.get("PermissionSetAssignment")];
+  if (needs.records.find(set, id)) return;
+  const values = { Name: "X00ex00000018oz", ProfileId: profileId, IsOwnedByProfile: 1, PermissionsViewAllData: 1 };
+  storeSetup(needs, set, id, userId, values);
+  storeSetup(needs, assignment, newId(needs, "PermissionSetAssignment"), userId, {
+    PermissionSetId: id,
+    AssigneeId: userId,
   });
 }
 

@@ -232,7 +232,49 @@ const group = makeSObject({
 const individual = makeSObject({
   name: "Individual",
   keyPrefix: "0PK",
-  fields: [...systemFields(), ...personName(), owner()],
+  mergeable: true,
+  fields: [...systemFields(), masterRecord("Individual"), ...personName(), owner()],
+});
+
+const permissionSet = makeSObject({
+  name: "PermissionSet",
+  keyPrefix: "0PS",
+  undeletable: false,
+  searchable: false,
+  fields: [
+    ...systemFields().filter((field) => field.name !== "IsDeleted"),
+    text("Name", 80, { nillable: false, nameField: true }),
+    text("Label", 80),
+    lookup("ProfileId", "Profile", null),
+    makeField("IsOwnedByProfile", "boolean"),
+    makeField("PermissionsViewAllData", "boolean", { label: "View All Data" }),
+  ],
+});
+
+const permissionSetAssignment = makeSObject({
+  name: "PermissionSetAssignment",
+  keyPrefix: "0Pa",
+  undeletable: false,
+  searchable: false,
+  fields: [
+    ...systemFields().filter((field) => field.name !== "IsDeleted"),
+    lookup("PermissionSetId", "PermissionSet", "Assignments", { nillable: false }),
+    lookup("AssigneeId", "User", "PermissionSetAssignments", { nillable: false }),
+  ],
+});
+
+const objectPermissions = makeSObject({
+  name: "ObjectPermissions",
+  keyPrefix: "110",
+  undeletable: false,
+  searchable: false,
+  fields: [
+    ...systemFields().filter((field) => field.name !== "IsDeleted"),
+    lookup("ParentId", "PermissionSet", "ObjectPerms", { nillable: false }),
+    text("SobjectType", 255, { nillable: false }),
+    makeField("PermissionsRead", "boolean"),
+    makeField("PermissionsViewAllRecords", "boolean"),
+  ],
 });
 
 /** Service, activity and set-up objects. */
@@ -247,4 +289,7 @@ export const SERVICE_OBJECTS: readonly SObject[] = [
   userRole,
   group,
   individual,
+  permissionSet,
+  permissionSetAssignment,
+  objectPermissions,
 ];

@@ -8,6 +8,7 @@ import { objectAt } from "./rest-draft.ts";
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const MAX_IDS = 600_000;
+const TOO_MANY = "too many ids in this window: choose a shorter one";
 
 /** A window of whole minutes, and up to when the org's answer is complete. */
 interface Window {
@@ -29,7 +30,7 @@ export function updatedIds(
   const ids = parts.database
     .tuples(sql, [window.start.toISOString(), window.end.toISOString()])
     .map(([id]) => String(id));
-  if (ids.length > MAX_IDS) throw new Refusal("EXCEEDED_ID_LIMIT", "too many ids in this window: choose a shorter one");
+  if (ids.length > MAX_IDS) throw new Refusal("EXCEEDED_ID_LIMIT", TOO_MANY);
   return { ids, latestDateCovered: window.latestDateCovered };
 }
 
@@ -43,9 +44,9 @@ export function deletedIds(parts: Parts, object: SObject, start: string, end: st
       `startDate before org replication enabled date: ${earliestDateAvailable.toISOString()}`,
     );
   }
-  const sql =
-    "SELECT id, deleted_at FROM _deleted WHERE object = ? AND deleted_at >= ? AND deleted_at < ? ORDER BY deleted_at, id";
+  const sql = `SELECT id, deleted_at FROM _deleted WHERE object = ? AND deleted_at >= ? AND deleted_at < ? ORDER BY deleted_at, id LIMIT ${MAX_IDS + 1}`;
   const rows = parts.database.all(sql, object.name, window.start.toISOString(), window.end.toISOString());
+  if (rows.length > MAX_IDS) throw new Refusal("EXCEEDED_ID_LIMIT", TOO_MANY);
   const records = rows.map((row) => ({ id: String(row["id"]), deletedDate: String(row["deleted_at"]) }));
   return { records, earliestDateAvailable, latestDateCovered: window.latestDateCovered };
 }

@@ -125,7 +125,11 @@ export class Remover {
     const { database, records } = this.#needs;
     const row = records.find(object, id);
     if (!row) return;
-    records.update(object, id, { IsDeleted: 0, ...stampsOf(saving, row) });
+    records.update(object, id, {
+      IsDeleted: 0,
+      ...(object.field("MasterRecordId") && { MasterRecordId: null }),
+      ...stampsOf(saving, row),
+    });
     database.run("DELETE FROM _deleted WHERE object = ? AND id = ?", object.name, id);
     refreshRollups(this.#needs, object, [row], saving.stamp);
   }
