@@ -41,7 +41,7 @@ export interface Keyset {
 /** Fast lane, one page: records stamped at `since` or later, oldest first; or what follows a keyset. */
 export function changedSince(shape: TableShape, since: Date | Keyset): PageQuery {
   const condition = since instanceof Date ? `SystemModstamp >= ${instant(since)}` : following(since);
-  return page(`${select(shape)} WHERE ${within(shape, condition)} ${BY_STAMP}`, pageSizeOf(shape));
+  return page(`${select(shape, mastersOf(shape))} WHERE ${within(shape, condition)} ${BY_STAMP}`, pageSizeOf(shape));
 }
 
 /** Ids and stamps alone, one page, up to but without `until` (null: to the end): for the probe and for late commits. */
@@ -66,7 +66,7 @@ const page = (soql: string, limit: number): PageQuery => ({ soql: `${soql} LIMIT
 
 /** These records as they are now, deleted ones too, whether the filter holds or not; at most 400, for the URL's sake. */
 export function withIds(shape: TableShape, ids: readonly string[]): string {
-  return `${select(shape)} WHERE Id IN (${ids.map(recordId).join(", ")})`;
+  return `${select(shape, mastersOf(shape))} WHERE Id IN (${ids.map(recordId).join(", ")})`;
 }
 
 /** Which of these records Salesforce still knows, and whether they are deleted; at most 400. */
@@ -146,8 +146,14 @@ export function fieldsOf(shape: TableShape): string[] {
 const pathOf = ({ field, parent }: Column): string =>
   parent ? `${identifier(parent.relationship)}.${identifier(parent.field)}` : identifier(field);
 
-function select(shape: TableShape): string {
-  return `SELECT ${fieldsOf(shape).join(", ")} FROM ${identifier(shape.sfObject)}`;
+/** Objects whose records Salesforce merges (SOAP API Developer Guide, merge()); the losers name the master. */
+const MERGED: ReadonlySet<string> = new Set(["Account", "Case", "Contact", "Individual", "Lead"]);
+
+/** What a deleted record tells beside its values, where Salesforce may have merged it. */
+const mastersOf = ({ sfObject }: TableShape): string[] => (MERGED.has(sfObject) ? ["MasterRecordId"] : []);
+
+function select(shape: TableShape, more: readonly string[] = []): string {
+  return `SELECT ${[...new Set([...fieldsOf(shape), ...more])].join(", ")} FROM ${identifier(shape.sfObject)}`;
 }
 
 function within(shape: TableShape, condition: string): string {

@@ -75,7 +75,16 @@ const identityOf = (record: Readonly<Record<string, unknown>>) => ({
   sfid: sfidOf(record),
   systemModstamp: stampOf(record),
   isDeleted: record["IsDeleted"] === true || record["IsDeleted"] === "true",
+  mergedInto: masterOf(record),
 });
+
+/** The id of the record that Salesforce has merged this one into; null: none. */
+const masterOf = ({ MasterRecordId: master }: Readonly<Record<string, unknown>>): string | null =>
+  typeof master === "string" && master !== "" ? master : null;
+
+/** What is told of a change whose record was merged into another one. */
+export const mergedInto = (master: string): string =>
+  `the record was merged into ${master} in Salesforce; make the change in the row of that record`;
 
 /** The record's id of 18 characters. */
 export const sfidOf = (record: Readonly<Record<string, unknown>>): string => String(record["Id"]);

@@ -81,7 +81,8 @@ function judgeDeleted({ image, lane, row, waiting, policy }: Circumstances): Ver
     // A change of the row is sent first: its save stamps the record anew, and the next pull meets it outside again.
     return waiting.length > 0 ? { kind: "nothing" } : { kind: "delete", key: row.key, waiting };
   }
-  if (survivesDeletion(policy, image.systemModstamp, waiting)) return { kind: "undelete" };
+  // What the loser of a merge was lives on in the master: it never comes back to life.
+  if (!image.mergedInto && survivesDeletion(policy, image.systemModstamp, waiting)) return { kind: "undelete" };
   return { kind: "delete", key: row.key, waiting };
 }
 

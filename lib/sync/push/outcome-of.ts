@@ -2,9 +2,9 @@ import type { Write } from "../../model/change/fold.ts";
 import { mayBeOneRecords, type RequestRefusal, SalesforceRefusal } from "../../model/change/refusal.ts";
 import { errorText, judge, orgRefusalIn } from "../../model/change/row-error.ts";
 import { BATCH_SIZE } from "../../model/change/ways.ts";
-import { sfidOf, stampOf } from "../../model/record/incoming.ts";
+import { imageOf, mergedInto } from "../../model/record/incoming.ts";
 import { winnerBy } from "../../model/record/merge.ts";
-import type { RecordResult } from "../../model/record/record.ts";
+import type { Image, RecordResult } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import { recordsOf } from "../pull/read-page.ts";
 import type { PushOutcome } from "./push-ports.ts";
@@ -21,12 +21,18 @@ export async function outcomesOf(
   results: readonly (RecordResult | undefined)[],
   answeredAt: Date,
 ): Promise<PushOutcome[]> {
-  const undeleted = await bringBack(cycle, writes, results);
+  const gone = writes.filter((write, index) => isGone(write, results[index]));
+  const found = await lookUpGone(cycle, gone);
+  const undeleted = await bringBack(
+    cycle,
+    gone.filter((write) => mayComeBack(cycle, write, found.get(write))),
+  );
   return writes.flatMap((write, index) => {
     const result = results[index];
     if (!result) throw new Error(`no result for the record of change ${write.changeIds[0]}`);
     const brought = undeleted.get(write);
-    return brought ? again(sending, write, result, brought) : outcomeOf(cycle, sending, write, result, answeredAt);
+    if (brought) return again(sending, write, result, brought);
+    return outcomeOf(cycle, sending, write, namingMaster(result, found.get(write)), answeredAt);
   });
 }
 
@@ -64,17 +70,30 @@ function outcomeOf(
   return [{ ...common, kind: "retry", afterSeconds: verdict.afterSeconds, counts: true, error }];
 }
 
+/** Records that Salesforce deleted beneath updates, by the updates, as far as it still knows them. */
+async function lookUpGone(cycle: Cycle, gone: readonly Write[]): Promise<ReadonlyMap<Write, Image>> {
+  const byId = Map.groupBy(gone, ({ record }) => keyOf(record.id ?? ""));
+  const found = new Map<Write, Image>();
+  for await (const { records } of recordsOf(cycle, [...byId.keys()])) {
+    for (const record of records) {
+      const image = imageOf(cycle.shape, record);
+      for (const write of byId.get(keyOf(image.sfid)) ?? []) found.set(write, image);
+    }
+  }
+  return found;
+}
+
+/** A change whose record was merged away ends with the id of the one that it belongs to now. */
+function namingMaster(result: RecordResult, gone: Image | undefined): RecordResult {
+  if (!gone?.mergedInto) return result;
+  return { ...result, errors: [{ code: GONE, message: mergedInto(gone.mergedInto), fields: [] }] };
+}
+
 /**
  * Records that Salesforce deleted beneath an update that wins are undeleted; the update then goes again. Where the
  * undeletion itself is refused, the update ends as Salesforce answered it. Gives the undeletions' results.
  */
-async function bringBack(
-  cycle: Cycle,
-  writes: readonly Write[],
-  results: readonly (RecordResult | undefined)[],
-): Promise<ReadonlyMap<Write, RecordResult>> {
-  const gone = writes.filter((write, index) => isGone(write, results[index]));
-  const winning = gone.length === 0 ? [] : await winners(cycle, gone);
+async function bringBack(cycle: Cycle, winning: readonly Write[]): Promise<ReadonlyMap<Write, RecordResult>> {
   const back = new Map<Write, RecordResult>();
   for (let start = 0; start < winning.length; start += BATCH_SIZE) {
     const some = winning.slice(start, start + BATCH_SIZE);
@@ -101,24 +120,16 @@ async function undelete(
   }
 }
 
-function isGone(write: Write, result: RecordResult | undefined): boolean {
-  if (write.operation !== "update" || write.attempts > 0) return false;
-  return result?.errors.some(({ code }) => code === "ENTITY_IS_DELETED") ?? false;
+const GONE = "ENTITY_IS_DELETED";
+
+function isGone({ operation }: Write, result: RecordResult | undefined): boolean {
+  return operation === "update" && (result?.errors.some(({ code }) => code === GONE) ?? false);
 }
 
-/** Whether the later one wins only the record's stamp tells, which is that of its deletion. */
-async function winners(cycle: Cycle, gone: readonly Write[]): Promise<readonly Write[]> {
-  const { conflictPolicy: policy } = cycle.shape;
-  if (policy !== "latest_wins") return policy === "postgres_wins" ? gone : [];
-  const deletedAt = new Map<string, Date>();
-  const ids = gone.flatMap(({ record }) => record.id ?? []);
-  for await (const { records } of recordsOf(cycle, ids)) {
-    for (const record of records) deletedAt.set(keyOf(sfidOf(record)), stampOf(record));
-  }
-  return gone.filter((write) => {
-    const at = deletedAt.get(keyOf(write.record.id ?? ""));
-    return at !== undefined && winnerBy(policy, at, [write]) === "postgres";
-  });
+/** The loser of a merge never does. Whether the later one wins only the record's stamp tells, which is that of its deletion. */
+function mayComeBack({ shape }: Cycle, write: Write, gone: Image | undefined): boolean {
+  if (write.attempts > 0 || !gone || gone.mergedInto) return false;
+  return winnerBy(shape.conflictPolicy, gone.systemModstamp, [write]) === "postgres";
 }
 
 const keyOf = (sfid: string) => sfid.slice(0, 15);

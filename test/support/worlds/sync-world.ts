@@ -42,6 +42,8 @@ export interface SyncWorld {
   rest(method: string, path: string, body?: unknown): Promise<unknown>;
   /** The same by a user of his own, so that what he creates is not ours. */
   colleague(method: string, path: string, body?: unknown): Promise<unknown>;
+  /** Merges a record into a master, as people do it; counts like ours. */
+  merge(object: string, master: string, loser: string): Promise<void>;
   /** The org's own count of calls, those of this test left out. */
   calls(): Promise<number>;
   /** How many requests the org has seen. */
@@ -150,6 +152,13 @@ export async function createSyncWorld(
       foreign += 1;
       return ask({ ...org, accessToken: (await colleague).accessToken }, method, path, body);
     },
+    merge: async (object, master, loser) => {
+      foreign += 1;
+      await soap(
+        org,
+        `<merge><request><masterRecord><type>${object}</type><Id>${master}</Id></masterRecord><recordToMergeIds>${loser}</recordToMergeIds></request></merge>`,
+      );
+    },
     calls: async () => ((await control("GET", "/calls")) as { used: number }).used - foreign,
     requests: async () => ((await control("GET", "/requests")) as unknown[]).length,
     events: async (ids) => {
@@ -255,6 +264,17 @@ function connectionOf({ url, organizationId, clientId, clientSecret, username, p
 
 function ask(org: Org, method: string, path: string, body?: unknown): Promise<unknown> {
   return request(org, method, `/services/data/v66.0${path}`, body);
+}
+
+async function soap({ url, accessToken }: Org, operation: string): Promise<void> {
+  const header = `<SessionHeader><sessionId>${accessToken}</sessionId></SessionHeader>`;
+  const response = await fetch(`${url}/services/Soap/u/66.0`, {
+    method: "POST",
+    headers: { "content-type": "text/xml", SOAPAction: '""' },
+    body: `<Envelope xmlns="http://schemas.xmlsoap.org/soap/envelope/"><Header>${header}</Header><Body>${operation}</Body></Envelope>`,
+  });
+  const text = await response.text();
+  if (!text.includes("<success>true</success>")) throw new Error(`${operation}: ${response.status} ${text}`);
 }
 
 async function request({ url, accessToken }: Org, method: string, path: string, body?: unknown): Promise<unknown> {

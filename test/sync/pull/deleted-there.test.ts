@@ -124,6 +124,37 @@ test.each([
   expect(await world.sql("SELECT rows_failed::int FROM salesforce._bridge_state")).toEqual([{ rows_failed: 0 }]);
 });
 
+describe.each(["postgres_wins", "latest_wins", "salesforce_wins"] as const)("a merged record, where %s", (policy) => {
+  test.each(["before any pull has met that", "after a pull has met that", "in a retry"])(
+    "stays merged: the change of its row fails and names the master, sent %s",
+    async (when) => {
+      await meet(policy);
+      const { id: master } = (await world.rest("POST", "/sobjects/Contact", { LastName: "Master" })) as { id: string };
+      await world.cycle(contact);
+      if (when === "in a retry") {
+        await world.fault({ kind: "lockedRow", object: "Contact" });
+        await world.sql("UPDATE salesforce.contact SET title = 'Professor' WHERE lastname = 'Curie'");
+        await world.cycle(contact);
+      }
+      await world.merge("Contact", master, id);
+      if (when !== "in a retry")
+        await change("UPDATE salesforce.contact SET title = 'Professor' WHERE lastname = 'Curie'", 5000);
+
+      // A beat so soon after a pull only sends.
+      await world.cycle(contact, when.startsWith("before") ? "beat" : "poll");
+      await world.pass(120);
+      await cycles();
+
+      expect(await records()).toEqual([{ LastName: "Master", Email: null, Title: null }]);
+      expect(await rows()).toMatchObject([{ lastname: "Master", title: null }]);
+      expect(await world.sql("SELECT state, sf_message FROM salesforce._trigger_log WHERE action = 'UPDATE'")).toEqual([
+        { state: "FAILED", sf_message: expect.stringContaining(`was merged into ${master} in Salesforce`) },
+      ]);
+      expect(await world.soql("SELECT Id FROM Contact")).toEqual([{ Id: master }]);
+    },
+  );
+});
+
 describe("an update that ran beside one whose record cannot be brought back", () => {
   beforeEach(async () => {
     await meet("postgres_wins");

@@ -1,3 +1,4 @@
+import { mergedInto } from "../../../model/record/incoming.ts";
 import type { WaitingChange } from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
@@ -91,14 +92,14 @@ async function carryOut(
       reason,
     ],
   );
-  const overruled = deletions.flatMap(({ waiting }) => waiting.filter(({ isSent }) => !isSent));
-  const overruling = "CONFLICT: the record was deleted in Salesforce, which wins";
-  await refuseChanges(
-    bench,
-    mapped,
-    overruled.map(({ id }) => ({ id, reason: overruling })),
+  const overruled = deletions.flatMap(({ waiting, image }) =>
+    waiting.filter(({ isSent }) => !isSent).map(({ id }) => ({ id, reason: overruling(image) })),
   );
+  await refuseChanges(bench, mapped, overruled);
 }
+
+const overruling = ({ mergedInto: master }: Image): string =>
+  `CONFLICT: ${master ? mergedInto(master) : "the record was deleted in Salesforce, which wins"}`;
 
 /** A record that is alive again needs no deletion any more. */
 export async function dropHolds(
