@@ -104,6 +104,7 @@ const event = makeSObject({
     owner(),
     makeField("IsPrivate", "boolean", { label: "Private" }),
     picklist("ShowAs", ["*Busy", "OutOfOffice", "Free"]),
+    readOnly(makeField("IsArchived", "boolean", { label: "Archived" })),
   ],
 });
 

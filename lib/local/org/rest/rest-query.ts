@@ -24,6 +24,7 @@ function run(call: RestCall, includeDeleted: boolean): RestReply {
     batchSize: batchSize(call),
     style: restStyle(call.base),
   });
+  refuseLarge(call, soql, page);
   if (page.plan.isView)
     noteViewed(
       call.parts,
@@ -31,6 +32,18 @@ function run(call: RestCall, includeDeleted: boolean): RestReply {
       page.records.map((record) => String(record["Id"])),
     );
   return ok(pageBody(call, page));
+}
+
+/** Refuses a query that was ordered to be too much: one that finds too many records, or selects too many fields. */
+function refuseLarge({ parts: { faults }, name }: RestCall, soql: string, { plan, totalSize }: Page): void {
+  const occasion = { request: `${name} ${soql}`, object: plan.object.name };
+  if (faults.on("queryTimeout", { ...occasion, size: totalSize }))
+    throw new Refusal("QUERY_TIMEOUT", "Your query request was running for too long.");
+  if (faults.on("complicatedQuery", { ...occasion, size: plan.outputs.length }))
+    throw new Refusal(
+      "QUERY_TOO_COMPLICATED",
+      "Query is either selecting too many fields or the filter conditions are too complicated.",
+    );
 }
 
 /** `GET /query/{locator}`: the next page. */

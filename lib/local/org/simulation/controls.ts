@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { stampOf } from "../clock.ts";
 import { type Call, emptyReply, jsonReply, type Reply } from "../http/call.ts";
 import type { Parts } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
@@ -24,6 +25,7 @@ const releaseSchema = z.strictObject({
   newestVersion: z.int().min(45).max(68).optional(),
   jsonWebTokens: z.boolean().optional(),
 });
+const archiveSchema = z.strictObject({ before: z.iso.datetime() });
 const clockSchema = z.strictObject({ advanceMilliseconds: z.int() });
 
 /** The control endpoints: `METHOD /_sim/…`, with the last segment where it is an id. */
@@ -66,6 +68,7 @@ const CONTROLS: Readonly<Record<string, Control>> = {
     return emptyReply(204);
   },
   "DELETE recycle-bin": emptyRecycleBin,
+  "POST archive": archiveActivities,
   "GET transactions": ({ parts }) =>
     jsonReply(200, { oldestStart: parts.transactions.oldestStart?.toISOString() ?? null }),
 };
@@ -75,6 +78,16 @@ function emptyRecycleBin({ parts }: Controlled): Reply {
   const saving = ownSaving(parts.identity.userId, parts.clock.now());
   parts.database.transaction(() => parts.dml.hardDelete(roots, saving));
   return jsonReply(200, { removed: roots.length });
+}
+
+/** Archives the activities that were created before a time, as Salesforce does after a year; their stamps stay. */
+function archiveActivities({ parts }: Controlled, call: Call): Reply {
+  const { before } = archiveSchema.parse(bodyOf(call));
+  const until = stampOf(new Date(before));
+  const archived = ["Task", "Event"].map((name) =>
+    parts.database.run(`UPDATE "${name}" SET "IsArchived" = 1 WHERE "IsArchived" = 0 AND "CreatedDate" < ?`, until),
+  );
+  return jsonReply(200, { archived: archived.reduce((sum, count) => sum + count, 0) });
 }
 
 /** Answers a request below `/_sim`; the remedy for a wrong one is in the answer. */

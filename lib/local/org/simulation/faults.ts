@@ -28,6 +28,8 @@ const ON_DETAIL = [
   "abortedJob",
   "expiredLocator",
   "smallBatches",
+  "queryTimeout",
+  "complicatedQuery",
   "rotatedRefreshToken",
   "missingLocator",
 ] as const;
@@ -47,7 +49,7 @@ export const faultSchema = z.strictObject({
   times: z.int().nonnegative().default(1),
   /** For held commits, hangs, drips and lags. */
   milliseconds: z.int().nonnegative().default(1000),
-  /** For small batches: records a page. */
+  /** For small batches: records a page. For queries: strikes those that go through more records, or select more fields. */
   size: z.int().positive().default(1),
   /** For malformed requests: what Salesforce calls it, if not SOAP itself refuses it. For validations: their code. */
   code: z.string().optional(),
@@ -77,6 +79,8 @@ export interface Occasion {
   /** The request's body, read only if a fault asks what it names. */
   readonly body?: () => string;
   readonly object?: string;
+  /** What a fault's `size` is the most of. */
+  readonly size?: number;
   /** Everything that a fault's `record` may be equal to. */
   readonly record?: readonly string[];
 }
@@ -163,7 +167,8 @@ export class Faults {
   }
 }
 
-function isMatch({ fault, path }: Standing, { request, body, object, record }: Occasion): boolean {
+function isMatch({ fault, path }: Standing, { request, body, object, record, size }: Occasion): boolean {
+  if (size !== undefined && size <= fault.size) return false;
   if (path && !path.test(request ?? "")) return false;
   if (fault.record !== undefined && !(record ?? body?.() ?? "").includes(fault.record)) return false;
   if (fault.object === undefined) return true;

@@ -118,8 +118,9 @@ class Compiler {
   #where(conditions: ConditionSql, link: Field | undefined): string {
     const parts: string[] = [];
     if (link) parts.push(`${this.#scope.alias}.${quoted(link.name)} = ?`);
-    if (!this.#context.includeDeleted && this.#scope.object.field("IsDeleted"))
-      parts.push(`${this.#scope.alias}."IsDeleted" = 0`);
+    // Only queryAll shows what is deleted, or archived as Salesforce does with old activities.
+    for (const hidden of this.#context.includeDeleted ? [] : ["IsDeleted", "IsArchived"])
+      if (this.#scope.object.field(hidden)) parts.push(`${this.#scope.alias}."${hidden}" = 0`);
     if (this.#query.where) parts.push(`(${conditions.of(conditionTree(this.#context.soql, this.#query.where))})`);
     return parts.length === 0 ? "1" : parts.join(" AND ");
   }
