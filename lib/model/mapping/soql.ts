@@ -91,11 +91,6 @@ export function everything(shape: TableShape): string {
   return `${select(shape)}${where(living(shape))}`;
 }
 
-/** How many records a first load would bring. */
-export function countOf(shape: TableShape): string {
-  return `SELECT COUNT() FROM ${identifier(shape.sfObject)}${where(living(shape))}`;
-}
-
 /** Deleted records are of no use to a first load. */
 function living({ softDeletes, filter }: TableShape): string[] {
   return [...(softDeletes ? ["IsDeleted = FALSE"] : []), ...(filter === null ? [] : [`(${filter})`])];

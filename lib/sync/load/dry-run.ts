@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { TableShape } from "../../model/mapping/shape.ts";
-import { allAfter, countOf } from "../../model/mapping/soql.ts";
+import { allAfter } from "../../model/mapping/soql.ts";
 import { afterPage, type DryRun, newDryRun } from "../../model/record/dry-run.ts";
 import { imageOf, sfidOf } from "../../model/record/incoming.ts";
 import type { Cycle } from "../cycle/cycle.ts";
@@ -46,7 +46,8 @@ async function compareAll(cycle: Cycle, begun: DryRun): Promise<DryRun> {
   let run = begun.definition === null || begun.definition === definition ? begun : await begin(cycle);
   if (run.records === null) {
     await hold.mayRead();
-    const { records } = await hold.during(() => salesforce.count(countOf(shape)));
+    // Of a filtered mapping nobody knows.
+    const records = shape.filter === null ? await hold.during(() => salesforce.recordCount(shape.sfObject)) : null;
     run = { ...run, definition, records };
   }
   while (run.endedAt === null) {

@@ -1,11 +1,10 @@
 import { type RefusalKind, SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
-import { allAfter, countOf, everything, pageSizeOf } from "../../model/mapping/soql.ts";
+import { allAfter, everything, pageSizeOf } from "../../model/mapping/soql.ts";
 import { imageOfLine, sfidOf } from "../../model/record/incoming.ts";
 import { OVERLAP_SECONDS } from "../../model/record/position.ts";
 import type { Image } from "../../model/record/record.ts";
 import { type Cycle, type Moved, pause } from "../cycle/cycle.ts";
-import type { Page } from "../pull/pull-ports.ts";
 import { applyImages, applyPage, readPage } from "../pull/read-page.ts";
 import type { BulkPart, LoadCheckpoint } from "./load-ports.ts";
 import { readAhead } from "./read-ahead.ts";
@@ -24,24 +23,28 @@ const BULK_PAGE_CHARACTERS = 4_000_000;
 const FIRST_LOOK_MILLISECONDS = 500;
 const LAST_LOOK_MILLISECONDS = 15_000;
 
-/** The first mark of a reading, by the cheaper way; a Bulk job is written down before anything is read of it. */
+/**
+ * The first mark of a reading, by the cheaper way; a Bulk job is written down before anything is read of it. Of how many
+ * records there are Salesforce's statistics tell: COUNT() of a large object does not answer in time.
+ */
 export async function startReading(
   cycle: Cycle,
-  kind: LoadCheckpoint["kind"],
-  failedJobs = 0,
+  { kind, overRows, failedJobs = 0 }: Pick<LoadCheckpoint, "kind" | "overRows" | "failedJobs">,
 ): Promise<LoadCheckpoint> {
-  await cycle.hold.mayRead();
-  const { records, readAt } = await cycle.hold.during(() => cycle.salesforce.count(countOf(cycle.shape)));
-  const isOverRows = kind === "load" && (await cycle.store.rowsAfter(cycle.lease, 0, 1)).length > 0;
-  const nothing = { afterId: null, bulk: null, afterRow: null };
+  const { salesforce, shape, store, lease, hold } = cycle;
+  await hold.mayRead();
+  const counted = await hold.during(() => salesforce.recordCount(shape.sfObject));
+  const isOverRows = overRows ?? (kind === "load" && (await store.rowsAfter(lease, 0, 1)).length > 0);
+  const nothing = { startedAt: NOT_YET, afterId: null, bulk: null, afterRow: null };
   const byRest: LoadCheckpoint = {
-    ...{ kind, startedAt: readAt, records, ...nothing },
+    ...{ kind, ...nothing, read: 0, records: shape.filter === null ? counted : null },
     ...(isOverRows && { overRows: true }),
     ...(failedJobs > 0 && { failedJobs }),
   };
-  if (failedJobs >= MOST_FAILED_JOBS || records <= BULK_ABOVE_PAGES * pageSizeOf(cycle.shape)) return byRest;
+  if (failedJobs >= MOST_FAILED_JOBS || (counted !== null && counted <= BULK_ABOVE_PAGES * pageSizeOf(shape)))
+    return byRest;
   try {
-    const { jobId, readAt: startedAt } = await cycle.salesforce.startBulkQuery(everything(cycle.shape));
+    const { jobId, readAt: startedAt } = await salesforce.startBulkQuery(everything(shape));
     const byBulk = { ...byRest, startedAt, bulk: { jobId, locator: null } };
     await commit(cycle, { load: byBulk });
     return byBulk;
@@ -52,6 +55,9 @@ export async function startReading(
   }
 }
 
+/** Stands for the org's time before the first page of a reading by REST, until that page tells it. */
+const NOT_YET = new Date(0);
+
 /** Some objects, and some orgs, have no Bulk API. */
 function isUnsupported(error: unknown): error is SalesforceRefusal {
   return error instanceof SalesforceRefusal && (error.refusal.kind === "bug" || error.refusal.kind === "mapping");
@@ -59,28 +65,25 @@ function isUnsupported(error: unknown): error is SalesforceRefusal {
 
 /** Reads and applies all that is left of a reading; gives the mark that stands when nothing is left. */
 export async function readAllRecords(cycle: Cycle, mark: LoadCheckpoint): Promise<LoadCheckpoint> {
+  let read: LoadCheckpoint;
   try {
-    if (mark.bulk) await readByBulk(cycle, mark, mark.bulk);
-    else await readByRest(cycle, mark);
+    const since = { ...mark, readSince: mark.readSince ?? new Date(cycle.clock.now()).toISOString() };
+    read = mark.bulk ? await readByBulk(cycle, since, mark.bulk) : await readByRest(cycle, since);
   } catch (error) {
     if (!(error instanceof JobLost)) throw error;
     return readAllRecords(cycle, await startOver(cycle, mark, error));
   }
-  const read: LoadCheckpoint = { ...mark, bulk: null, afterId: null, afterRow: 0 };
-  await commit(cycle, { ...ended(mark), ...(looksAtRows(cycle, mark) && { load: read }) });
-  return read;
+  const done: LoadCheckpoint = { ...read, bulk: null, afterId: null, afterRow: 0 };
+  await commit(cycle, { ...ended(done), ...(looksAtRows(cycle, done) && { load: done }) });
+  return done;
 }
 
 /** A Bulk job will never give its results, or no more of them: it failed, was aborted, or is older than seven days. */
 class JobLost extends Error {}
 
 /** What the lost job had brought stays; rows whose records are gone meanwhile are looked for in the end. */
-async function startOver(
-  cycle: Cycle,
-  { kind, failedJobs = 0 }: LoadCheckpoint,
-  lost: JobLost,
-): Promise<LoadCheckpoint> {
-  const next = await startReading(cycle, kind, failedJobs + 1);
+async function startOver(cycle: Cycle, mark: LoadCheckpoint, lost: JobLost): Promise<LoadCheckpoint> {
+  const next = await startReading(cycle, { ...mark, failedJobs: (mark.failedJobs ?? 0) + 1 });
   cycle.tally.notes.push(
     `${lost.message}; ${next.bulk ? `started over as job ${next.bulk.jobId}` : "read by REST instead"}`,
   );
@@ -107,49 +110,74 @@ export function looksAtRows({ shape }: Cycle, { kind, overRows }: LoadCheckpoint
   return kind === "sweep" || overRows === true || (kind === "backfill" && shape.filter !== null);
 }
 
-async function readByRest(cycle: Cycle, mark: LoadCheckpoint): Promise<void> {
-  for (let afterId = mark.afterId; ; ) {
-    const page = await readPage(cycle, allAfter(cycle.shape, afterId));
+async function readByRest(cycle: Cycle, from: LoadCheckpoint): Promise<LoadCheckpoint> {
+  for (let mark = from; ; ) {
+    const page = await readPage(cycle, allAfter(cycle.shape, mark.afterId));
+    const startedAt = mark.startedAt > NOT_YET ? mark.startedAt : page.readAt;
     const last = page.records.at(-1);
-    if (last) {
-      afterId = sfidOf(last);
-      await applyPage(cycle, page, laneOf(mark), { load: { ...mark, afterId } });
-    }
-    if (!page.next) return;
+    const afterId = last ? sfidOf(last) : mark.afterId;
+    mark = { ...mark, startedAt, afterId, read: (mark.read ?? 0) + page.records.length };
+    if (last) await applyPage(cycle, page, laneOf(mark), { load: mark });
+    if (!page.next) return mark;
   }
 }
 
-/** One page is written while the next one is read: what waits for the org and what waits for the database go together. */
+/** Parts of a job's results that are read side by side: each takes Salesforce seconds, and is written meanwhile. */
+const PARTS_AT_ONCE = 3;
+
+/** Reads the parts of a job's results; whatever the order in which they end, the mark stands before the first open one. */
 async function readByBulk(
   cycle: Cycle,
-  mark: LoadCheckpoint,
-  bulk: NonNullable<LoadCheckpoint["bulk"]>,
-): Promise<void> {
-  await untilDone(cycle, bulk.jobId);
-  for (const pages = readAhead(bulkPages(cycle, mark, bulk)); ; ) {
-    await cycle.hold.mayRead();
-    const { done, value } = await cycle.hold.during(() => ofJob(bulk.jobId, () => pages.next()));
-    if (done) return;
-    // What the job read is as old as the job.
-    await applyImages(cycle, { ...value, readAt: mark.startedAt, lane: laneOf(mark) });
+  from: LoadCheckpoint,
+  { jobId, locator }: NonNullable<LoadCheckpoint["bulk"]>,
+): Promise<LoadCheckpoint> {
+  let mark: LoadCheckpoint = { ...from, records: await untilDone(cycle, jobId) };
+  await commit(cycle, { load: mark });
+  const open: Part[] = [];
+  const parts = partsOf(cycle, jobId, locator);
+  const readOneByOne = async () => {
+    for (;;) {
+      await cycle.hold.mayRead();
+      const { done, value: part } = await cycle.hold.during(() => parts.next());
+      if (done) return;
+      open.push(part);
+      part.read = await writePart(cycle, mark, jobId, part);
+      const before = mark;
+      for (; open[0] && open[0].read !== null; open.shift())
+        mark = { ...mark, bulk: { jobId, locator: open[0].next }, read: (mark.read ?? 0) + open[0].read };
+      if (mark !== before && mark.bulk?.locator !== null) await commit(cycle, { load: mark });
+    }
+  };
+  const ends = await Promise.allSettled(Array.from({ length: PARTS_AT_ONCE }, readOneByOne));
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
+  return mark;
+}
+
+/** A part of a job's results, and how many records of it are written; null: not all of them. */
+interface Part extends BulkPart {
+  read: number | null;
+}
+
+/** The parts in their order: an answer's beginning tells where the next part begins. */
+async function* partsOf({ salesforce }: Cycle, jobId: string, first: string | null): AsyncGenerator<Part, undefined> {
+  for (let locator = first; ; ) {
+    const part = await ofJob(jobId, () => salesforce.bulkResults(jobId, locator));
+    yield { ...part, read: null };
+    if (part.next === null) return;
+    locator = part.next;
   }
 }
 
-/** Pages of a job's results, the first page of each part with the mark that all before that part is written. */
-async function* bulkPages(
-  { salesforce, shape }: Cycle,
-  mark: LoadCheckpoint,
-  bulk: NonNullable<LoadCheckpoint["bulk"]>,
-): AsyncGenerator<Pick<Page, "images" | "marks">> {
-  for (let locator = bulk.locator; ; ) {
-    const { pieces, next } = await salesforce.bulkResults(bulk.jobId, locator);
-    let marks: Moved = { load: { ...mark, bulk: { ...bulk, locator } } };
-    for await (const images of pagesOf(shape, pieces)) {
-      yield { images, marks };
-      marks = {};
-    }
-    if (next === null) return;
-    locator = next;
+/** Writes a part's records; one page is written while the next one is read. */
+async function writePart(cycle: Cycle, mark: LoadCheckpoint, jobId: string, { pieces }: Part): Promise<number> {
+  let read = 0;
+  for (const pages = readAhead(pagesOf(cycle.shape, pieces)); ; ) {
+    await cycle.hold.mayRead();
+    const { done, value: images } = await cycle.hold.during(() => ofJob(jobId, () => pages.next()));
+    if (done) return read;
+    // What the job read is as old as the job.
+    await applyImages(cycle, { images, readAt: mark.startedAt, lane: laneOf(mark), marks: {} });
+    read += images.length;
   }
 }
 
@@ -165,10 +193,12 @@ async function* pagesOf(shape: TableShape, pieces: BulkPart["pieces"]): AsyncGen
   if (images.length > 0) yield images;
 }
 
-async function untilDone({ hold, salesforce, clock }: Cycle, jobId: string): Promise<void> {
+/** Waits for a job's end; gives how many records it found. */
+async function untilDone({ hold, salesforce, clock }: Cycle, jobId: string): Promise<number> {
   for (let wait = FIRST_LOOK_MILLISECONDS; ; wait = Math.min(wait * 2, LAST_LOOK_MILLISECONDS)) {
     await hold.mayRead();
-    if (await hold.during(() => ofJob(jobId, () => salesforce.isBulkQueryDone(jobId)))) return;
+    const records = await hold.during(() => ofJob(jobId, () => salesforce.bulkQueryRecords(jobId)));
+    if (records !== null) return records;
     await hold.during(() => pause(clock, wait));
   }
 }

@@ -4,7 +4,7 @@ import type { CsvLine } from "../../model/record/csv-line.ts";
 export interface LoadCheckpoint {
   /** A first load; a backfill of columns that were added; a comparison of both sides, whole. */
   readonly kind: "load" | "backfill" | "sweep";
-  /** The org's time before the first page: what changed since is the fast lane's. */
+  /** The org's time before the first page: what changed since is the fast lane's. The epoch: nothing was read yet. */
   readonly startedAt: Date;
   /** Read by REST in the order of ids: the last one that is in the table; null before the first page. */
   readonly afterId: string | null;
@@ -14,8 +14,11 @@ export interface LoadCheckpoint {
   readonly afterRow: number | null;
   /** A first load that began over rows of before: of a mapping that was restored, or of a table that was adopted. */
   readonly overRows?: true;
-  /** Records that the org counted before the first page; left out before it was asked. */
-  readonly records?: number;
+  /** About how many records there are to read; left out or null: nobody knows yet. */
+  readonly records?: number | null;
+  /** Of them read, since that time of ours; left out before the first. */
+  readonly read?: number;
+  readonly readSince?: string;
   /** Jobs of the Bulk API that this reading has lost: failed, aborted or expired. Left out: none. */
   readonly failedJobs?: number;
 }
@@ -35,10 +38,10 @@ export interface BulkPiece {
 
 /** Queries of the Bulk API 2.0. */
 export interface BulkQueries {
-  /** Starts a query of the Bulk API 2.0; it reads what is there from then on. */
+  /** Starts a query of the Bulk API 2.0; it reads what is there from then on, deleted and archived records too. */
   startBulkQuery(soql: string): Promise<{ readonly jobId: string; readonly readAt: Date }>;
-  /** Whether its results are there yet. Rejects with a `bug` refusal once it has failed or was aborted. */
-  isBulkQueryDone(jobId: string): Promise<boolean>;
+  /** How many records its results hold; null: they are not there yet. Rejects with `bug` once it has failed or was aborted. */
+  bulkQueryRecords(jobId: string): Promise<number | null>;
   /** One part of its results, as its pieces arrive. */
   bulkResults(jobId: string, locator: string | null): Promise<BulkPart>;
 }

@@ -48,7 +48,7 @@ export async function runLoad(needs: CycleNeeds, order: LoadOrder): Promise<Load
     if (order.kind === "dry_run") await dryRun(cycle);
     const work = order.kind === "dry_run" ? null : workToDo(order.kind, marks);
     if (work?.kind === "load" && !isStarted(work)) await refuseUnseen(cycle);
-    if (work) await carryOn(cycle, isStarted(work) ? work : await start(cycle, work.kind, marks));
+    if (work) await carryOn(cycle, isStarted(work) ? work : await start(cycle, work, marks));
   } catch (error) {
     end = endBy(error);
   }
@@ -78,7 +78,7 @@ async function giveBack({ store, lease, salesforce, tally }: Cycle, error: unkno
   }
 }
 
-type Work = LoadCheckpoint | { readonly kind: LoadCheckpoint["kind"] };
+type Work = LoadCheckpoint | Pick<LoadCheckpoint, "kind" | "overRows">;
 
 /** `load` carries on with whatever is unfinished. New columns make what was read before them of no use. */
 function workToDo(asked: LoadCheckpoint["kind"], { position, load }: Watermarks): Work | null {
@@ -89,17 +89,13 @@ function workToDo(asked: LoadCheckpoint["kind"], { position, load }: Watermarks)
 }
 
 /** What was asked for once is owed from here on, so that the cycles ask again where its first attempt fails. */
-async function start(
-  cycle: Cycle,
-  kind: LoadCheckpoint["kind"],
-  { position, load }: Watermarks,
-): Promise<LoadCheckpoint> {
+async function start(cycle: Cycle, work: Work, { position, load }: Watermarks): Promise<LoadCheckpoint> {
   if (position !== null && load === null) {
-    const owed: LoadCheckpoint = { kind, startedAt: new Date(0), afterId: null, bulk: null, afterRow: null };
+    const owed: LoadCheckpoint = { kind: work.kind, startedAt: new Date(0), afterId: null, bulk: null, afterRow: null };
     const readAt = new Date(cycle.clock.now());
     await cycle.store.apply(cycle.lease, { images: [], readAt, lane: "load", marks: { load: owed } });
   }
-  return startReading(cycle, kind);
+  return startReading(cycle, work);
 }
 
 /** Provisioning only says that something is to be read again. */

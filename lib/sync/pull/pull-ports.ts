@@ -117,6 +117,6 @@ export interface Queries {
   /** Up to five queries as one counted call; each answers its first page or its refusal. */
   queryTogether(soqls: readonly string[]): Promise<readonly (QueryPage | RequestRefusal)[]>;
   deleted(object: string, from: Date, until: Date): Promise<DeletedRecords>;
-  /** How many records there are. */
-  count(soql: string): Promise<{ readonly records: number; readonly readAt: Date }>;
+  /** About how many living records the object has, from Salesforce's own statistics; null: it does not say. */
+  recordCount(object: string): Promise<number | null>;
 }

@@ -43,7 +43,7 @@ function refusalIn(error: unknown): SalesforceRefusal {
 test.each([
   ["a query", "records, done", () => salesforce.query("SELECT Id FROM Contact")],
   ["a composite", "compositeResponse", () => salesforce.queryTogether(["SELECT Id FROM Contact"])],
-  ["a count", "totalSize", () => salesforce.count("SELECT count() FROM Contact")],
+  ["the record counts", "sObjects", () => salesforce.recordCount("Contact")],
   ["getDeleted", "deletedRecords", () => salesforce.deleted("Contact", START, START)],
   ["a describe", "name", () => salesforce.describe("Contact")],
   ["making a job of the Bulk API", "id, state", () => salesforce.startBulkQuery("SELECT Id FROM Contact")],

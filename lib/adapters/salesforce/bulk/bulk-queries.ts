@@ -3,10 +3,10 @@ import type { Salesforce } from "../../../sync/cycle/cycle-ports.ts";
 import type { Client } from "../client.ts";
 import { lookAtJob, openJob, piecesOf, streamCsv } from "./bulk-jobs.ts";
 
-type BulkQueries = Pick<Salesforce, "startBulkQuery" | "isBulkQueryDone" | "bulkResults">;
+type BulkQueries = Pick<Salesforce, "startBulkQuery" | "bulkQueryRecords" | "bulkResults">;
 
 /** Records of one part of the results: each part is one call, and is read again whole when it breaks off. */
-const PART_RECORDS = 10_000;
+const PART_RECORDS = 50_000;
 
 /**
  * Queries of the Bulk API 2.0 (Salesforce, Bulk API 2.0 query jobs), read at constant memory. jsforce's own client is not
@@ -14,14 +14,16 @@ const PART_RECORDS = 10_000;
  */
 export function bulkQueries(client: Client): BulkQueries {
   return {
+    // `queryAll`, because nothing else shows archived activities.
     startBulkQuery: async (soql) => {
-      const { jobId, at } = await openJob(client, "query", { operation: "query", query: soql });
+      const { jobId, at } = await openJob(client, "query", { operation: "queryAll", query: soql });
       return { jobId, readAt: at };
     },
 
-    isBulkQueryDone: async (jobId) => {
-      const { state, errorMessage } = await lookAtJob(client, `/jobs/query/${jobId}`);
-      if (state !== "Failed" && state !== "Aborted") return state === "JobComplete";
+    bulkQueryRecords: async (jobId) => {
+      const job = await lookAtJob(client, `/jobs/query/${jobId}`);
+      const { state, errorMessage, numberRecordsProcessed: records = 0 } = job;
+      if (state !== "Failed" && state !== "Aborted") return state === "JobComplete" ? records : null;
       // Whatever the reason was, this job will never have results: no kind that asks to try the same again.
       const message = errorMessage ?? `the job is ${state}`;
       throw new SalesforceRefusal({ kind: "bug", code: "BULK_QUERY_FAILED", message, mayHaveRun: false });

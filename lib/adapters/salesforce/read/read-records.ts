@@ -7,7 +7,7 @@ import { describeObject } from "../describe/describe-objects.ts";
 import { asDigits, READ_MILLISECONDS } from "../exchange.ts";
 import { understand } from "../understand.ts";
 
-type Reads = Pick<Salesforce, "query" | "queryTogether" | "count" | "deleted" | "describe">;
+type Reads = Pick<Salesforce, "query" | "queryTogether" | "recordCount" | "deleted" | "describe">;
 
 /** Salesforce refuses a request whose line and headers together pass 16,384 bytes. */
 const MAX_PATH = 8_000;
@@ -41,9 +41,15 @@ export function readingCalls(client: Client): Reads {
       if ("kind" in only) throw new SalesforceRefusal(only);
       return only;
     },
-    count: async (soql) => {
-      const { answer, at } = await get(queryPath(soql));
-      return { records: Number(understand(total, answer, "a count").totalSize), readAt: at };
+    recordCount: async (object) => {
+      try {
+        const { answer } = await get(`/limits/recordCount?sObjects=${object}`);
+        const [counted] = understand(counts, answer, "the record counts").sObjects;
+        return counted === undefined ? null : Number(counted.count);
+      } catch (error) {
+        if (error instanceof SalesforceRefusal && UNCOUNTED.has(error.refusal.kind)) return null;
+        throw error;
+      }
     },
     deleted: async (object, from, until) => {
       const window = `start=${encodeURIComponent(instant(from))}&end=${encodeURIComponent(instant(until))}`;
@@ -72,7 +78,10 @@ function pageOf(answer: unknown, readAt: Date): QueryPage {
   return { records, complete: done, readAt };
 }
 
-const total = z.object({ totalSize: z.string() });
+const counts = z.object({ sObjects: z.array(z.object({ count: z.string() })) });
+
+/** Not every object is counted, and not for every user. */
+const UNCOUNTED: ReadonlySet<string> = new Set(["mapping", "bug"]);
 
 const errors = z.array(z.object({ errorCode: z.string(), message: z.string() }));
 const part = z.object({ httpStatusCode: z.string(), body: z.unknown() });

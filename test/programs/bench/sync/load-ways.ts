@@ -41,11 +41,11 @@ export async function loadByEngine({ url, org, object }: LoadOrder): Promise<Loa
   const adapter = salesforceOf(org);
   const salesforce: typeof adapter = {
     ...adapter,
-    isBulkQueryDone: async (jobId) => {
-      const isDone = await adapter.isBulkQueryDone(jobId);
+    bulkQueryRecords: async (jobId) => {
+      const records = await adapter.bulkQueryRecords(jobId);
       readyAt = performance.now();
       readyCpu = process.cpuUsage();
-      return isDone;
+      return records;
     },
   };
   const store = await createCycleStores(() => new Date())({ url, schema: "salesforce" });

@@ -1,0 +1,108 @@
+import { beforeEach, expect, test } from "vitest";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import type { SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+
+/** With the two wide fields a page holds few records, and more than five pages are loaded by the Bulk API. */
+const MANY = 1_001;
+const WIDE = ["Story__c", "Saga__c"];
+
+let world: SyncWorld;
+aWorldForEachTest(
+  (made) => {
+    ({ world } = made);
+  },
+  {
+    definition: {
+      objects: [
+        { name: "Contact", fields: WIDE.map((name) => ({ name, type: "longTextArea" as const, length: 131_072 })) },
+      ],
+    },
+  },
+);
+beforeEach(() => world.pass(1));
+
+const contacts = (count: number) => Array.from({ length: count }, (_, at) => ({ LastName: `Contact ${at}` }));
+const mapContact = (): Promise<Mapping> => mapped(world, { object: "Contact", fields: ["LastName", ...WIDE] });
+const rows = async (table = "contact") =>
+  (await world.sql(`SELECT count(*)::int AS n FROM salesforce.${table}`))[0]?.["n"];
+const asked = async () =>
+  ((await world.control("GET", "/requests")) as { readonly path: string }[]).map(({ path }) =>
+    decodeURIComponent(path),
+  );
+
+test("an object that is too large to be counted in time is loaded and compared all the same", async () => {
+  await world.createRecords("Contact", contacts(MANY));
+  await world.fault({ kind: "queryTimeout", object: "Contact", size: 500, times: 0 });
+
+  const contact = await mapContact();
+  await world.work(contact, "sweep");
+
+  expect(await rows()).toBe(MANY);
+  expect((await asked()).filter((path) => /COUNT\(\)/.test(path))).toEqual([]);
+});
+
+test("an object that Salesforce does not count for our user is taken for a large one", async () => {
+  await world.createRecords("Contact", contacts(3));
+  await world.fault({ kind: "malformedRequest", code: "NOT_FOUND", path: "recordCount", times: 0 });
+
+  await mapContact();
+
+  expect(await rows()).toBe(3);
+  expect((await asked()).filter((path) => /jobs\/query/.test(path)).length).toBeGreaterThan(0);
+});
+
+test("archived tasks are loaded by either API, deleted ones are not, and a sweep leaves them where they are", async () => {
+  await world.createRecords(
+    "Task",
+    ["Old", "Older", "Gone", "New"].map((Subject) => ({ Subject })),
+  );
+  const [gone] = await world.soql("SELECT Id FROM Task WHERE Subject = 'Gone'");
+  await world.rest("DELETE", `/sobjects/Task/${gone?.["Id"]}`);
+  await world.pass(86_400);
+  await world.control("POST", "/archive", { before: new Date(world.cloud.clock.now()).toISOString() });
+  await world.rest("POST", "/sobjects/Task", { Subject: "Newest" });
+  expect(await world.soql("SELECT Subject FROM Task")).toEqual([{ Subject: "Newest" }]);
+  const all = ["New", "Newest", "Old", "Older"].map((subject) => ({ subject }));
+  const subjects = () => world.sql("SELECT subject FROM salesforce.task ORDER BY subject");
+
+  const task = await mapped(world, { object: "Task", fields: ["Subject"] });
+  expect(await subjects()).toEqual(all);
+  await world.fault({ kind: "malformedRequest", code: "NOT_FOUND", path: "recordCount", times: 0 }); // by the Bulk API
+  for (const kind of ["sweep", "backfill"] as const) {
+    await world.work(task, kind);
+    expect(await subjects()).toEqual(all);
+  }
+  await world.sql("ALTER TABLE salesforce.task DISABLE TRIGGER USER");
+  await world.sql("DELETE FROM salesforce.task");
+  await world.sql("ALTER TABLE salesforce.task ENABLE TRIGGER USER");
+  await world.work(task, "backfill");
+
+  expect(await subjects()).toEqual(all);
+});
+
+test("results are read side by side, and what breaks off is read again from the first part that is not written", async () => {
+  await world.createRecords("Contact", contacts(MANY));
+  await world.fault({ kind: "smallBatches", path: "/results", size: 300, times: 0 });
+  const calls: string[] = [];
+  world.interfere((call) => {
+    if (calls.at(-1) === "org.bulkResults" && call === "store.apply") {
+      calls.push(call);
+      throw new Error("killed"); // before anything of the first part is written
+    }
+    if (call === "org.bulkResults") calls.push(call);
+  });
+
+  await expect(mapContact()).rejects.toThrow("killed");
+  const [contact] = await world.mappings();
+  if (!contact) throw new Error("the mapping is gone");
+  world.interfere(null);
+  const [{ load } = {}] = await world.sql("SELECT load FROM salesforce._bridge_loads");
+  expect(await rows()).toBeLessThan(MANY);
+
+  await world.work(contact, "load");
+
+  expect(calls.slice(0, 2)).toEqual(["org.bulkResults", "org.bulkResults"]);
+  expect(load).toMatchObject({ bulk: {}, records: MANY, readSince: expect.any(String) });
+  expect(await rows()).toBe(MANY);
+});
