@@ -28,8 +28,18 @@ export const mappingWithState = z.extend(mappingView, {
 
 /** One mapping in full. */
 export const mappingDetail = z.extend(mappingWithState, {
-  /** Of the first load; null when none goes on. The total is what the org counted when it began, null before. */
-  progress: z.nullable(z.object({ rows_done: z.int(), rows_total: z.nullable(z.int()) })),
+  /**
+   * Of a first load, or of what reads all records again; null when nothing does. The total is about what the org has, null
+   * before that is known; the end is when the rest is read at the pace so far, and moves on while nothing is read.
+   */
+  progress: z.nullable(
+    z.object({
+      reading: z.enum(["load", "backfill", "sweep"]),
+      rows_done: z.int(),
+      rows_total: z.nullable(z.int()),
+      ends_at: nullableTimestamp(),
+    }),
+  ),
   /** From a change of a row to Salesforce's word, over the last 1,000; null before the first. */
   lag_seconds: z.nullable(z.object({ p50: z.number(), p95: z.number() })),
   api_calls: z.record(z.string(), z.int()),
@@ -64,24 +74,32 @@ export async function readDetail(
   needs: Needs,
   workspace: SealedWorkspace,
   mapping: Mapping,
+  now: Date,
 ): Promise<z.infer<typeof mappingDetail>> {
   const [engine, found] = await Promise.all([
     needs.engine.read(workspace.id),
     ifAvailable(needs.desks, workspace, async (desk) => {
       const progress = progressOf(mapping, await desk.progress());
-      const isLoading = !progress.loaded && pulls(mapping.syncDirection);
-      const rows = isLoading ? await desk.countRows(mapping.id) : null;
-      return { progress, rows, lag: await desk.lag(mapping.id) };
+      return { progress, lag: await desk.lag(mapping.id) };
     }),
   ]);
   const view = withState(mapping, engine, found?.progress ?? null);
-  const rows = view.state === "loading" ? (found?.rows ?? null) : null;
+  const reading = found?.progress.reading ?? (view.state === "loading" ? "load" : null);
   return {
     ...view,
-    progress: rows === null ? null : { rows_done: rows, rows_total: found?.progress.recordsToLoad ?? null },
+    progress: found && reading ? { reading, ...howFar(found.progress, now) } : null,
     lag_seconds: found?.lag ?? null,
     api_calls: { ...found?.progress.apiCalls },
   };
+}
+
+/** At the average pace since the beginning, pauses between two invocations included. */
+function howFar({ recordsRead, recordsToRead, readingSince }: MappingProgress, now: Date) {
+  const total = recordsToRead !== null && recordsToRead >= recordsRead ? recordsToRead : null;
+  const since = readingSince?.getTime() ?? null;
+  const isKnown = total !== null && since !== null && recordsRead > 0;
+  const ends_at = isKnown ? new Date(since + (now.getTime() - since) * (total / recordsRead)).toISOString() : null;
+  return { rows_done: recordsRead, rows_total: total, ends_at };
 }
 
 /** Null when the database is not connected or cannot be asked: the list must be there when that is the trouble. */
@@ -114,7 +132,10 @@ const progressOf = ({ id }: Mapping, all: readonly MappingProgress[]): MappingPr
 
 const NOTHING_YET = {
   loaded: false,
-  recordsToLoad: null,
+  reading: null,
+  recordsToRead: null,
+  recordsRead: 0,
+  readingSince: null,
   lastPullAt: null,
   lastRunAt: null,
   rowsSynced: 0,

@@ -40,7 +40,7 @@ export interface RowQueries extends AsyncDisposable, Rejections {
   heldDeletes(mappingId: string, slice: Slice): Promise<Page<HeldDelete>>;
   /** Lets deletes go that the breaker holds back on either side, about as many as `most`; how many. */
   confirmDeletes(mappingId: string, most: number): Promise<number>;
-  /** Makes every record be read again; false: the mapping is not provisioned. A running cycle loses its lease. */
+  /** Makes every record be read again beside the cycles; false: the mapping is not provisioned. */
   startOver(mappingId: string): Promise<boolean>;
   /**
    * Marks all rows to be captured as changed, which provisioning does; false: the mapping is not provisioned. Until that
@@ -62,8 +62,12 @@ export const mappingProgress = z.object({
   mapping_id: z.string(),
   /** The first load has ended. */
   loaded: z.boolean(),
-  /** Records that the org counted when the first load that goes on began; null: none goes on, or it has not asked yet. */
-  records_to_load: z.nullable(z.int()),
+  /** What reads all records now; null: nothing does. */
+  reading: z.nullable(z.enum(["load", "backfill", "sweep"])),
+  /** About how many records there are to read, as far as known, how many of them are read, and since when. */
+  records_to_read: z.nullable(z.int()),
+  records_read: z.int(),
+  reading_since: nullableTimestamp(),
   last_pull_at: nullableTimestamp(),
   last_run_at: nullableTimestamp(),
   rows_synced: z.int(),

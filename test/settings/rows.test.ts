@@ -290,14 +290,36 @@ test("a reload brings back the rows of a table that somebody emptied", async () 
 
   const answer = await on(mapping, reloadMapping, "reload-mapping");
   expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({
-    state: "loading",
-    progress: { rows_done: 0, rows_total: null },
+    state: "running",
+    progress: { reading: "backfill", rows_done: 0, rows_total: null, ends_at: null },
   });
   await world.map();
 
   expect(answer.json?.data).toEqual({ reloading: true, mapping_id: mapping.id });
   expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: "Lovelace" }]);
-  expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({ state: "running" });
+  expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({
+    state: "running",
+    progress: null,
+  });
+});
+
+test("a reload does not stop pulls, nor does it lose what they brought", async () => {
+  await world.createRecords("Contact", [{ LastName: "Lovelace" }, { LastName: "Hopper" }]);
+  const mapping = await mapOne(CONTACT);
+  const before = await world.sql("SELECT position FROM salesforce._bridge_state");
+  await world.sql("TRUNCATE salesforce.contact");
+  await on(mapping, reloadMapping, "reload-mapping");
+  await world.rest("POST", "/sobjects/Contact", { LastName: "Hamilton" });
+
+  await world.cycle(mapping);
+
+  const names = async () => (await world.sql("SELECT lastname FROM salesforce.contact")).map((row) => row["lastname"]);
+  expect(await names()).toContain("Hamilton");
+  const [{ position } = {}] = await world.sql("SELECT position FROM salesforce._bridge_state");
+  await world.map();
+  expect((await names()).sort()).toEqual(["Hamilton", "Hopper", "Lovelace"]);
+  expect(await world.sql("SELECT position FROM salesforce._bridge_state")).toEqual([{ position }]);
+  expect(Number(position)).toBeGreaterThanOrEqual(Number(before[0]?.["position"]));
 });
 
 test("deletes that the breaker holds on either side are told, and go when they are confirmed", async () => {
@@ -419,7 +441,7 @@ test("a first load tells how far it is, of how many records", async () => {
 
   expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({
     state: "loading",
-    progress: { rows_done: 2_000, rows_total: 2_100 },
+    progress: { reading: "load", rows_done: 2_000, rows_total: 2_100, ends_at: expect.any(String) },
   });
   await world.work(mapping, "load");
   expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({

@@ -11,8 +11,10 @@ interface MappingDetail extends MappingState {
 }
 
 interface Progress {
+  readonly reading: "load" | "backfill" | "sweep";
   readonly rows_done: number;
   readonly rows_total: number | null;
+  readonly ends_at: string | null;
 }
 
 /** All mappings with what they do now. */
@@ -41,13 +43,13 @@ export async function listMappings(context: Context): Promise<void> {
   );
 }
 
-/** One mapping; with `--wait` not before its tables are made and its first load is done. */
+/** One mapping; with `--wait` not before its tables are made, and its first load or its reload is done. */
 export async function showMapping(context: Context): Promise<void> {
   const api = context.api();
   const { id } = await findMapping(api, argument(context, 0));
   const read = () => api.get<MappingDetail>(`/mappings/${segment(id)}`);
   let answer = await read();
-  while (isSet(context, "wait") && (answer.data.state === "provisioning" || answer.data.state === "loading")) {
+  while (isSet(context, "wait") && isAwaited(answer.data)) {
     context.out.progress(progressText(answer.data));
     await pause(1000, undefined, { signal: context.terminal.interrupted });
     answer = await read();
@@ -56,6 +58,9 @@ export async function showMapping(context: Context): Promise<void> {
   context.out.record({ ...answer.data });
   if (NEEDS_SOMEBODY.has(answer.data.state)) context.endAs("unwell");
 }
+
+const isAwaited = ({ state, progress }: MappingDetail): boolean =>
+  state === "provisioning" || state === "loading" || progress?.reading === "backfill";
 
 function colourOf(state: string): "green" | "yellow" | "red" | "dim" {
   if (state === "running") return "green";
@@ -67,11 +72,12 @@ const BAR_CELLS = 24;
 
 function progressText({ sf_object, state, progress }: MappingDetail): string {
   if (progress === null) return `${sf_object}: ${state} …`;
-  const { rows_done, rows_total } = progress;
+  const { rows_done, rows_total, ends_at } = progress;
   if (rows_total === null || rows_total === 0) return `${sf_object}: ${rows_done} records …`;
+  const end = ends_at === null ? "" : `, done about ${shortTime(ends_at)}`;
   const filled = Math.min(BAR_CELLS, Math.floor((rows_done / rows_total) * BAR_CELLS));
   const bar = "█".repeat(filled) + "░".repeat(BAR_CELLS - filled);
-  return `${sf_object} ${bar} ${rows_done} of ${rows_total} records`;
+  return `${sf_object} ${bar} ${rows_done} of ${rows_total} records${end}`;
 }
 
 interface DryRun {

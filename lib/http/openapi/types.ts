@@ -719,8 +719,10 @@ export type ReadMappingData = {
   readonly held_deletes: number | null;
   readonly inbound_errors: number | null;
   readonly progress: {
+    readonly reading: "load" | "backfill" | "sweep";
     readonly rows_done: number;
     readonly rows_total: number | null;
+    readonly ends_at: string | null;
   } | null;
   readonly lag_seconds: {
     readonly p50: number;

@@ -9,12 +9,13 @@ import {
   type RowQueries,
   type RowQueriesOf,
 } from "../../../settings/row-ports.ts";
+import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
 import { hasSucceeded, isHeld, isOfTable } from "../log/change-states.ts";
 import { beginDryRun, confirmDryRun, readDryRun } from "../pull/dry-run.ts";
 import { captureAllOf, captureExisting } from "../schema/capture-existing.ts";
 import { readProposals } from "../schema/propose.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "../session/request-session.ts";
-import { type Ask, cut, iso, type Metadata, metadata, qualified, type Row } from "../session/sql.ts";
+import { type Ask, cut, iso, literal, type Metadata, metadata, qualified, type Row } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { readChange, readThroughput } from "./change-history.ts";
 import { failureKinds, findFailed } from "./failed-changes.ts";
@@ -91,8 +92,8 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
 
 const progressOf = (tables: Metadata): string => `
   SELECT s.mapping_id, s.position IS NOT NULL AS loaded,
-    (SELECT l.load -> 'records' FROM ${tables.loads} l WHERE l.mapping_id = s.mapping_id AND l.load ->> 'kind' = 'load')
-      AS records_to_load, ${iso("s.last_pull_at")} AS last_pull_at,
+    lo.load ->> 'kind' AS reading, lo.load -> 'records' AS records_to_read,
+    coalesce((lo.load ->> 'read')::bigint, 0) AS records_read, lo.load ->> 'readSince' AS reading_since, ${iso("s.last_pull_at")} AS last_pull_at,
     ${iso("s.last_run_at")} AS last_run_at, s.rows_synced, s.api_calls,
     waiting.count AS waiting,
     (SELECT ${iso("l.created_at")} FROM ${tables.log} l WHERE l.id = waiting.oldest) AS oldest_waiting_at,
@@ -100,7 +101,7 @@ const progressOf = (tables: Metadata): string => `
     (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
       + (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isHeld("l")}) AS held_deletes,
     (SELECT count(*) FROM ${tables.inboundErrors} e WHERE e.mapping_id = s.mapping_id) AS inbound_errors
-  FROM ${tables.state} s CROSS JOIN LATERAL (
+  FROM ${tables.state} s LEFT JOIN ${tables.loads} lo ON lo.mapping_id = s.mapping_id CROSS JOIN LATERAL (
     SELECT count(*) AS count, min(l.id) AS oldest FROM ${tables.log} l
     WHERE ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL
   ) AS waiting`;
@@ -157,11 +158,17 @@ function readPage<Thing>(rows: readonly Row[], read: (row: Row) => Thing) {
   return { total: Number(rows[0]?.["total"] ?? 0), rows: filled.map(read) };
 }
 
-/** The marks go, and so do the leases: whoever holds one now would write its marks back. */
+/**
+ * A first load begins anew, and after it everything is read again beside the cycles, which go on. The lease of long work
+ * goes: whoever holds it now would write its mark back.
+ */
 const startOverOf = (tables: Metadata): string => `
-  WITH pulls AS (
-    UPDATE ${tables.state} SET position = NULL, slow = NULL, deleted = NULL, fence = fence + 1, lease_until = NULL
-    WHERE mapping_id = $1 RETURNING mapping_id
-  )
-  UPDATE ${tables.loads} l SET load = NULL, fence = l.fence + 1, lease_until = NULL
-  FROM pulls WHERE l.mapping_id = pulls.mapping_id RETURNING l.mapping_id`;
+  WITH pulls AS MATERIALIZED (SELECT position FROM ${tables.state} WHERE mapping_id = $1 FOR NO KEY UPDATE)
+  UPDATE ${tables.loads} l SET load = CASE WHEN pulls.position IS NOT NULL THEN ${literal(JSON.stringify(READ_AGAIN))}::jsonb END,
+    fence = l.fence + 1, lease_until = NULL
+  FROM pulls WHERE l.mapping_id = $1 RETURNING l.mapping_id`;
+
+const READ_AGAIN: LoadCheckpoint = {
+  ...{ kind: "backfill", startedAt: new Date(0), afterId: null, bulk: null, afterRow: null },
+  overRows: true,
+};

@@ -119,7 +119,7 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
       {mapping.last_pull_at === null && mapping.sync_direction !== "pg_to_sf" && mapping.deleted_at === null && (
         <DryRun mapping={mapping} />
       )}
-      {mapping.progress && <FirstLoad progress={mapping.progress} />}
+      {mapping.progress && <Reading progress={mapping.progress} />}
       <Figures mapping={mapping} />
       <div className="split">
         <Card title="Fields" padded={false}>
@@ -169,16 +169,27 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
   );
 }
 
-function FirstLoad({ progress }: { readonly progress: NonNullable<ReadMappingData["progress"]> }) {
+const READING = {
+  load: "The first load goes on",
+  backfill: "Every record is read again",
+  sweep: "Both sides are compared",
+} as const;
+
+function Reading({ progress }: { readonly progress: NonNullable<ReadMappingData["progress"]> }) {
   return (
-    <Notice title="The first load goes on">
+    <Notice title={READING[progress.reading]}>
       <p>
-        {counted(progress.rows_done, "row")}
-        {progress.rows_total === null ? " so far" : ` of ${count(progress.rows_total)}`}. Rows that you change meanwhile
-        are captured and sent.
+        {counted(progress.rows_done, "record")}
+        {progress.rows_total === null ? " so far" : ` of ${count(progress.rows_total)}`}
+        {progress.ends_at !== null && (
+          <>
+            , done about <Time at={progress.ends_at} />
+          </>
+        )}
+        . Rows that you change meanwhile are captured and sent.
       </p>
       {progress.rows_total !== null && (
-        <progress max={progress.rows_total} value={progress.rows_done} aria-label="Rows of the first load" />
+        <progress max={progress.rows_total} value={progress.rows_done} aria-label="Records read" />
       )}
     </Notice>
   );
