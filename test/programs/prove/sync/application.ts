@@ -11,6 +11,8 @@ export interface Application {
   act(dice: Dice): Promise<void>;
   /** One transaction that inserts more rows than calls of 200 are good for. */
   heap(mapping: Proved | undefined): Promise<void>;
+  /** From now on rows of a table are only updated, which holds once this resolves; gives what ends it. */
+  onlyUpdate(table: string): Promise<() => void>;
   close(): Promise<void>;
 }
 
@@ -60,6 +62,8 @@ export function openApplication({ url, mappings, rowsAtOnce }: Settings): Applic
   let deeds = 0;
   let changes = 0;
   let isClosing = false;
+  const updatedOnly = new Set<string>();
+  const underWay = new Set<{ readonly table: string; readonly over: Promise<void> }>();
 
   const take = async (): Promise<Client> => {
     const kept = idle.pop();
@@ -87,15 +91,31 @@ export function openApplication({ url, mappings, rowsAtOnce }: Settings): Applic
       await client.end().catch(() => undefined);
     }
   };
+  const carryOutOn = async (table: string, transaction: Transaction) => {
+    const one = { table, over: carryOut(transaction) };
+    underWay.add(one);
+    await one.over;
+    underWay.delete(one);
+  };
   return {
     changes: () => changes,
-    act: (dice) => {
+    act: async (dice) => {
       deeds += 1;
-      return carryOut(transactionBy(dice, mappings, deeds, rowsAtOnce));
+      const mapping = dice.pick(mappings);
+      if (!mapping) return;
+      const settings = { token: `h${deeds}`, rowsAtOnce, isUpdate: updatedOnly.has(mapping.table) };
+      await carryOutOn(mapping.table, transactionBy(dice, mapping, settings));
     },
     heap: async (mapping) => {
       deeds += 1;
-      if (mapping) await carryOut({ statements: [inserted(mapping, `h${deeds}`, HEAP_ROWS)], heldMilliseconds: 0 });
+      if (!mapping || updatedOnly.has(mapping.table)) return;
+      const statements = [inserted(mapping, `h${deeds}`, HEAP_ROWS)];
+      await carryOutOn(mapping.table, { statements, heldMilliseconds: 0 });
+    },
+    onlyUpdate: async (table) => {
+      updatedOnly.add(table);
+      await Promise.all([...underWay].flatMap((one) => (one.table === table ? [one.over] : [])));
+      return () => updatedOnly.delete(table);
     },
     close: async () => {
       isClosing = true;
@@ -114,14 +134,17 @@ interface Transaction {
   readonly heldMilliseconds: number;
 }
 
-function transactionBy(dice: Dice, mappings: readonly Proved[], deed: number, rowsAtOnce: number): Transaction {
-  const mapping = dice.pick(mappings);
-  if (!mapping) throw new Error("there is nothing to write to");
-  const token = `h${deed}`;
+interface HowToWrite {
+  readonly token: string;
+  readonly rowsAtOnce: number;
+  readonly isUpdate: boolean;
+}
+
+function transactionBy(dice: Dice, mapping: Proved, { token, rowsAtOnce, isUpdate }: HowToWrite): Transaction {
   const place = dice.roll();
   const rows = 1 + (dice.isUnder(0.3) ? dice.below(rowsAtOnce) : 0);
   const heldMilliseconds = dice.isUnder(0.05) ? dice.below(4000) : 0;
-  const chance = dice.roll();
+  const chance = isUpdate ? 0.5 : dice.roll();
   if (chance < 0.35) return { statements: [inserted(mapping, token, rows)], heldMilliseconds };
   if (chance < 0.9) {
     const columns = [["here__c"], ["both__c"], ["here__c", "both__c"]][dice.below(3)] ?? ["here__c"];

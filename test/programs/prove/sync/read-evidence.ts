@@ -10,6 +10,7 @@ export interface Sources {
   readonly objects: readonly string[];
   readonly columns: readonly string[];
   readonly colleagues: readonly Deed[];
+  readonly uncaptured: Evidence["uncaptured"];
   readonly writes: readonly OrgWrite[];
   readonly retried: Evidence["retried"];
   readonly heard: Evidence["heard"];
@@ -60,6 +61,7 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
       waitingToBeTold: waiting.map(({ id }) => String(id)),
       heard: sources.heard,
       application: (await ask<Row>("SELECT * FROM proof.deeds ORDER BY seq")).map(deed),
+      uncaptured: sources.uncaptured,
       colleagues: sources.colleagues,
       seen: (await ask<Row>("SELECT * FROM proof.seen ORDER BY seq")).map(seen),
       saves: sources.writes.flatMap((write) => savesIn(write)),

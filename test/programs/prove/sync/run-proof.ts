@@ -8,6 +8,7 @@ import type { Calls } from "./judge/evidence.ts";
 import { type Finding, judge } from "./judge/judge.ts";
 import { lanes, operate } from "./lanes.ts";
 import { definitionOf, documentOf, mappingsToProve } from "./mapped-objects.ts";
+import { hireMigrator } from "./migrator.ts";
 import { settleByHand } from "./operator.ts";
 import { planOf, pointsOf } from "./plan.ts";
 import { readBooksOfCalls, readEvidence } from "./read-evidence.ts";
@@ -29,6 +30,8 @@ export interface Proof {
     readonly wire: Readonly<Record<string, number>>;
     readonly org: number;
   };
+  /** The application's own migrations, by kind. */
+  readonly migrations: Readonly<Record<string, number>>;
   /** Saves that were stopped between check and send, and cycles that said that theirs came after the lease was lost. */
   readonly heldSaves: number;
   readonly lateSavesTold: number;
@@ -44,6 +47,7 @@ export async function runProof(asked: Asked): Promise<Proof> {
   const trouble = causeTrouble({ dice: createDice(asked.seed + 1), mostStopped: 8, breathMilliseconds: 600 });
   const stage = await openStage({ gate: trouble.gate, definition: definitionOf(mappings), environments: 12 });
   const receiver = await startReceiver(200);
+  const application = openApplication({ url: stage.databaseUrl, mappings, rowsAtOnce: 40 });
   const run: Run = {
     asked,
     dice,
@@ -52,7 +56,8 @@ export async function runProof(asked: Asked): Promise<Proof> {
     trouble,
     mappings,
     receiver,
-    application: openApplication({ url: stage.databaseUrl, mappings, rowsAtOnce: 40 }),
+    application,
+    migrator: hireMigrator({ stage, application, mappings }),
     colleagues: meetColleagues({ url: stage.org.url, accessToken: stage.org.accessToken, mappings, recordsAtOnce: 40 }),
     parts: createParts(stage),
   };
@@ -65,6 +70,7 @@ export async function runProof(asked: Asked): Promise<Proof> {
       changes: { application: run.application.changes(), colleagues: run.colleagues.deeds.length },
       incidents: incidentsOf(run),
       calls: quiet.calls,
+      migrations: Object.fromEntries(run.migrator.done),
       heldSaves: stage.wire.ledger.writes.filter(({ wasHeld }) => wasHeld).length,
       lateSavesTold: toldLate(stage).length,
       settledByHand: loud.settledByHand,

@@ -4,6 +4,7 @@ import type { Application } from "./application.ts";
 import type { Colleagues } from "./colleagues.ts";
 import type { Desk } from "./desk.ts";
 import type { Proved } from "./mapped-objects.ts";
+import type { Migrator } from "./migrator.ts";
 import type { Parts } from "./stage/parts.ts";
 import type { Stage } from "./stage/stage.ts";
 import type { Trouble } from "./trouble.ts";
@@ -30,6 +31,7 @@ export interface Run {
   readonly mappings: readonly Proved[];
   readonly application: Application;
   readonly colleagues: Colleagues;
+  readonly migrator: Migrator;
   readonly receiver: Receiver;
   /** What is no function, and is killed and stopped as well. */
   readonly parts: Parts;

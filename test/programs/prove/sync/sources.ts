@@ -7,7 +7,7 @@ const CALLERS = ["run-cycle", "load-mapping", "provision-mapping"];
 
 /** What the evidence is read from; in peace only answered calls count, which are those that the org has counted. */
 export function sourcesOf(
-  { stage, mappings, colleagues, receiver, trouble, parts }: Run,
+  { stage, mappings, colleagues, migrator, receiver, trouble, parts }: Run,
   isQuiet: boolean,
   retried: Sources["retried"] = [],
 ): Sources {
@@ -29,6 +29,7 @@ export function sourcesOf(
     objects: mappings.map(({ object }) => object),
     columns: VALUES,
     colleagues: colleagues.deeds,
+    uncaptured: migrator.uncaptured,
     writes,
     retried,
     heard: receiver.received.map(({ body }) => heardIn(body)),

@@ -8,6 +8,7 @@ export function summaryOf({
   changes,
   incidents,
   calls,
+  migrations,
   heldSaves,
   lateSavesTold,
   settledByHand,
@@ -19,6 +20,9 @@ export function summaryOf({
     ...tableOf(incidents),
     `changes   ${changes.application} by the application, ${changes.colleagues} in Salesforce`,
     `incidents ${all("kills")} kills, ${all("stops")} stops, ${heldSaves} saves held between check and send, ${lateSavesTold} cycles told that theirs came too late`,
+    `migrations ${Object.entries(migrations)
+      .map(([kind, times]) => `${times} ${kind}`)
+      .join(", ")}`,
     `calls     ${labels.map((label) => `${label} ${calls.engine[label] ?? 0} (wire ${calls.wire[label] ?? 0})`).join(", ")}, org ${calls.org} in all, while nothing was killed`,
     `doubts    ${settledByHand} rows ended FAILED as in doubt, and were settled by hand as their error says`,
     ...findings

@@ -16,6 +16,8 @@ export interface Evidence {
   /** In the order in which it was done. */
   readonly application: readonly Deed[];
   readonly colleagues: readonly Deed[];
+  /** When nothing captured what the application did to a table: capture was off, or the table swapped. */
+  readonly uncaptured: readonly { readonly table: string; readonly from: number; readonly until: number }[];
   /** Every change of a row, in order. */
   readonly seen: readonly Seen[];
   readonly saves: readonly Save[];

@@ -1,15 +1,21 @@
-import type { Evidence, Logged } from "./evidence.ts";
+import type { Deed, Evidence, Logged } from "./evidence.ts";
 import type { Complain } from "./thing.ts";
 
 /** Whether the trigger log holds each change of the application once, nothing else, and nothing that is open. */
-export function judgeCapture({ application, log, totals }: Evidence, complain: Complain): void {
+export function judgeCapture(evidence: Evidence, complain: Complain): void {
+  const { application, log, totals, uncaptured } = evidence;
+  // Rows that differ are captured as changes once capture is on again.
+  const mayHaveMore = (table: string, action: string) =>
+    action.toLowerCase() === "update" && uncaptured.some((one) => one.table === table);
   const captured = Map.groupBy(log, ({ table, recordId, action }) => `${table} ${recordId} ${action.toLowerCase()}`);
   const done = Map.groupBy(application, ({ table, recordId, action }) => `${table} ${recordId} ${action}`);
   for (const [key, deeds] of done) {
     const entries = captured.get(key) ?? [];
     const [deed] = deeds;
-    if (!deed || entries.length === deeds.length) continue;
-    const name = entries.length < deeds.length ? "uncaptured change" : "change captured twice";
+    const least = deeds.filter((one) => !isUncaptured(one, evidence)).length;
+    const most = deed && mayHaveMore(deed.table, deed.action) ? Number.POSITIVE_INFINITY : deeds.length;
+    if (!deed || (entries.length >= least && entries.length <= most)) continue;
+    const name = entries.length < least ? "uncaptured change" : "change captured twice";
     complain(
       name,
       deed,
@@ -17,7 +23,7 @@ export function judgeCapture({ application, log, totals }: Evidence, complain: C
     );
   }
   for (const [key, [entry]] of captured) {
-    if (entry && !done.has(key))
+    if (entry && !done.has(key) && !mayHaveMore(entry.table, entry.action))
       complain("unexplained change", { table: entry.table, tag: entry.values["tag__c"] ?? "" }, said(entry));
   }
   for (const entry of log) {
@@ -34,6 +40,10 @@ export function judgeCapture({ application, log, totals }: Evidence, complain: C
       );
   }
 }
+
+/** Whether nothing captured the table when this was done to it. */
+export const isUncaptured = ({ table, begunAt }: Deed, { uncaptured }: Evidence): boolean =>
+  uncaptured.some((one) => one.table === table && one.from <= begunAt && begunAt <= one.until);
 
 const said = ({ id, action, recordId, state, message }: Logged) =>
   `change ${id}: ${action} of row ${recordId} is ${state}${message ? ` (${message})` : ""}`;

@@ -64,6 +64,7 @@ const inOrder: Evidence = {
   waitingToBeTold: [],
   heard: [],
   application: [deed("insert", { here__c: "h1", both__c: "h1" }, 1), deed("update", { here__c: "h2" }, 2)],
+  uncaptured: [],
   colleagues: [],
   seen: [],
   saves: [save({ here__c: "h1", both__c: "h1" }, 10), save({ here__c: "h2" }, 20)],
@@ -205,6 +206,35 @@ describe("a stale save of one who was stopped between check and send, whose newe
     ["its sender was struck long after", { saves, struck: [{ whom: 7, at: 100_000 }] }],
   ])("is complained of when %s", (_, more) => {
     expect(complaints(more)).toEqual(["unseen stale save"]);
+  });
+});
+
+describe("an update that nothing captured", () => {
+  const captureOff = (from: number, until: number, table = TABLE) => [{ table, from, until }];
+  const unseen: Partial<Evidence> = {
+    log: [first],
+    totals: [],
+    ...oneValue({ here__c: "h1", both__c: "h1" }),
+    saves: [save({ here__c: "h1", both__c: "h1" }, 10)],
+  };
+
+  test("may be lost while capture was off, or be captured late", () => {
+    expect(complaints({ ...unseen, uncaptured: captureOff(2, 3) })).toEqual([]);
+    const late = { log: [first, second, logged(3, "UPDATE", { here__c: "h2" })], totals: [] };
+    expect(complaints({ ...late, uncaptured: captureOff(2, 3) })).toEqual([]);
+  });
+
+  test.each<readonly [string, Evidence["uncaptured"]]>([
+    ["capture was off later", captureOff(3, 9)],
+    ["capture was off before", captureOff(0, 1)],
+    ["capture of another table was off", captureOff(2, 3, "other__c")],
+  ])("is complained of when %s", (_, uncaptured) => {
+    expect(new Set(complaints({ ...unseen, uncaptured }))).toEqual(new Set(["lost value", "uncaptured change"]));
+  });
+
+  test("is complained of when the two sides differ after it", () => {
+    const differ = { ...unseen, records: inOrder.records, uncaptured: captureOff(2, 3) };
+    expect(complaints(differ)).toEqual(["different field"]);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Evidence, Held, Save, Seen } from "./evidence.ts";
-import { judgeCalls, judgeCapture, judgeTold } from "./judge-books.ts";
+import { isUncaptured, judgeCalls, judgeCapture, judgeTold } from "./judge-books.ts";
 import { judgeOrder } from "./judge-order.ts";
 import { storyOf } from "./story.ts";
 import type { Complain, Thing } from "./thing.ts";
@@ -107,7 +107,9 @@ function gather(evidence: Evidence): Map<string, Thing> {
     (record.isDeleted ? thing.deletedRecords : thing.records).push(record);
     bySfid.set(record.id, record);
   }
-  for (const deed of evidence.application) thingOf(deed.table, deed.tag).application.push(deed);
+  // What nobody captured may have become nothing: Salesforce's values are taken again, or the rows' are.
+  for (const deed of evidence.application)
+    thingOf(deed.table, deed.tag).application.push(isUncaptured(deed, evidence) ? { ...deed, isSure: false } : deed);
   for (const deed of evidence.colleagues) thingOf(deed.table, deed.tag).colleagues.push(deed);
   for (const one of evidence.seen) thingOf(one.table, tagOf(one)).seen.push(one);
   for (const save of evidence.saves) {

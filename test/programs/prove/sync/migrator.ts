@@ -1,0 +1,137 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { Client } from "pg";
+import type { Dice } from "../../../support/doubles/dice.ts";
+import type { Application } from "./application.ts";
+import type { Proved } from "./mapped-objects.ts";
+import type { Stage } from "./stage/stage.ts";
+
+/** A time in which nothing captured what the application did to a table. Epoch milliseconds. */
+export interface Uncaptured {
+  readonly table: string;
+  readonly from: number;
+  readonly until: number;
+}
+
+/** The application's own team, whose migrations Bridge has to live with. */
+export interface Migrator {
+  readonly uncaptured: readonly Uncaptured[];
+  /** What was done, by kind. */
+  readonly done: ReadonlyMap<string, number>;
+  /** One migration of a table, and what undoes it; resolves when changes of the table are captured again. */
+  act(dice: Dice, mappingIds: ReadonlyMap<string, string>): Promise<void>;
+}
+
+const KINDS = ["column renamed and back", "table swapped", "capture off"] as const;
+type Kind = (typeof KINDS)[number];
+
+interface Settings {
+  readonly stage: Pick<Stage, "api" | "databaseUrl">;
+  readonly application: Pick<Application, "onlyUpdate">;
+  readonly mappings: readonly Proved[];
+}
+
+/** So long a migration waits for its table; whoever writes it may have been stopped by the proof. */
+const LOCK = "SET LOCAL lock_timeout = '5s'";
+
+/** A provisioning that was killed comes again after minutes; the minute sweep asks for it as well. */
+const LONGEST_MILLISECONDS = 300_000;
+const ASK_AGAIN_MILLISECONDS = 20_000;
+
+export function hireMigrator({ stage, application, mappings }: Settings): Migrator {
+  const uncaptured: Uncaptured[] = [];
+  const done = new Map<Kind, number>();
+  const query = async <R>(text: string): Promise<readonly R[]> => {
+    const client = new Client({
+      connectionString: stage.databaseUrl,
+      application_name: "migrator",
+      query_timeout: 20_000,
+    });
+    client.on("error", () => undefined);
+    await client.connect();
+    try {
+      const results = await client.query(text);
+      return (Array.isArray(results) ? results.at(-1) : results).rows;
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  };
+  /** PostgreSQL may be killed at any time, and a lock may not be had. */
+  const until = async (what: string, attempt: () => Promise<boolean>) => {
+    const latest = Date.now() + LONGEST_MILLISECONDS;
+    while (!(await attempt().catch(() => false))) {
+      if (Date.now() > latest) throw new Error(`waited in vain until ${what}`);
+      await pause(500);
+    }
+  };
+  const capturing = (table: string) =>
+    query<{ tgname: string }>(
+      `SELECT tgname FROM pg_trigger WHERE tgrelid = 'salesforce.${table}'::regclass AND NOT tgisinternal
+       AND tgenabled <> 'D' AND tgname <> 'proof_sees' ORDER BY tgname`,
+    );
+
+  /** Statements on the column fail meanwhile, as they would without Bridge; all others must not. */
+  const rename = async (dice: Dice, { table }: Proved) => {
+    const [from, to] = ["here__c", "was_here__c"];
+    await query(`BEGIN; ${LOCK}; ALTER TABLE salesforce.${table} RENAME COLUMN ${from} TO ${to}; COMMIT`);
+    await pause(1_000 + dice.below(5_000));
+    await until(`${table} has its column back`, async () => {
+      await query(`BEGIN; ${LOCK}; DO $$ BEGIN
+        IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'salesforce.${table}'::regclass AND attname = '${to}')
+        THEN ALTER TABLE salesforce.${table} RENAME COLUMN ${to} TO ${from}; END IF; END $$; COMMIT`);
+      return true;
+    });
+  };
+
+  const withoutCapture = async (dice: Dice, proved: Proved, id: string, change: string) => {
+    const { table, policy } = proved;
+    const before = JSON.stringify(await capturing(table));
+    const release = await application.onlyUpdate(table);
+    const from = Date.now();
+    try {
+      await query(`BEGIN; ${LOCK}; ${change}; COMMIT`);
+      await pause(1_000 + dice.below(5_000));
+      await query(`ALTER TABLE salesforce.${table} ENABLE TRIGGER proof_sees`).catch(() => undefined);
+      let askedAt = 0;
+      await until(`${table} is captured`, async () => {
+        if (Date.now() - askedAt > ASK_AGAIN_MILLISECONDS) {
+          askedAt = Date.now();
+          // Whose values win: where Salesforce's win anyway, the rows may go to it.
+          const choice = policy === "salesforce_wins" ? "mine" : "salesforce";
+          await stage.api("POST", `/mappings/${id}/capture`, { uncaptured: choice });
+        }
+        return JSON.stringify(await capturing(table)) === before;
+      });
+    } finally {
+      uncaptured.push({ table, from, until: Date.now() });
+      release();
+    }
+  };
+
+  return {
+    uncaptured,
+    done,
+    act: async (dice, mappingIds) => {
+      const [mapping, kind] = [dice.pick(mappings), dice.pick(KINDS)];
+      const id = mapping && mappingIds.get(mapping.object);
+      if (!mapping || !kind || id === undefined) return;
+      done.set(kind, (done.get(kind) ?? 0) + 1);
+      if (kind === "column renamed and back") return rename(dice, mapping);
+      const change = kind === "capture off" ? captureOff(mapping) : swap(mapping);
+      return withoutCapture(dice, mapping, id, change);
+    },
+  };
+}
+
+const captureOff = ({ table }: Proved) => `ALTER TABLE salesforce.${table} DISABLE TRIGGER USER`;
+
+/** The table is built anew beside itself and takes its own name, as tools do that change large tables. */
+const swap = ({ table }: Proved) => `LOCK TABLE salesforce.${table};
+  CREATE TABLE salesforce.${table}_anew (LIKE salesforce.${table} INCLUDING ALL);
+  INSERT INTO salesforce.${table}_anew SELECT * FROM salesforce.${table};
+  DO $$ BEGIN
+    EXECUTE format('ALTER SEQUENCE %s OWNED BY salesforce.${table}_anew.id', pg_get_serial_sequence('salesforce.${table}', 'id'));
+  END $$;
+  DROP TABLE salesforce.${table};
+  ALTER TABLE salesforce.${table}_anew RENAME TO ${table};
+  CREATE TRIGGER proof_sees AFTER INSERT OR UPDATE OR DELETE ON salesforce.${table}
+    FOR EACH ROW EXECUTE FUNCTION proof.see()`;
