@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { cutText } from "../../model/cut-text.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import { type PostgresConnection, RETENTION, type Retention } from "../../model/workspace/workspace.ts";
@@ -16,9 +17,8 @@ import { createClaims } from "./push/claim-ledger.ts";
 import { doubtsIn, noteLook, recover } from "./push/recover.ts";
 import { requeueOverwritten } from "./push/requeue-overwritten.ts";
 import { settle } from "./push/settle.ts";
-import { createPriorityQueue, type PriorityQueue } from "./session/mutex.ts";
 import { openWithinLimit, type Use } from "./session/session-limit.ts";
-import { createSessionPool, type SessionPool } from "./session/session-pool.ts";
+import { createSessionPool, type InTurn, type SessionPool } from "./session/session-pool.ts";
 import {
   type Ask,
   cut,
@@ -70,7 +70,7 @@ export function createCycleStores(
 
 interface Surroundings {
   /** One connection does one thing at a time: a renewal must not slip into the transaction of a page. */
-  readonly inTurn: PriorityQueue;
+  readonly inTurn: InTurn;
   readonly backlog: BacklogMemory;
   readonly retention: Retention;
 }
@@ -80,7 +80,7 @@ export function cycleStoreOn(
   session: Session,
   schema: string,
   now: () => Date,
-  { inTurn = createPriorityQueue(), backlog = { counted: null }, retention = RETENTION }: Partial<Surroundings> = {},
+  { inTurn = pLimit(1), backlog = { counted: null }, retention = RETENTION }: Partial<Surroundings> = {},
 ): CycleStore {
   const tables = metadata(schema);
   const known = new Map<string, MappedTable>();

@@ -1,12 +1,12 @@
 import type { Session } from "./sql.ts";
 import { sqlState } from "./sql-errors.ts";
 
-/** Sessions that wait for their next use, by database URL. */
+/** Sessions of one database that wait for their next use. */
 export interface IdleSessions {
   /** The one used last that is alive and not too old, and for how long it was silent; null: there is none. */
-  take(url: string): { readonly session: Session; readonly silentMilliseconds: number } | null;
+  take(): { readonly session: Session; readonly silentMilliseconds: number } | null;
   /** Keeps a session that nothing is under way on, or closes it when it is of no use any more. */
-  keep(url: string, session: Session): void;
+  keep(session: Session): void;
 }
 
 interface Idle {
@@ -21,16 +21,15 @@ interface Idle {
  * too old, or closed by the server, and opens others. Idle sessions keep no process from ending.
  */
 export function createIdleSessions(now: () => Date, keptMilliseconds: number): IdleSessions {
-  const idle = new Map<string, Idle[]>();
-  const drop = (url: string, kept: Idle[], entry: Idle) => {
-    const at = kept.indexOf(entry);
-    if (at >= 0) closeQuietly(kept.splice(at, 1)[0]?.session);
-    if (kept.length === 0 && idle.get(url) === kept) idle.delete(url);
+  const idle: Idle[] = [];
+  const drop = (entry: Idle) => {
+    const at = idle.indexOf(entry);
+    if (at >= 0) closeQuietly(idle.splice(at, 1)[0]?.session);
   };
   return {
-    take(url) {
+    take() {
       for (;;) {
-        const found = idle.get(url)?.pop();
+        const found = idle.pop();
         if (found === undefined) return null;
         clearTimeout(found.end);
         found.session.holdProcess(true);
@@ -40,14 +39,12 @@ export function createIdleSessions(now: () => Date, keptMilliseconds: number): I
         closeQuietly(session);
       }
     },
-    keep(url, session) {
+    keep(session) {
       if (!session.isAlive) return;
       session.holdProcess(false);
-      const kept = idle.get(url) ?? [];
-      const end = setTimeout(() => drop(url, kept, entry), keptMilliseconds).unref();
+      const end = setTimeout(() => drop(entry), keptMilliseconds).unref();
       const entry: Idle = { session, since: now().getTime(), end };
-      kept.push(entry);
-      idle.set(url, kept);
+      idle.push(entry);
     },
   };
 }

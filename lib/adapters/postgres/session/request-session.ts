@@ -1,7 +1,7 @@
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { DatabaseUnavailable } from "../../../monitoring/ports.ts";
 import { retry } from "../../retry.ts";
-import { closeQuietly, createIdleSessions, isBroken } from "./idle-sessions.ts";
+import { closeQuietly, createIdleSessions, type IdleSessions, isBroken } from "./idle-sessions.ts";
 import { DeadlinePassed } from "./session.ts";
 import { NoConnectionFree, openWithinLimit } from "./session-limit.ts";
 import type { Row, Session, TransactionSettings } from "./sql.ts";
@@ -37,14 +37,20 @@ const SILENT_MILLISECONDS = 5_000;
 
 /** Sessions of this process, used again by the next request for the same database. */
 export function keepSessions(now: () => Date): KeptSessions {
-  const idle = createIdleSessions(now, KEPT_MILLISECONDS);
+  const byUrl = new Map<string, IdleSessions>();
+  const idleOf = (url: string): IdleSessions => {
+    const idle = byUrl.get(url) ?? createIdleSessions(now, KEPT_MILLISECONDS);
+    byUrl.set(url, idle);
+    return idle;
+  };
   return {
     take: (connection) => {
+      const idle = idleOf(connection.url);
       let session: Session | null = null;
       let wasKept = false;
       const take = async (): Promise<Session> => {
         if (session === null) {
-          session = idle.take(connection.url)?.session ?? null;
+          session = idle.take()?.session ?? null;
           wasKept = session !== null;
         }
         session ??= await open(connection);
@@ -73,7 +79,7 @@ export function keepSessions(now: () => Date): KeptSessions {
         query: (text, values = []) => ask((of) => of.query(text, values)),
         transaction: (settings, first, work) => ask((of) => of.transaction(settings, first, (rows) => work(of, rows))),
         giveBack: () => {
-          if (session) idle.keep(connection.url, session);
+          if (session) idle.keep(session);
           session = null;
         },
       };

@@ -1,7 +1,6 @@
 import pLimit from "p-limit";
 import { retry } from "../../retry.ts";
 import { closeQuietly, createIdleSessions, isBroken } from "./idle-sessions.ts";
-import { createPriorityQueue, type PriorityQueue } from "./mutex.ts";
 import type { Session } from "./sql.ts";
 import { sqlState } from "./sql-errors.ts";
 
@@ -14,10 +13,13 @@ const KEPT_MILLISECONDS = 15_000;
 /** A session that was silent for longer is asked whether it still answers, before anything that must not be asked twice. */
 const PROVEN_MILLISECONDS = 2_000;
 
+/** Does one thing at a time, in the order in which it was asked for. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** A store's view of the pool: a session, and turns on it. The session may be asked within a turn alone. */
 export interface Pooled {
   readonly session: Session;
-  readonly inTurn: PriorityQueue;
+  readonly inTurn: InTurn;
 }
 
 /** Sessions of one database that many stores share, so that a hundred cycles at once open two and not a hundred. */
@@ -34,7 +36,7 @@ export function createSessionPool(open: (waits: boolean) => Promise<Session>, no
   const limit = pLimit(AT_ONCE);
   const idle = createIdleSessions(now, KEPT_MILLISECONDS);
   const take = async (mayRepeat: boolean): Promise<Session> => {
-    for (let kept = idle.take(HERE); kept !== null; kept = idle.take(HERE)) {
+    for (let kept = idle.take(); kept !== null; kept = idle.take()) {
       if (mayRepeat || kept.silentMilliseconds < PROVEN_MILLISECONDS || (await answers(kept.session)))
         return kept.session;
     }
@@ -43,18 +45,18 @@ export function createSessionPool(open: (waits: boolean) => Promise<Session>, no
   const on = async <T>(session: Session, work: () => Promise<T>): Promise<T> => {
     try {
       const answer = await work();
-      idle.keep(HERE, session);
+      idle.keep(session);
       return answer;
     } catch (error) {
       if (isConnections(error, session)) closeQuietly(session);
-      else idle.keep(HERE, session);
+      else idle.keep(session);
       throw error;
     }
   };
   return {
     share: () => {
       limit.concurrency = AT_ONCE;
-      const inOrder = createPriorityQueue();
+      const inOrder = pLimit(1);
       let current: Session | null = null;
       const once = async <T>(work: () => Promise<T>, mayRepeat: boolean): Promise<T> => {
         const done = await limit(async () => {
@@ -62,7 +64,7 @@ export function createSessionPool(open: (waits: boolean) => Promise<Session>, no
             current = await take(mayRepeat);
           } catch (error) {
             // The database has none left for us: after who has the one that we have.
-            const kept = isFull(error) ? idle.take(HERE) : null;
+            const kept = isFull(error) ? idle.take() : null;
             if (kept === null) {
               if (!isFull(error) || limit.activeCount === 1) throw error;
               limit.concurrency = 1;
@@ -76,7 +78,7 @@ export function createSessionPool(open: (waits: boolean) => Promise<Session>, no
       };
       // What a store asks first takes the lease, or only looks: should it have run without answering us, no harm is done.
       let isFirst = true;
-      const inTurn: PriorityQueue = (work) =>
+      const inTurn: InTurn = (work) =>
         inOrder(async () => {
           const mayRepeat = isFirst;
           isFirst = false;
@@ -90,8 +92,6 @@ export function createSessionPool(open: (waits: boolean) => Promise<Session>, no
     },
   };
 }
-
-const HERE = "";
 
 /** No connection is left, of the server or of the workspace. */
 const isFull = (error: unknown): boolean => sqlState(error) === "53300";

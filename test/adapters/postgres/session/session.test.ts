@@ -133,13 +133,13 @@ describe("a session", () => {
     try {
       const session = await openSession({ url: database.url, schema: "salesforce" });
       const idle = createIdleSessions(() => new Date(), 15_000);
-      idle.keep("here", session);
+      idle.keep(session);
       vi.advanceTimersByTime(10_000);
-      const used = idle.take("here")?.session;
-      idle.keep("here", session);
+      const used = idle.take()?.session;
+      idle.keep(session);
       vi.advanceTimersByTime(10_000);
 
-      const usedAgain = idle.take("here")?.session;
+      const usedAgain = idle.take()?.session;
 
       expect([used, usedAgain]).toEqual([session, session]);
       expect(session.isAlive).toBe(true);
