@@ -34,10 +34,10 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
   });
   yield lane(11, 3_000, async (dice) => operate(run, dice, await ids).catch(() => undefined));
   yield lane(15, 60_000, (dice) => application.heap(dice.pick(run.mappings)));
-  yield lane(16, 20_000, async (dice) => {
-    await pause(4_000);
-    await run.migrator.act(dice, await ids).catch((error: unknown) => asked.say(`a migration failed: ${error}`));
-  });
+  for (let team = 16; team <= 18; team++)
+    yield lane(team, 5_000, async (dice) => {
+      await run.migrator.act(dice, await ids).catch((error: unknown) => asked.say(`a migration failed: ${error}`));
+    });
   yield lane(12, 700, (dice) => desk.control("POST", "/faults", faultBy(dice)).catch(() => undefined));
   yield lane(13, 4_000, async (dice) => {
     const caller = dice.pick(stage.wire.callers().filter(({ worker }) => ENGINE.includes(worker)));

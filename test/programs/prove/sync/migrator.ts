@@ -40,6 +40,8 @@ const ASK_AGAIN_MILLISECONDS = 20_000;
 export function hireMigrator({ stage, application, mappings }: Settings): Migrator {
   const uncaptured: Uncaptured[] = [];
   const done = new Map<Kind, number>();
+  /** Tables that are being migrated: a team does one thing at a time to each. */
+  const busy = new Set<string>();
   const query = async <R>(text: string): Promise<readonly R[]> => {
     const client = new Client({
       connectionString: stage.databaseUrl,
@@ -111,13 +113,17 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
     uncaptured,
     done,
     act: async (dice, mappingIds) => {
-      const [mapping, kind] = [dice.pick(mappings), dice.pick(KINDS)];
+      const [mapping, kind] = [dice.pick(mappings.filter(({ table }) => !busy.has(table))), dice.pick(KINDS)];
       const id = mapping && mappingIds.get(mapping.object);
       if (!mapping || !kind || id === undefined) return;
       done.set(kind, (done.get(kind) ?? 0) + 1);
-      if (kind === "column renamed and back") return rename(dice, mapping);
-      const change = kind === "capture off" ? captureOff(mapping) : swap(mapping);
-      return withoutCapture(dice, mapping, id, change);
+      busy.add(mapping.table);
+      try {
+        if (kind === "column renamed and back") await rename(dice, mapping);
+        else await withoutCapture(dice, mapping, id, kind === "capture off" ? captureOff(mapping) : swap(mapping));
+      } finally {
+        busy.delete(mapping.table);
+      }
     },
   };
 }
