@@ -12,6 +12,7 @@ const DEFAULTS = {
   conflictPolicy: "salesforce_wins",
   capture: "origin",
   deleteLimit: AUTO,
+  sweepDays: 1,
   filter: null,
 } as const;
 
@@ -39,6 +40,7 @@ export function newMapping(
     conflictPolicy: entry.conflictPolicy ?? DEFAULTS.conflictPolicy,
     capture: entry.capture ?? DEFAULTS.capture,
     deleteLimit: entry.deleteLimit ?? DEFAULTS.deleteLimit,
+    sweepDays: entry.sweepDays ?? DEFAULTS.sweepDays,
     filter: entry.filter ?? DEFAULTS.filter,
     foreign: entry.foreign,
     configVersion: 1,
@@ -66,6 +68,7 @@ export function changedMapping(mapping: Mapping, entry: Entry, names: Names, at:
     conflictPolicy: entry.conflictPolicy ?? mapping.conflictPolicy,
     capture: entry.capture ?? mapping.capture,
     deleteLimit: entry.deleteLimit ?? mapping.deleteLimit,
+    sweepDays: entry.sweepDays ?? mapping.sweepDays,
     filter: entry.filter === undefined ? mapping.filter : entry.filter,
     foreign: { ...mapping.foreign, ...entry.foreign },
   };
@@ -85,6 +88,7 @@ function settingsOf(mapping: Mapping): Readonly<Record<string, unknown>> {
     conflict_policy: mapping.conflictPolicy,
     capture: mapping.capture,
     delete_limit: mapping.deleteLimit,
+    sweep_days: mapping.sweepDays,
     filter: mapping.filter,
   };
 }

@@ -28,6 +28,7 @@ export interface Entry {
   readonly conflictPolicy: ConflictPolicy | null;
   readonly capture: CaptureMode | null;
   readonly deleteLimit: DeleteLimit | null;
+  readonly sweepDays: number | null;
   /** Undefined: not said; null: every record. */
   readonly filter: string | null | undefined;
   /** Keys of `config` that have no meaning here. */
@@ -79,6 +80,7 @@ const bridge = z.looseObject(
     conflict_policy: mappingRules.conflict_policy,
     capture: mappingRules.capture,
     delete_limit: mappingRules.delete_limit,
+    sweep_days: mappingRules.sweep_days,
     filter: mappingRules.filter,
   },
   { error: "must be an object" },
@@ -133,6 +135,7 @@ function entryOf({ object_name, config: given }: Mapped, at: number): Entry {
     conflictPolicy: given.bridge?.conflict_policy ?? null,
     capture: given.bridge?.capture ?? null,
     deleteLimit: given.bridge?.delete_limit ?? null,
+    sweepDays: given.bridge?.sweep_days ?? null,
     filter: given.bridge?.filter,
     foreign: foreignOf(given),
   };

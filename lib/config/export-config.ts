@@ -36,6 +36,7 @@ function exportMapping(mapping: Mapping): ExportedMapping {
       delete_limit: mapping.deleteLimit,
       filter: mapping.filter,
       pg_table: mapping.pgTable,
+      sweep_days: mapping.sweepDays,
       sync_direction: mapping.syncDirection,
     },
   };

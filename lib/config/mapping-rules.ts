@@ -28,6 +28,8 @@ const deleteLimit = () => z.string({ error: LIMITS }).check(z.refine(isDeleteLim
 
 const LIMITS = 'must be a text: a number of deletes an hour ("500"), a share of the table ("25%"), "off" or "auto"';
 
+const DAYS = "must be a whole number of days, 1 to 30";
+
 /** What a mapping's settings may be, wherever they are said; each may be left out. */
 export const mappingRules = {
   sync_direction: z.optional(word(SYNC_DIRECTIONS)),
@@ -40,6 +42,7 @@ export const mappingRules = {
   conflict_policy: z.optional(word(CONFLICT_POLICIES)),
   capture: z.optional(word(CAPTURE_MODES)),
   delete_limit: z.optional(deleteLimit()),
+  sweep_days: z.optional(z.int({ error: DAYS }).check(z.gte(1, { error: DAYS }), z.lte(30, { error: DAYS }))),
   /** What a filter says is judged where the object is known. Cycles send it in the URL of a query. */
   filter: z.optional(
     z.nullable(

@@ -23,6 +23,7 @@ export interface Settings {
   readonly conflictPolicy?: ConflictPolicy | undefined;
   readonly capture?: CaptureMode | undefined;
   readonly deleteLimit?: DeleteLimit | undefined;
+  readonly sweepDays?: number | undefined;
   readonly filter?: string | null | undefined;
 }
 
@@ -121,6 +122,7 @@ function entryOf(objectName: string, wanted: Settings): Entry {
     conflictPolicy: wanted.conflictPolicy ?? null,
     capture: wanted.capture ?? null,
     deleteLimit: wanted.deleteLimit ?? null,
+    sweepDays: wanted.sweepDays ?? null,
     filter: wanted.filter,
     foreign: {},
   };

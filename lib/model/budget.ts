@@ -74,6 +74,9 @@ export function isSparing({ step }: Budget, pulls: boolean): boolean {
   return step > 0 && (pulls || STEPS[step]?.pushes === false);
 }
 
+/** Whether pulls have stopped: then nothing is read that can wait. */
+export const stopsPulls = ({ step }: Budget): boolean => STEPS[step]?.stretch === null;
+
 export interface Allowance {
   /** Null: no pull. */
   readonly pullEverySeconds: number | null;

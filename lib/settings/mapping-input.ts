@@ -34,6 +34,7 @@ export function settingsOf(given: z.infer<typeof mappingChangesBody>): Settings 
     conflictPolicy: given.conflict_policy,
     capture: given.capture,
     deleteLimit: given.delete_limit,
+    sweepDays: given.sweep_days,
     filter: given.filter,
   };
 }

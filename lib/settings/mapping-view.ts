@@ -48,6 +48,8 @@ export const mappingView = z.object({
   capture: z.enum(CAPTURE_MODES),
   /** Deletes an hour on either side that are not held: a number, a share of the table (`25%`), `off` or `auto`. */
   delete_limit: z.string(),
+  /** Both sides are compared whole each so many days. */
+  sweep_days: z.int(),
   filter: z.nullable(z.string()),
   version: z.string(),
   created_at: timestamp(),

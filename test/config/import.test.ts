@@ -104,6 +104,7 @@ describe("an import (spec 4.1.7)", () => {
         delete_limit: "auto",
         filter: null,
         pg_table: "contact",
+        sweep_days: 1,
         sync_direction: "bidirectional",
       },
       fields: { Email: {}, LastName: {} },

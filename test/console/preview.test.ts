@@ -20,6 +20,7 @@ const CONTACT: Mapping = {
   conflictPolicy: "salesforce_wins",
   capture: "origin",
   deleteLimit: "auto",
+  sweepDays: 1,
   filter: null,
   foreign: {},
   configVersion: 1,

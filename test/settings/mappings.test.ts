@@ -126,6 +126,23 @@ test("how many deletes an hour may bring is a setting that is exported, imported
   expect((await workspace.export()).json?.data).toEqual(exported);
 });
 
+test("how often both sides are compared is a setting that is exported, imported and refused beyond 1 to 30 days", async () => {
+  const [workspace, other] = [await openWorkspace(), await openWorkspace()];
+  const { id } = dataOf<Mapping>(await workspace.create({ ...CONTACT, sweep_days: 3 }));
+
+  const changed = await workspace.update(id, { sweep_days: 7 });
+  const exported = (await workspace.export()).json?.data as object;
+  await other.import(exported);
+  const refused = await Promise.all([0, 31, 1.5, "7", null].map((sweep_days) => workspace.update(id, { sweep_days })));
+
+  expect(changed.json?.data).toMatchObject({ sweep_days: 7, state: "provisioning", version: '"2"' });
+  expect(exported).toMatchObject({ mappings: [{ config: { bridge: { sweep_days: 7 } } }] });
+  expect((await other.export()).json?.data).toEqual(exported);
+  for (const { json } of refused)
+    expect(json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path: "body.sweep_days" }] });
+  expect((await workspace.export()).json?.data).toEqual(exported);
+});
+
 test.each([
   ["an object that the org does not have", { sf_object: "Nothing__c" }, "body.sf_object"],
   ["a field that the object does not have", { fields: ["LastName", "Wrong__c"] }, "body.fields.Wrong__c"],

@@ -4,12 +4,13 @@ import type { TableShape } from "../../model/mapping/shape.ts";
 import { type PostgresConnection, RETENTION, type Retention } from "../../model/workspace/workspace.ts";
 import type { CycleStore } from "../../sync/cycle/cycle-ports.ts";
 import { type Lease, LeaseLost, type OutboxEvent } from "../../sync/lease/lease-ports.ts";
-import type { OwnedRecord, Pulse, RecordStamp } from "../../sync/pull/pull-ports.ts";
+import type { Pulse, RecordStamp } from "../../sync/pull/pull-ports.ts";
 import { endIdle, standings } from "./lease/idle-beats.ts";
 import { addCalls, begin, finish, renew } from "./lease/lease.ts";
 import type { BacklogMemory } from "./log/backlog.ts";
 import { BEGINNING } from "./log/change-states.ts";
 import { apply } from "./pull/apply.ts";
+import { sweepStore } from "./pull/compare-rows.ts";
 import { beginDryRun, compare, countUnmatched, failDryRun, readDryRun, saveDryRun } from "./pull/dry-run.ts";
 import { forgetGone } from "./pull/inbound-errors.ts";
 import { claim, markSent, release } from "./push/claim.ts";
@@ -28,7 +29,6 @@ import {
   type Layout,
   type MappedTable,
   metadata,
-  name,
   qualified,
   type Session,
   type StoreContext,
@@ -103,6 +103,7 @@ export function cycleStoreOn(
     },
   };
 
+  const sweeps = sweepStore(bench);
   const ask: Ask = (text, values) => session.query(text, values);
 
   return {
@@ -155,7 +156,10 @@ export function cycleStoreOn(
     unseen: (mappingId, stamps) => inTurn(() => unseen(bench, mappingId, stamps)),
     owned: (mappingId, sfids) => inTurn(() => owned(bench, mappingId, sfids)),
     knownSfids: (mappingId, sfids) => inTurn(() => knownSfids(bench, mappingId, sfids)),
-    rowsAfter: (lease, afterRow, limit) => inTurn(() => rowsAfter(bench, lease, afterRow, limit)),
+    lastRow: (lease) => inTurn(() => sweeps.lastRow(lease)),
+    compareRows: (lease, images, lastRow) => inTurn(() => sweeps.compareRows(lease, images, lastRow)),
+    countRows: (lease, span) => inTurn(() => sweeps.countRows(lease, span)),
+    rowsAfter: (lease, span) => inTurn(() => sweeps.rowsAfter(lease, span)),
     pulses: (mappingIds) =>
       inTurn(async () => {
         const found = await pulses(bench, mappingIds);
@@ -220,22 +224,6 @@ async function knownSfids(
     [sfids, mappingId],
   );
   return rows.map(({ sfid }) => sfid);
-}
-
-async function rowsAfter(
-  { session, mapped }: StoreContext,
-  lease: Lease,
-  afterRow: number,
-  limit: number,
-): Promise<OwnedRecord[]> {
-  const { shape, layout } = mapped(lease);
-  const key = name(layout.key);
-  const rows = await session.query<{ key: number; sfid: string }>(
-    `SELECT ${key} AS key, sfid FROM ${qualified(shape.schema, shape.table)}
-     WHERE ${key} > $1 AND sfid IS NOT NULL ORDER BY ${key} LIMIT $2`,
-    [afterRow, limit],
-  );
-  return rows.map((row) => ({ recordId: Number(row.key), sfid: row.sfid }));
 }
 
 async function pulses(

@@ -120,6 +120,7 @@ function settingsIn(typed: Typed): Readonly<Record<string, unknown>> {
     conflict_policy: text(typed, "policy"),
     capture: text(typed, "capture"),
     delete_limit: text(typed, "deleteLimit"),
+    sweep_days: wholeNumber(typed, "sweepDays"),
   };
   const said = Object.entries(given).filter(([, value]) => value !== null);
   return {

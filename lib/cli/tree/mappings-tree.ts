@@ -105,6 +105,7 @@ function settings(command: Command): Command {
       "--capture <mode>",
       "origin; or always: what a restore or bulk load writes under session_replication_role = replica is sent, too",
     )
+    .option("--sweep-days <days>", "days between two comparisons of both sides, 1 to 30")
     .option(
       "--delete-limit <limit>",
       "deletes an hour that are not held: a number, a share of the table (25%), off, or auto",

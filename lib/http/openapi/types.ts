@@ -16,6 +16,7 @@ export type ActivateMappingData = {
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
+  readonly sweep_days: number;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -195,6 +196,7 @@ export type CreateMappingBody = {
   readonly conflict_policy?: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture?: "origin" | "always";
   readonly delete_limit?: string;
+  readonly sweep_days?: number;
   readonly filter?: string | null;
 };
 
@@ -210,6 +212,7 @@ export type CreateMappingData = {
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
+  readonly sweep_days: number;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -272,6 +275,7 @@ export type DeactivateMappingData = {
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
+  readonly sweep_days: number;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -294,6 +298,7 @@ export type DeleteMappingData = {
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
+  readonly sweep_days: number;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -445,6 +450,7 @@ export type ListMappingStatesData = readonly {
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
+  readonly sweep_days: number;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -462,6 +468,7 @@ export type ListMappingStatesData = readonly {
   readonly oldest_waiting_at: string | null;
   readonly failed: number | null;
   readonly held_deletes: number | null;
+  readonly upsert_field_unique: boolean | null;
   readonly inbound_errors: number | null;
 }[];
 
@@ -700,6 +707,7 @@ export type ReadMappingData = {
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
+  readonly sweep_days: number;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -717,6 +725,7 @@ export type ReadMappingData = {
   readonly oldest_waiting_at: string | null;
   readonly failed: number | null;
   readonly held_deletes: number | null;
+  readonly upsert_field_unique: boolean | null;
   readonly inbound_errors: number | null;
   readonly progress: {
     readonly reading: "load" | "backfill" | "sweep";
@@ -904,6 +913,7 @@ export type RestoreMappingData = {
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
+  readonly sweep_days: number;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -1077,6 +1087,7 @@ export type UpdateMappingBody = {
   readonly conflict_policy?: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture?: "origin" | "always";
   readonly delete_limit?: string;
+  readonly sweep_days?: number;
   readonly filter?: string | null;
 };
 
@@ -1092,6 +1103,7 @@ export type UpdateMappingData = {
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
+  readonly sweep_days: number;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;

@@ -56,5 +56,5 @@ export function afterLook(before: Holding | null, held: number, at: Date): Holdi
 
 /** What an operator is told of held deletes, with the remedy. */
 export const tellHeld = (deletes: number, sfObject: string, limit: DeleteLimit): string =>
-  `${deletes} deletes of ${sfObject} are held, beyond what an hour may bring (delete_limit ${limit}); look at them with: ` +
+  `${deletes} deletes of ${sfObject} are held, beyond what an hour may bring (delete_limit ${limit}) or of records that Salesforce tells nothing of any more; look at them with: ` +
   `bridge mapping held-deletes ${sfObject}, then confirm-deletes or reject-deletes`;

@@ -41,10 +41,26 @@ export interface TableShape {
   readonly columns: readonly Column[];
   /** API name of the upsert field, which is then one of `columns`. */
   readonly upsertField: string | null;
+  /** Salesforce lets several records have one value of the upsert field. */
+  readonly repeatsUpsertValues?: true;
   /** Rendered SOQL condition of the mapping's filter. */
   readonly filter: string | null;
   readonly softDeletes: boolean;
 }
+
+/** Fields of Salesforce's own that no record changes without a newer stamp. */
+const STAMPED: ReadonlySet<string> = new Set(["CreatedById", "CreatedDate", "LastModifiedById", "LastModifiedDate"]);
+
+/**
+ * The mapping as far as its record's stamp does not tell that a value is another one: formulas and roll-ups, which nobody
+ * may write, and parents' keys.
+ */
+export const unstamped = (shape: TableShape): TableShape => ({
+  ...shape,
+  columns: shape.columns.filter(
+    ({ field, parent, createable, updateable }) => parent || !(createable || updateable || STAMPED.has(field)),
+  ),
+});
 
 /** Values by column name, as PostgreSQL's text output; null is NULL. Exact for every type, decimals included. */
 export type ColumnValues = Readonly<Record<string, string | null>>;

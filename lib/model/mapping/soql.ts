@@ -91,6 +91,15 @@ export function everything(shape: TableShape): string {
   return `${select(shape)}${where(living(shape))}`;
 }
 
+/** Two queries that find something if a user may view all records of an object, or of all (Object Permissions, Permission Set). */
+export function viewsAllRecords(sfObject: string, userId: string): string[] {
+  const ours = `(SELECT PermissionSetId FROM PermissionSetAssignment WHERE AssigneeId = ${recordId(userId)})`;
+  return [
+    `SELECT Id FROM ObjectPermissions WHERE SobjectType = '${identifier(sfObject)}' AND PermissionsViewAllRecords = TRUE AND ParentId IN ${ours} LIMIT 1`,
+    `SELECT Id FROM PermissionSet WHERE PermissionsViewAllData = TRUE AND Id IN ${ours} LIMIT 1`,
+  ];
+}
+
 /** Deleted records are of no use to a first load. */
 function living({ softDeletes, filter }: TableShape): string[] {
   return [...(softDeletes ? ["IsDeleted = FALSE"] : []), ...(filter === null ? [] : [`(${filter})`])];

@@ -2,8 +2,11 @@ import type { ConflictPolicy } from "../mapping/mapping.ts";
 import { type Deletion, survivesDeletion, type WaitingChange } from "./merge.ts";
 import type { Image } from "./record.ts";
 
-/** How a record came to be read; `outside`: as a living one that the mapping's filter does not hold for. */
-export type Lane = "fast" | "slow" | "load" | "sweep" | "reread" | "deleted" | "outside";
+/**
+ * How a record came to be read; `outside`: as a living one that the mapping's filter does not hold for; `vanished`: not at
+ * all, and the org tells nothing of it.
+ */
+export type Lane = "fast" | "slow" | "load" | "sweep" | "reread" | "deleted" | "outside" | "vanished";
 
 /** What is known about one record of a page. */
 export interface Circumstances {

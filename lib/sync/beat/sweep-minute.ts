@@ -24,15 +24,15 @@ export interface SweepNeeds {
 /**
  * Repairs what a lost message left behind: active mappings without a schedule, schedules without one, tables not
  * made, imports not carried out.
- * Once a day, each mapping at its own minute, both sides are compared whole, and fields that changed in Salesforce are
- * followed; minutes in which nobody swept are made up for.
+ * Each mapping at its own minute of the day, fields that changed in Salesforce are followed, and once in `sweep_days` both
+ * sides are compared whole; minutes in which nobody swept are made up for.
  */
 export async function sweep({ mappings, schedules, swept, queues, clock, log }: SweepNeeds): Promise<void> {
   const scheduled = new Set<string>();
   for await (const mappingId of schedules.list()) scheduled.add(mappingId);
   const minutes = minutesToSweep(await swept.read(), Math.floor(clock.now() / 60_000));
   const late: Mapping[] = [];
-  const due: Mapping[] = [];
+  const due: { readonly mapping: Mapping; readonly day: number }[] = [];
   const repaired = { ensured: 0, removed: 0 };
   const open: ProvisioningMessage[] = [];
   for await (const found of mappings.everywhere()) {
@@ -42,7 +42,8 @@ export async function sweep({ mappings, schedules, swept, queues, clock, log }: 
     }
     const { mapping } = found;
     if (isLate(mapping, clock.now())) late.push(mapping);
-    if (isDue(mapping, minutes)) due.push(mapping);
+    const day = dueDay(mapping, minutes);
+    if (day !== null) due.push({ mapping, day });
     if (!scheduled.delete(mapping.id) && mapping.provisioning.state === "ready") {
       await schedules.ensure({ workspaceId: mapping.workspaceId, mappingId: mapping.id });
       repaired.ensured += 1;
@@ -52,10 +53,10 @@ export async function sweep({ mappings, schedules, swept, queues, clock, log }: 
     await schedules.remove(mappingId);
     repaired.removed += 1;
   }
-  const looks = due.map((mapping) => ({ ...wakeUp(mapping), describe: true }));
+  const looks = due.map(({ mapping }) => ({ ...wakeUp(mapping), describe: true }));
   await queues.provisioning.send([...late.map(wakeUp), ...looks, ...open].map((message) => ({ message })));
-  const compared = due.filter(({ syncDirection }) => pulls(syncDirection));
-  await queues.loads.send(compared.map((mapping) => ({ message: comparison(mapping) })));
+  const compared = due.filter(({ mapping, day }) => pulls(mapping.syncDirection) && isComparedOn(mapping, day));
+  await queues.loads.send(compared.map(({ mapping }) => ({ message: comparison(mapping) })));
   // Last: a sweep that dies is made again, and to look twice comes to the same.
   if (minutes.last > minutes.after) await swept.keep(minutes.last);
   // Whoever waits for a migration of the application's has lost nothing.
@@ -81,10 +82,14 @@ function minutesToSweep(swept: number | null, now: number): Minutes {
   return { after, last: Math.min(now, after + MOST_MINUTES) };
 }
 
-function isDue({ id }: Mapping, { after, last }: Minutes): boolean {
-  const sinceItsMinute = (last - (hash(id) % MINUTES_OF_DAY)) % MINUTES_OF_DAY;
-  return sinceItsMinute < last - after;
+/** The day, since 1970, whose minute of the mapping is among these; null: none is. */
+function dueDay({ id }: Mapping, { after, last }: Minutes): number | null {
+  const sinceItsFirst = last - (hash(id) % MINUTES_OF_DAY);
+  return sinceItsFirst % MINUTES_OF_DAY < last - after ? Math.floor(sinceItsFirst / MINUTES_OF_DAY) : null;
 }
+
+/** Mappings of one interval are compared on different days. */
+const isComparedOn = ({ id, sweepDays }: Mapping, day: number): boolean => (day + hash(id)) % sweepDays === 0;
 
 function isLate({ provisioning, updatedAt }: Mapping, now: number): boolean {
   return provisioning.state === "pending" && now - updatedAt.getTime() > OVERDUE_MILLISECONDS;

@@ -10,6 +10,7 @@ import type { Events } from "../../webhooks/ports.ts";
 import type { DoubtStore } from "../doubt/doubt-ports.ts";
 import type { LeaseStore } from "../lease/lease-ports.ts";
 import type { BulkQueries } from "../load/load-ports.ts";
+import type { SweepStore } from "../load/sweep-ports.ts";
 import type { DryRuns, PullStore, Queries } from "../pull/pull-ports.ts";
 import type { BulkSaves, PushStore, Saves } from "../push/push-ports.ts";
 
@@ -26,7 +27,7 @@ export interface Clock {
  * the deadline of 15 s. What asks for a lease throws `LeaseLost` when it is gone; `settle` alone still takes results
  * after a change of configuration, because they tell what Salesforce has done.
  */
-export interface CycleStore extends LeaseStore, DoubtStore, PushStore, PullStore, DryRuns {}
+export interface CycleStore extends LeaseStore, DoubtStore, PushStore, PullStore, SweepStore, DryRuns {}
 
 /** The connected org. Every HTTP request is counted once under its label; refusals are thrown as `SalesforceRefusal`. */
 export interface Salesforce extends Queries, BulkQueries, Saves, BulkSaves {

@@ -1,12 +1,13 @@
 import { type RefusalKind, SalesforceRefusal } from "../../model/change/refusal.ts";
-import type { TableShape } from "../../model/mapping/shape.ts";
+import { type TableShape, unstamped } from "../../model/mapping/shape.ts";
 import { allAfter, everything, pageSizeOf } from "../../model/mapping/soql.ts";
-import { imageOfLine, sfidOf } from "../../model/record/incoming.ts";
+import { imageOf, imageOfLine, sfidOf } from "../../model/record/incoming.ts";
 import { OVERLAP_SECONDS } from "../../model/record/position.ts";
 import type { Image } from "../../model/record/record.ts";
 import { type Cycle, type Moved, pause } from "../cycle/cycle.ts";
-import { applyImages, applyPage, readPage } from "../pull/read-page.ts";
-import type { BulkPart, LoadCheckpoint } from "./load-ports.ts";
+import { applyImages, readPage } from "../pull/read-page.ts";
+import { comparing, isWholeToday, MuchDiffers, type Take } from "./compare-both.ts";
+import type { BulkPart, BulkPlace, Counts, LoadCheckpoint } from "./load-ports.ts";
 import { readAhead } from "./read-ahead.ts";
 
 /** Up to so many pages, 10,000 records mostly, REST takes fewer calls and less time than a job of the Bulk API. */
@@ -15,13 +16,18 @@ const BULK_ABOVE_PAGES = 5;
 /** So many lost jobs of the Bulk API, and the reading goes on by REST. */
 const MOST_FAILED_JOBS = 2;
 
+/** Records of one part of a sweep's results: one that breaks off is read again, but has written next to nothing. */
+const SWEPT_PART_RECORDS = 100_000;
+
 /** A page of a Bulk job's results ends with the piece in which it reaches so many records, or characters. */
 const BULK_PAGE_RECORDS = 2_000;
+const NARROW_PAGE_RECORDS = 10_000;
 const BULK_PAGE_CHARACTERS = 4_000_000;
 
-/** How soon a Bulk job is first looked after, and how far apart the looks become. */
+/** How soon a Bulk job is first looked after, and how far apart the looks become; nobody waits for a sweep. */
 const FIRST_LOOK_MILLISECONDS = 500;
 const LAST_LOOK_MILLISECONDS = 15_000;
+const LAST_SWEEP_LOOK_MILLISECONDS = 120_000;
 
 /**
  * The first mark of a reading, by the cheaper way; a Bulk job is written down before anything is read of it. Of how many
@@ -30,22 +36,26 @@ const LAST_LOOK_MILLISECONDS = 15_000;
 export async function startReading(
   cycle: Cycle,
   { kind, overRows, failedJobs = 0 }: Pick<LoadCheckpoint, "kind" | "overRows" | "failedJobs">,
+  isNarrow = kind === "sweep" && !isWholeToday(cycle),
 ): Promise<LoadCheckpoint> {
   const { salesforce, shape, store, lease, hold } = cycle;
   await hold.mayRead();
   const counted = await hold.during(() => salesforce.recordCount(shape.sfObject));
-  const isOverRows = overRows ?? (kind === "load" && (await store.rowsAfter(lease, 0, 1)).length > 0);
+  const isOverRows = overRows ?? (kind === "load" && (await hasRows(cycle)));
   const nothing = { startedAt: NOT_YET, afterId: null, bulk: null, afterRow: null };
   const byRest: LoadCheckpoint = {
     ...{ kind, ...nothing, read: 0, records: shape.filter === null ? counted : null },
     ...(isOverRows && { overRows: true }),
+    ...(kind === "sweep" && { lastRow: await store.lastRow(lease), met: {} }),
     ...(failedJobs > 0 && { failedJobs }),
   };
   if (failedJobs >= MOST_FAILED_JOBS || (counted !== null && counted <= BULK_ABOVE_PAGES * pageSizeOf(shape)))
     return byRest;
   try {
-    const { jobId, readAt: startedAt } = await salesforce.startBulkQuery(everything(shape));
-    const byBulk = { ...byRest, startedAt, bulk: { jobId, locator: null } };
+    const soql = everything(isNarrow ? unstamped(shape) : shape);
+    const { jobId, readAt: startedAt } = await salesforce.startBulkQuery(soql);
+    const place = { jobId, locator: null };
+    const byBulk = { ...byRest, startedAt, ...(isNarrow ? { narrow: place } : { bulk: place }) };
     await commit(cycle, { load: byBulk });
     return byBulk;
   } catch (error) {
@@ -53,6 +63,11 @@ export async function startReading(
     cycle.tally.notes.push(`the Bulk API refused (${error.message}); read by REST instead`);
     return byRest;
   }
+}
+
+async function hasRows({ store, lease }: Cycle): Promise<boolean> {
+  const { sfids } = await store.rowsAfter(lease, { afterRow: 0, buckets: null, limit: 1 });
+  return sfids.length > 0;
 }
 
 /** Stands for the org's time before the first page of a reading by REST, until that page tells it. */
@@ -65,15 +80,19 @@ function isUnsupported(error: unknown): error is SalesforceRefusal {
 
 /** Reads and applies all that is left of a reading; gives the mark that stands when nothing is left. */
 export async function readAllRecords(cycle: Cycle, mark: LoadCheckpoint): Promise<LoadCheckpoint> {
+  const take = mark.kind === "sweep" ? comparing(cycle, mark) : applying(cycle);
   let read: LoadCheckpoint;
   try {
     const since = { ...mark, readSince: mark.readSince ?? new Date(cycle.clock.now()).toISOString() };
-    read = mark.bulk ? await readByBulk(cycle, since, mark.bulk) : await readByRest(cycle, since);
+    const place = mark.bulk ?? mark.narrow;
+    read = place ? await readByBulk(cycle, since, place, take) : await readByRest(cycle, since, take);
   } catch (error) {
+    if (error instanceof MuchDiffers) return readAllRecords(cycle, await startReading(cycle, mark, false));
     if (!(error instanceof JobLost)) throw error;
     return readAllRecords(cycle, await startOver(cycle, mark, error));
   }
-  const done: LoadCheckpoint = { ...read, bulk: null, afterId: null, afterRow: 0 };
+  const { narrow: _, ...rest } = read;
+  const done: LoadCheckpoint = { ...rest, bulk: null, afterId: null, afterRow: 0 };
   await commit(cycle, { ...ended(done), ...(looksAtRows(cycle, done) && { load: done }) });
   return done;
 }
@@ -84,9 +103,8 @@ class JobLost extends Error {}
 /** What the lost job had brought stays; rows whose records are gone meanwhile are looked for in the end. */
 async function startOver(cycle: Cycle, mark: LoadCheckpoint, lost: JobLost): Promise<LoadCheckpoint> {
   const next = await startReading(cycle, { ...mark, failedJobs: (mark.failedJobs ?? 0) + 1 });
-  cycle.tally.notes.push(
-    `${lost.message}; ${next.bulk ? `started over as job ${next.bulk.jobId}` : "read by REST instead"}`,
-  );
+  const job = next.bulk ?? next.narrow;
+  cycle.tally.notes.push(`${lost.message}; ${job ? `started over as job ${job.jobId}` : "read by REST instead"}`);
   return next;
 }
 
@@ -110,16 +128,38 @@ export function looksAtRows({ shape }: Cycle, { kind, overRows }: LoadCheckpoint
   return kind === "sweep" || overRows === true || (kind === "backfill" && shape.filter !== null);
 }
 
-async function readByRest(cycle: Cycle, from: LoadCheckpoint): Promise<LoadCheckpoint> {
+/** A first load, or a backfill, writes what it reads. */
+const applying =
+  (cycle: Cycle): Take =>
+  async (page) => {
+    await applyImages(cycle, page);
+    return {};
+  };
+
+async function readByRest(cycle: Cycle, from: LoadCheckpoint, take: Take): Promise<LoadCheckpoint> {
   for (let mark = from; ; ) {
-    const page = await readPage(cycle, allAfter(cycle.shape, mark.afterId));
-    const startedAt = mark.startedAt > NOT_YET ? mark.startedAt : page.readAt;
-    const last = page.records.at(-1);
-    const afterId = last ? sfidOf(last) : mark.afterId;
-    mark = { ...mark, startedAt, afterId, read: (mark.read ?? 0) + page.records.length };
-    if (last) await applyPage(cycle, page, laneOf(mark), { load: mark });
-    if (!page.next) return mark;
+    const { records, readAt, next } = await readPage(cycle, allAfter(cycle.shape, mark.afterId));
+    const startedAt = mark.startedAt > NOT_YET ? mark.startedAt : readAt;
+    const last = records.at(-1);
+    mark = { ...mark, startedAt, afterId: last ? sfidOf(last) : mark.afterId, read: (mark.read ?? 0) + records.length };
+    if (last) {
+      const images = records.map((record) => imageOf(cycle.shape, record));
+      const isSweep = mark.kind === "sweep";
+      const met = await take({ images, readAt, lane: "load", marks: isSweep ? {} : { load: mark } });
+      mark = withMet(mark, met);
+      if (isSweep) await commit(cycle, { load: mark });
+    }
+    if (!next) return mark;
   }
+}
+
+const withMet = (mark: LoadCheckpoint, met: Counts): LoadCheckpoint =>
+  mark.met ? { ...mark, met: sumOf(mark.met, met) } : mark;
+
+function sumOf(some: Counts, more: Counts): Counts {
+  const sum: Record<string, number> = { ...some };
+  for (const [bucket, count] of Object.entries(more)) sum[bucket] = (sum[bucket] ?? 0) + count;
+  return sum;
 }
 
 /** Parts of a job's results that are read side by side: each takes Salesforce seconds, and is written meanwhile. */
@@ -129,23 +169,28 @@ const PARTS_AT_ONCE = 3;
 async function readByBulk(
   cycle: Cycle,
   from: LoadCheckpoint,
-  { jobId, locator }: NonNullable<LoadCheckpoint["bulk"]>,
+  { jobId, locator }: BulkPlace,
+  take: Take,
 ): Promise<LoadCheckpoint> {
-  let mark: LoadCheckpoint = { ...from, records: await untilDone(cycle, jobId) };
+  let mark: LoadCheckpoint = { ...from, records: await untilDone(cycle, from, jobId) };
   await commit(cycle, { load: mark });
   const open: Part[] = [];
-  const parts = partsOf(cycle, jobId, locator);
+  const parts = partsOf(cycle, mark, jobId, locator);
   const readOneByOne = async () => {
     for (;;) {
       await cycle.hold.mayRead();
       const { done, value: part } = await cycle.hold.during(() => parts.next());
       if (done) return;
       open.push(part);
-      part.read = await writePart(cycle, mark, jobId, part);
-      const before = mark;
-      for (; open[0] && open[0].read !== null; open.shift())
-        mark = { ...mark, bulk: { jobId, locator: open[0].next }, read: (mark.read ?? 0) + open[0].read };
-      if (mark !== before && mark.bulk?.locator !== null) await commit(cycle, { load: mark });
+      part.taken = await takePart(cycle, mark, jobId, part, take);
+      let place: BulkPlace | null = null;
+      for (; open[0] && open[0].taken !== null; open.shift()) {
+        const { read, met } = open[0].taken;
+        place = { jobId, locator: open[0].next };
+        mark = withMet({ ...mark, read: (mark.read ?? 0) + read }, met);
+        mark = mark.narrow ? { ...mark, narrow: place } : { ...mark, bulk: place };
+      }
+      if (place !== null && place.locator !== null) await commit(cycle, { load: mark });
     }
   };
   const ends = await Promise.allSettled(Array.from({ length: PARTS_AT_ONCE }, readOneByOne));
@@ -153,40 +198,60 @@ async function readByBulk(
   return mark;
 }
 
-/** A part of a job's results, and how many records of it are written; null: not all of them. */
+/** A part of a job's results, and what was taken of it; null: not all of it yet. */
 interface Part extends BulkPart {
-  read: number | null;
+  taken: Taken | null;
+}
+
+interface Taken {
+  readonly read: number;
+  readonly met: Counts;
 }
 
 /** The parts in their order: an answer's beginning tells where the next part begins. */
-async function* partsOf({ salesforce }: Cycle, jobId: string, first: string | null): AsyncGenerator<Part, undefined> {
+async function* partsOf(
+  { salesforce }: Cycle,
+  { kind }: LoadCheckpoint,
+  jobId: string,
+  first: string | null,
+): AsyncGenerator<Part, undefined> {
+  const most = kind === "sweep" ? SWEPT_PART_RECORDS : undefined;
   for (let locator = first; ; ) {
-    const part = await ofJob(jobId, () => salesforce.bulkResults(jobId, locator));
-    yield { ...part, read: null };
+    const part = await ofJob(jobId, () => salesforce.bulkResults(jobId, locator, most));
+    yield { ...part, taken: null };
     if (part.next === null) return;
     locator = part.next;
   }
 }
 
-/** Writes a part's records; one page is written while the next one is read. */
-async function writePart(cycle: Cycle, mark: LoadCheckpoint, jobId: string, { pieces }: Part): Promise<number> {
-  let read = 0;
-  for (const pages = readAhead(pagesOf(cycle.shape, pieces)); ; ) {
+/** Takes a part's records; one page is written, or compared, while the next one is read. */
+async function takePart(
+  cycle: Cycle,
+  { narrow, startedAt }: LoadCheckpoint,
+  jobId: string,
+  { pieces }: Part,
+  take: Take,
+): Promise<Taken> {
+  let taken: Taken = { read: 0, met: {} };
+  const images = narrow
+    ? pagesOf(unstamped(cycle.shape), pieces, NARROW_PAGE_RECORDS)
+    : pagesOf(cycle.shape, pieces, BULK_PAGE_RECORDS);
+  for (const pages = readAhead(images); ; ) {
     await cycle.hold.mayRead();
-    const { done, value: images } = await cycle.hold.during(() => ofJob(jobId, () => pages.next()));
-    if (done) return read;
+    const { done, value: page } = await cycle.hold.during(() => ofJob(jobId, () => pages.next()));
+    if (done) return taken;
     // What the job read is as old as the job.
-    await applyImages(cycle, { images, readAt: mark.startedAt, lane: laneOf(mark), marks: {} });
-    read += images.length;
+    const met = await take({ images: page, readAt: startedAt, lane: "load", marks: {} });
+    taken = { read: taken.read + page.length, met: sumOf(taken.met, met) };
   }
 }
 
-async function* pagesOf(shape: TableShape, pieces: BulkPart["pieces"]): AsyncGenerator<Image[]> {
+async function* pagesOf(shape: TableShape, pieces: BulkPart["pieces"], most: number): AsyncGenerator<Image[]> {
   let [images, size]: [Image[], number] = [[], 0];
   for await (const { lines, characters } of pieces) {
     for (const line of lines) images.push(imageOfLine(shape, line));
     size += characters;
-    if (images.length < BULK_PAGE_RECORDS && size < BULK_PAGE_CHARACTERS) continue;
+    if (images.length < most && size < BULK_PAGE_CHARACTERS) continue;
     yield images;
     [images, size] = [[], 0];
   }
@@ -194,16 +259,15 @@ async function* pagesOf(shape: TableShape, pieces: BulkPart["pieces"]): AsyncGen
 }
 
 /** Waits for a job's end; gives how many records it found. */
-async function untilDone({ hold, salesforce, clock }: Cycle, jobId: string): Promise<number> {
-  for (let wait = FIRST_LOOK_MILLISECONDS; ; wait = Math.min(wait * 2, LAST_LOOK_MILLISECONDS)) {
+async function untilDone({ hold, salesforce, clock }: Cycle, { kind }: LoadCheckpoint, jobId: string): Promise<number> {
+  const longest = kind === "sweep" ? LAST_SWEEP_LOOK_MILLISECONDS : LAST_LOOK_MILLISECONDS;
+  for (let wait = FIRST_LOOK_MILLISECONDS; ; wait = Math.min(wait * 2, longest)) {
     await hold.mayRead();
     const records = await hold.during(() => ofJob(jobId, () => salesforce.bulkQueryRecords(jobId)));
     if (records !== null) return records;
     await hold.during(() => pause(clock, wait));
   }
 }
-
-const laneOf = ({ kind }: LoadCheckpoint) => (kind === "sweep" ? "sweep" : "load");
 
 /** A first load hands over to the fast lane, from where it began. */
 function ended({ kind, startedAt }: LoadCheckpoint): Moved {

@@ -63,9 +63,10 @@ async function work(
   const store = await needs.connections.openStore(mapping.workspaceId);
   try {
     const { salesforce, writers } = await needs.connections.connectOrg(mapping.workspaceId, stopReading.signal);
+    const { budget } = await needs.engine.read(mapping.workspaceId, mapping.id);
     const report = await runLoad(
       { ...needs, store, salesforce, shared: sharedBy(needs, mapping.workspaceId) },
-      { mapping, kind: message.kind, writers, ...invocation },
+      { mapping, kind: message.kind, budget, writers, ...invocation },
     );
     // What somebody else is at, and what is left unfinished by one who died, the cycles ask for again.
     if (report.outcome === "more") await carryOn(needs, message);

@@ -1,5 +1,11 @@
 import type { CsvLine } from "../../model/record/csv-line.ts";
 
+/** A job, and the place in its results. */
+export interface BulkPlace {
+  readonly jobId: string;
+  readonly locator: string | null;
+}
+
 /** How far long work has come. */
 export interface LoadCheckpoint {
   /** A first load; a backfill of columns that were added; a comparison of both sides, whole. */
@@ -9,9 +15,17 @@ export interface LoadCheckpoint {
   /** Read by REST in the order of ids: the last one that is in the table; null before the first page. */
   readonly afterId: string | null;
   /** Read by the Bulk API: the job, and the place in its results (null: their beginning). Null: read by REST. */
-  readonly bulk: { readonly jobId: string; readonly locator: string | null } | null;
+  readonly bulk: BulkPlace | null;
+  /** The same of a sweep's job that reads ids, stamps and what these do not tell: for any other use its lines lack values. */
+  readonly narrow?: BulkPlace;
   /** The second half, which looks for rows without a record: the last row's `id`. Null: the first half. */
   readonly afterRow: number | null;
+  /** Of a sweep, which compares the rows up to this key; later ones came meanwhile. */
+  readonly lastRow?: number;
+  /** Of a sweep, how many of these rows it has met the records of, by bucket of their ids; before the second half. */
+  readonly met?: Counts;
+  /** In its second half: the buckets with rows whose records it has not met. */
+  readonly unmet?: readonly string[];
   /** A first load that began over rows of before: of a mapping that was restored, or of a table that was adopted. */
   readonly overRows?: true;
   /** About how many records there are to read; left out or null: nobody knows yet. */
@@ -22,6 +36,9 @@ export interface LoadCheckpoint {
   /** Jobs of the Bulk API that this reading has lost: failed, aborted or expired. Left out: none. */
   readonly failedJobs?: number;
 }
+
+/** Rows, or records, by bucket. */
+export type Counts = Readonly<Record<string, number>>;
 
 /** A part of a Bulk query's results. */
 export interface BulkPart {
@@ -42,6 +59,6 @@ export interface BulkQueries {
   startBulkQuery(soql: string): Promise<{ readonly jobId: string; readonly readAt: Date }>;
   /** How many records its results hold; null: they are not there yet. Rejects with `bug` once it has failed or was aborted. */
   bulkQueryRecords(jobId: string): Promise<number | null>;
-  /** One part of its results, as its pieces arrive. */
-  bulkResults(jobId: string, locator: string | null): Promise<BulkPart>;
+  /** One part of its results, 50,000 records at most or so many, as its pieces arrive. */
+  bulkResults(jobId: string, locator: string | null, records?: number): Promise<BulkPart>;
 }

@@ -1,3 +1,4 @@
+import { afterAnswer, type Budget, stopsPulls } from "../../model/budget.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { LoadMessage } from "../../model/messages.ts";
 import { type Cycle, countOf, newTally, type Tally } from "../cycle/cycle.ts";
@@ -14,6 +15,7 @@ import { sweepRows } from "./sweep-rows.ts";
 export interface LoadOrder {
   readonly mapping: Mapping;
   readonly kind: LoadMessage["kind"];
+  readonly budget: Budget;
   /** Ids of the Salesforce users as whom we write (the first) and wrote earlier. */
   readonly writers: () => Promise<readonly string[]>;
   readonly owner: string;
@@ -21,9 +23,12 @@ export interface LoadOrder {
   readonly deadline: number;
 }
 
-/** `done`: nothing is left; `more`: another invocation takes it up; `busy`: somebody else is at it; `stale`: of no use. */
+/**
+ * `done`: nothing is left; `more`: another invocation takes it up; `spared`: the org's calls run low, and the cycles ask for
+ * it again; `busy`: somebody else is at it; `stale`: of no use.
+ */
 export interface LoadReport {
-  readonly outcome: "done" | "more" | "busy" | "stale";
+  readonly outcome: "done" | "more" | "spared" | "busy" | "stale";
   readonly tally: Tally;
 }
 
@@ -40,24 +45,41 @@ export async function runLoad(needs: CycleNeeds, order: LoadOrder): Promise<Load
   if (!begun.held) return { outcome: begun.why === "running" ? "busy" : "stale", tally };
 
   const { lease, shape, marks } = begun;
-  const hold = guardLease(needs.store, lease, needs.clock, order.deadline);
+  const lock = guardLease(needs.store, lease, needs.clock, order.deadline);
+  let isSweep = false;
+  const mayRead = async () => {
+    if (isSweep && isSparing(needs, order)) throw new CallsSpared();
+    await lock.mayRead();
+  };
+  const hold = { ...lock, mayRead };
   const cycle: Cycle = { ...needs, mapping: order.mapping, writers: order.writers, lease, shape, hold, tally };
-  let end = ENDED_WELL;
+  let [end, isSpared] = [ENDED_WELL, false];
   try {
     refuseUncaptured(begun);
     if (order.kind === "dry_run") await dryRun(cycle);
     const work = order.kind === "dry_run" ? null : workToDo(order.kind, marks);
+    isSweep = work?.kind === "sweep";
     if (work?.kind === "load" && !isStarted(work)) await refuseUnseen(cycle);
     if (work) await carryOn(cycle, isStarted(work) ? work : await start(cycle, work, marks));
   } catch (error) {
-    end = endBy(error);
+    isSpared = error instanceof CallsSpared;
+    if (!isSpared) end = endBy(error);
   }
   const isOurs = await giveBack(cycle, end.error);
   // The cycles tell it, and ask for a load again once it is put right.
   if (end.error instanceof CaptureIsOff && order.kind !== "dry_run") return { outcome: "stale", tally };
   if (end.error !== null) throw end.error;
   if (end.stopped === "lost" || !isOurs) return { outcome: "stale", tally };
-  return { outcome: end.stopped === null ? "done" : "more", tally };
+  return { outcome: isSpared ? "spared" : end.stopped === null ? "done" : "more", tally };
+}
+
+/** A sweep stops between two calls. */
+class CallsSpared extends Error {}
+
+/** Whether the org's calls are so few, by its own last word, that a sweep waits. */
+function isSparing({ salesforce, clock }: CycleNeeds, { budget }: LoadOrder): boolean {
+  const usage = salesforce.usage();
+  return stopsPulls(usage === null ? budget : afterAnswer(budget, { ...usage, at: new Date(clock.now()) }));
 }
 
 /** False when the lease was another's by then, or the configuration another one. */
@@ -100,7 +122,10 @@ async function start(cycle: Cycle, work: Work, { position, load }: Watermarks): 
 
 /** Provisioning only says that something is to be read again. */
 function isStarted(work: Work): work is LoadCheckpoint {
-  return "startedAt" in work && (work.afterId !== null || work.bulk !== null || work.afterRow !== null);
+  return (
+    "startedAt" in work &&
+    (work.afterId !== null || (work.bulk ?? work.narrow ?? null) !== null || work.afterRow !== null)
+  );
 }
 
 async function carryOn(cycle: Cycle, mark: LoadCheckpoint): Promise<void> {

@@ -1,40 +1,65 @@
-import { insideWithIds } from "../../model/mapping/soql.ts";
+import { insideWithIds, withIds } from "../../model/mapping/soql.ts";
 import { sfidOf } from "../../model/record/incoming.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { OwnedRecord, QueryPage } from "../pull/pull-ports.ts";
+import type { QueryPage } from "../pull/pull-ports.ts";
 import { applyPage, recordsOf, removeRows } from "../pull/read-page.ts";
 import type { LoadCheckpoint } from "./load-ports.ts";
+import { removingVanished, type Vanished } from "./vanished.ts";
 
 /** Rows looked for in the org by one call. */
 const ROWS_AT_ONCE = 2_000;
 
 /**
- * The second half of a sweep, or of a reading after the filter changed: looks in the org for the record of each row. The
- * row of what it says is deleted, or is outside of the filter now, leaves the table; what it does not know any more, or
- * does not show us any more, is told and left alone.
+ * The second half of a sweep, or of a reading after the filter changed: looks in the org for the record of each row that
+ * the first half has not met. The row of what it says is deleted, or is outside of the filter now, leaves the table; what
+ * it does not know any more, or does not show us any more, is a delete for somebody to confirm, after a sweep.
  */
-export async function sweepRows(cycle: Cycle, mark: LoadCheckpoint): Promise<void> {
-  let missing = 0;
-  for (let afterRow = mark.afterRow ?? 0; ; ) {
+export async function sweepRows(cycle: Cycle, begun: LoadCheckpoint): Promise<void> {
+  const mark = begun.met ? await findUnmet(cycle, begun) : begun;
+  const { lastRow, unmet: buckets = null } = mark;
+  const vanishing = removingVanished(cycle);
+  let [vanished, waiting]: [number, string[]] = [0, []];
+  for (let afterRow = mark.afterRow ?? 0; buckets?.length !== 0; ) {
     await cycle.hold.mayRead();
-    const rows = await cycle.store.rowsAfter(cycle.lease, afterRow, ROWS_AT_ONCE);
-    const last = rows.at(-1);
-    if (!last) break;
-    missing += await sweepSome(cycle, rows);
-    afterRow = last.recordId;
+    const span = { afterRow, lastRow, buckets, limit: ROWS_AT_ONCE };
+    const { sfids, looked } = await cycle.store.rowsAfter(cycle.lease, span);
+    waiting.push(...sfids);
+    if (looked !== null && waiting.length < ROWS_AT_ONCE) {
+      afterRow = looked;
+      continue;
+    }
+    const gone = await sweepSome(cycle, waiting);
+    if (mark.kind === "sweep") await vanishing.take(gone);
+    vanished += gone.sfids.length;
+    if (looked === null) break;
+    [afterRow, waiting] = [looked, []];
     await commit(cycle, { ...mark, afterRow });
   }
   await commit(cycle, null);
-  if (missing > 0) {
+  if (vanished > 0) {
     cycle.tally.notes.push(
-      `${missing} rows stand for records that Salesforce does not show us: deleted long ago, or our user may not see them`,
+      `${vanished} rows stand for records that Salesforce does not show us: deleted long ago, or our user may not see them`,
     );
   }
 }
 
-/** How many of the rows have a record that the org does not know. */
-async function sweepSome(cycle: Cycle, rows: readonly OwnedRecord[]): Promise<number> {
-  const ids = rows.map(({ sfid }) => sfid);
+/** Where there are more, or fewer, rows than records that were met. Rows that equal ones were met of are left out. */
+async function findUnmet(cycle: Cycle, { met: records = {}, ...mark }: LoadCheckpoint): Promise<LoadCheckpoint> {
+  const left = new Map(Object.entries(records));
+  for (let afterRow: number | null = 0; afterRow !== null; ) {
+    await cycle.hold.mayRead();
+    const counted = await cycle.store.countRows(cycle.lease, { afterRow, lastRow: mark.lastRow });
+    for (const [bucket, rows] of Object.entries(counted.met)) left.set(bucket, (left.get(bucket) ?? 0) - rows);
+    afterRow = counted.looked;
+  }
+  const unmet = [...left].filter(([, difference]) => difference !== 0).map(([bucket]) => bucket);
+  const next = { ...mark, unmet };
+  await commit(cycle, next);
+  return next;
+}
+
+/** The rows whose records the org does not know. */
+async function sweepSome(cycle: Cycle, ids: readonly string[]): Promise<Vanished> {
   const unknown = new Map(ids.map((sfid) => [sfid.slice(0, 15), sfid]));
   const forget = ({ records }: QueryPage) => {
     for (const record of records) unknown.delete(sfidOf(record).slice(0, 15));
@@ -43,14 +68,18 @@ async function sweepSome(cycle: Cycle, rows: readonly OwnedRecord[]): Promise<nu
     for await (const page of recordsOf(cycle, ids, insideWithIds, ROWS_AT_ONCE)) forget(page);
   }
   // Of a filtered mapping these are few: the rows whose record was deleted, or is outside of the filter.
-  for await (const page of recordsOf(cycle, [...unknown.values()])) {
+  let readAt: Date | null = null;
+  for await (const page of recordsOf(cycle, [...unknown.values()], idsAlone, ROWS_AT_ONCE)) {
     forget(page);
+    readAt ??= page.readAt;
     const { true: deleted = [], false: living = [] } = Object.groupBy(page.records, isDeleted);
     if (deleted.length > 0) await applyPage(cycle, { ...page, records: deleted }, "reread", {});
     if (cycle.shape.filter !== null) await removeRows(cycle, { ...page, records: living });
   }
-  return unknown.size;
+  return { sfids: [...unknown.values()], readAt };
 }
+
+const idsAlone: typeof withIds = (shape, ids) => withIds({ ...shape, columns: [] }, ids);
 
 const isDeleted = (record: QueryPage["records"][number]) => (record["IsDeleted"] === true ? "true" : "false");
 

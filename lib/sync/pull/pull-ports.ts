@@ -42,12 +42,6 @@ export interface Applied {
   } | null;
 }
 
-/** A row and the record that it stands for. */
-export interface OwnedRecord {
-  readonly recordId: number;
-  readonly sfid: string;
-}
-
 export interface RecordStamp {
   readonly sfid: string;
   readonly systemModstamp: Date;
@@ -90,8 +84,6 @@ export interface PullStore {
   owned(mappingId: string, sfids: readonly string[]): Promise<readonly string[]>;
   /** Which of these sfids a row owns, or an answer to one of our saves has told. */
   knownSfids(mappingId: string, sfids: readonly string[]): Promise<readonly string[]>;
-  /** Rows that have an sfid, in the order of their `id` after `afterRow`. */
-  rowsAfter(lease: Lease, afterRow: number, limit: number): Promise<readonly OwnedRecord[]>;
   /** Where the pulls of these mappings stand, for the workspace's probe; one round trip, unprovisioned ones left out. */
   pulses(mappingIds: readonly string[]): Promise<readonly Pulse[]>;
 }

@@ -26,6 +26,7 @@ const mappingText = {
   conflict_policy: "latest_wins",
   capture: "always",
   delete_limit: "25%",
+  sweep_days: 3,
   filter: "Last_Name__c != null",
   foreign: { sf_key: { other_key: 1 }, revision: 7 },
   created_at: "2026-03-01T11:00:00.000Z",
@@ -76,6 +77,7 @@ test("a stored mapping is read in every member, and written as it was stored", (
     conflictPolicy: "latest_wins",
     capture: "always",
     deleteLimit: "25%",
+    sweepDays: 3,
     filter: "Last_Name__c != null",
     foreign: { sf_key: { other_key: 1 }, revision: 7 },
     configVersion: 7,
@@ -87,13 +89,19 @@ test("a stored mapping is read in every member, and written as it was stored", (
   expect(writeMapping(mapping)).toEqual(mappingItem);
 });
 
-test("a mapping of an earlier version, which knew no capture mode and no limit of deletes, is read", () => {
-  const { capture: _, delete_limit: __, ...text } = mappingText;
+test("a mapping of an earlier version, which knew no capture mode, no limit of deletes and no days of sweeps, is read", () => {
+  const { capture: _, delete_limit: __, sweep_days: ___, ...text } = mappingText;
   const provisioning = { state: "pending" };
 
   const mapping = readMapping({ ...mappingItem, provisioning, deleted_at: null, mapping: JSON.stringify(text) });
 
-  expect(mapping).toMatchObject({ capture: "origin", deleteLimit: "auto", provisioning, deletedAt: null });
+  expect(mapping).toMatchObject({
+    capture: "origin",
+    deleteLimit: "auto",
+    sweepDays: 1,
+    provisioning,
+    deletedAt: null,
+  });
 });
 
 const webhook = {

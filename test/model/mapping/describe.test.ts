@@ -31,6 +31,7 @@ const mapping = (more: Partial<Mapping> = {}): Mapping => ({
   conflictPolicy: "salesforce_wins",
   capture: "origin",
   deleteLimit: "auto",
+  sweepDays: 1,
   filter: null,
   foreign: {},
   configVersion: 3,

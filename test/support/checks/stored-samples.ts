@@ -255,6 +255,7 @@ function mappingOf(id: string, sfObject: string): Mapping {
     conflictPolicy: "latest_wins",
     capture: "origin",
     deleteLimit: "500",
+    sweepDays: 7,
     filter: "Email != null",
     foreign: { sf_max_daily_api_calls: 30_000 },
     configVersion: 1,

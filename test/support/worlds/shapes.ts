@@ -57,6 +57,7 @@ export function mappingOf(shape: TableShape, workspaceId = "w_1"): Mapping {
     conflictPolicy: shape.conflictPolicy,
     capture: shape.capture ?? "origin",
     deleteLimit: shape.deleteLimit ?? "auto",
+    sweepDays: 1,
     filter: null,
     foreign: {},
     configVersion: shape.configVersion,

@@ -96,6 +96,28 @@ test("once a day, and not more often, both sides are compared whole", async () =
   ]);
 });
 
+test("a mapping whose sides are compared each seven days is compared on one day of them, and described on each", async () => {
+  const [loads, provisioning, minutes]: [unknown[], unknown[], number[]] = [[], [], []];
+  const into = (all: unknown[]) => ({ send: async (messages: readonly unknown[]) => void all.push(...messages) });
+  const queues = { loads: into(loads), provisioning: into(provisioning) };
+  const keptMinute = {
+    read: async () => minutes.at(-1) ?? null,
+    keep: async (minute: number) => void minutes.push(minute),
+  };
+  const weekly = async function* () {
+    yield { mapping: { ...contact, sweepDays: 7 } };
+  };
+
+  for (let now = cloud.clock.now(), hours = 0; hours < 14 * 24; hours++)
+    await sweep({
+      ...{ queues, swept: keptMinute, schedules: schedules(), log: () => undefined },
+      mappings: { everywhere: weekly },
+      clock: { ...cloud.clock, now: () => now + hours * 3_600_000 },
+    });
+
+  expect([loads.length, provisioning.length]).toEqual([2, 14]);
+});
+
 test("an import whose message was lost is found by the minute sweep, and carried out once", async () => {
   await cloud.take("provisioning");
   const { generation, mappings } = await kept().list(world.workspaceId);

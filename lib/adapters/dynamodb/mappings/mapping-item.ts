@@ -43,6 +43,7 @@ const content = z.object({
   conflict_policy: z.enum(CONFLICT_POLICIES),
   capture: z._default(z.enum(CAPTURE_MODES), "origin"),
   delete_limit: z._default(z.string(), AUTO),
+  sweep_days: z._default(z.int(), 1),
   filter: z.nullable(z.string()),
   foreign: z.record(z.string(), z.unknown()),
   created_at: storedTime,

@@ -17,7 +17,7 @@ interface Deletion {
 
 /**
  * Deletes rows and leaves tombstones; their waiting changes end FAILED, values kept in the log. Deletes beyond what
- * the breaker allows in an hour are held until an operator confirms.
+ * the breaker allows in an hour, and of what may only be hidden, are held until an operator confirms.
  */
 export async function deleteRows(
   bench: StoreContext,
@@ -29,7 +29,7 @@ export async function deleteRows(
   if (deletions.length === 0) return { deleted: 0, held: 0 };
   const confirmed = await confirmedDeletes(bench, lease, deletions);
   const fresh = deletions.filter(({ image }) => !confirmed.has(image.sfid));
-  const allowance = await allowanceOfDeletes(bench, mapped, true, fresh.length);
+  const allowance = lane === "vanished" ? 0 : await allowanceOfDeletes(bench, mapped, true, fresh.length);
   const held = fresh.slice(allowance);
   const carriedOut = [...deletions.filter(({ image }) => confirmed.has(image.sfid)), ...fresh.slice(0, allowance)];
   await hold(bench, lease, held, readAt);
@@ -81,6 +81,8 @@ async function carryOut(
      ), tombstones AS (
        INSERT INTO ${tables.tombstones} (mapping_id, sfid, record_id, reason, by_salesforce, stamp, deleted_at)
        SELECT $1, sfid, key, $6, true, stamp, $5 FROM gone
+     ), unheld AS (
+       DELETE FROM ${tables.heldDeletes} h USING gone WHERE h.mapping_id = $1 AND h.sfid = gone.sfid
      )
      DELETE FROM ${qualified(shape.schema, shape.table)} t USING gone WHERE t.${name(layout.key)} = gone.key`,
     [

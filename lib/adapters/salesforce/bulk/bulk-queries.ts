@@ -29,9 +29,9 @@ export function bulkQueries(client: Client): BulkQueries {
       throw new SalesforceRefusal({ kind: "bug", code: "BULK_QUERY_FAILED", message, mayHaveRun: false });
     },
 
-    bulkResults: async (jobId, locator) => {
+    bulkResults: async (jobId, locator, records = PART_RECORDS) => {
       const place = locator === null ? "" : `&locator=${encodeURIComponent(locator)}`;
-      const path = `/jobs/query/${jobId}/results?maxRecords=${PART_RECORDS}${place}`;
+      const path = `/jobs/query/${jobId}/results?maxRecords=${records}${place}`;
       const { answer, headers } = await streamCsv(client, path);
       return { pieces: piecesOf(answer), next: await locatorIn(headers, answer) };
     },

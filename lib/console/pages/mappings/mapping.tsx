@@ -137,11 +137,16 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
             <dt>Reads Salesforce</dt>
             <dd>{mapping.sync_direction === "pg_to_sf" ? "never" : `every ${duration(mapping.sf_polling_seconds)}`}</dd>
             <dt>Upsert field</dt>
-            <dd>{mapping.upsert_field ?? "none"}</dd>
+            <dd>
+              {mapping.upsert_field ?? "none"}
+              {mapping.upsert_field_unique === false && ", which Salesforce does not keep unique: make it so in Setup"}
+            </dd>
             <dt>Conflicts</dt>
             <dd>{POLICIES[mapping.conflict_policy]}</dd>
             <dt>Deletes an hour</dt>
             <dd>{mapping.delete_limit}</dd>
+            <dt>Compares both sides</dt>
+            <dd>{mapping.sync_direction === "pg_to_sf" ? "never" : `every ${counted(mapping.sweep_days, "day")}`}</dd>
             <dt>Only records where</dt>
             <dd>{mapping.filter ? <code>{mapping.filter}</code> : "all of them"}</dd>
             <dt>Calls a day</dt>

@@ -5,6 +5,7 @@ import jsforce from "jsforce";
 import { Client } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
+import { FRESH_BUDGET } from "../../../../lib/model/budget.ts";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { everything } from "../../../../lib/model/mapping/soql.ts";
 import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
@@ -54,6 +55,7 @@ export async function loadByEngine({ url, org, object }: LoadOrder): Promise<Loa
     {
       mapping: benchMapping(object),
       kind: "load",
+      budget: FRESH_BUDGET,
       writers: async () => [org.userId],
       owner: "bench",
       deadline: Date.now() + 900_000,

@@ -1,0 +1,123 @@
+import type { Image } from "../../../model/record/record.ts";
+import type { Lease } from "../../../sync/lease/lease-ports.ts";
+import type { Compared, SweepStore } from "../../../sync/load/sweep-ports.ts";
+import {
+  comparable,
+  idArray,
+  isZoneless,
+  type MappedTable,
+  name,
+  qualified,
+  type StoreContext,
+  typed,
+} from "../session/sql.ts";
+import { isRefusedValue } from "../session/sql-errors.ts";
+
+/** Rows that one statement looks at: some tenths of a second. */
+const ROWS_AT_ONCE = 100_000;
+
+/** Looks at rows for sweeps without locking any: what is equal is not written, and leaves no WAL. */
+export const sweepStore = (bench: StoreContext): SweepStore => ({
+  lastRow: async (lease) => {
+    const mapped = bench.mapped(lease);
+    const [row] = await bench.session.query(`SELECT max(${name(mapped.layout.key)}) AS last FROM ${tableOf(mapped)}`);
+    return Number(row?.["last"] ?? 0);
+  },
+  compareRows: (lease, images, lastRow) => compareRows(bench, lease, images, lastRow),
+  countRows: async (lease, { afterRow, lastRow = null }) => {
+    const [row] = await bench.session.query(
+      `${spanOf(bench.mapped(lease))} SELECT max(key) AS looked, (SELECT coalesce(jsonb_object_agg(bucket, rows), '{}')
+         FROM (SELECT ${BUCKET} AS bucket, count(*) AS rows FROM span GROUP BY 1) AS counted) AS met
+       FROM span`,
+      [afterRow, lastRow, ROWS_AT_ONCE],
+    );
+    return { met: (row?.["met"] ?? {}) as Record<string, number>, looked: keyIn(row) };
+  },
+  rowsAfter: async (lease, { afterRow, lastRow = null, buckets, limit }) => {
+    const [row] = await bench.session.query(
+      `${spanOf(bench.mapped(lease))} SELECT max(key) AS looked, (SELECT coalesce(jsonb_agg(sfid ORDER BY key), '[]') FROM span
+         WHERE ($4::text[] IS NULL OR ${BUCKET} IN (SELECT unnest($4::text[])))) AS sfids FROM span`,
+      [afterRow, lastRow, buckets === null ? limit : ROWS_AT_ONCE, buckets],
+    );
+    return { sfids: (row?.["sfids"] ?? []) as string[], looked: keyIn(row) };
+  },
+});
+
+const keyIn = (row: Readonly<Record<string, unknown>> | undefined) =>
+  row?.["looked"] == null ? null : Number(row["looked"]);
+
+const tableOf = ({ shape }: MappedTable) => qualified(shape.schema, shape.table);
+
+/** As a sweep counts its records. */
+const BUCKET = `substr(sfid, 14, 2) COLLATE "C"`;
+
+/** Parameters: after which key, up to which (null: the last), how many. */
+function spanOf(mapped: MappedTable): string {
+  const key = name(mapped.layout.key);
+  return `WITH span AS MATERIALIZED (SELECT ${key} AS key, sfid::text AS sfid FROM ${tableOf(mapped)}
+    WHERE sfid IS NOT NULL AND ${key} > $1::bigint AND ($2::bigint IS NULL OR ${key} <= $2::bigint) ORDER BY ${key} LIMIT $3::bigint)`;
+}
+
+async function compareRows(
+  bench: StoreContext,
+  lease: Lease,
+  images: readonly Image[],
+  lastRow: number,
+): Promise<Compared> {
+  const [first] = images;
+  if (!first) return { differing: new Set(), rowless: new Set() };
+  const mapped = bench.mapped(lease);
+  const columns = comparedColumns(mapped, first);
+  try {
+    const rows = await bench.session.query<{ sfid: string; differs: boolean; rowless: boolean }>(
+      compareStatement(bench, mapped, columns),
+      [
+        idArray(images.map(({ sfid }) => sfid)),
+        images.map(({ systemModstamp }) => systemModstamp.toISOString()),
+        mapped.shape.table,
+        mapped.shape.mappingId,
+        lastRow,
+        ...columns.map((column) => images.map(({ values }) => values[column] ?? null)),
+      ],
+    );
+    const sfids = (which: "differs" | "rowless") => new Set(rows.filter((row) => row[which]).map(({ sfid }) => sfid));
+    return { differing: sfids("differs"), rowless: sfids("rowless") };
+  } catch (error) {
+    // A value that the column cannot hold: who applies these records finds out which.
+    if (!isRefusedValue(error)) throw error;
+    const all = new Set(images.map(({ sfid }) => sfid));
+    return { differing: all, rowless: all };
+  }
+}
+
+const comparedColumns = ({ shape, layout }: MappedTable, { values }: Image): string[] =>
+  shape.columns.map(({ column }) => column).filter((column) => column in values && !layout.generated.includes(column));
+
+/**
+ * Those of the records that differ, or have no row among those that the sweep compares. A row that is newer than the
+ * record's image has seen more than this tells. What is kept back, or held, is met again, for its end may be known by now.
+ */
+function compareStatement({ tables }: StoreContext, mapped: MappedTable, columns: readonly string[]): string {
+  const { layout } = mapped;
+  const stamp = isZoneless(layout, "systemmodstamp") ? "t.systemmodstamp AT TIME ZONE 'UTC'" : "t.systemmodstamp";
+  const values = (of: (column: string, index: number) => string) =>
+    columns.map((column, index) => comparable(layout, column, of(column, index))).join(", ");
+  const hasOthers =
+    columns.length === 0
+      ? "false"
+      : `ROW(${values((column) => `t.${name(column)}`)}) IS DISTINCT FROM ROW(${values((column, index) => typed(layout, column, `i.c${index}`))})`;
+  const ofMapping = (table: string) => `i.sfid IN (SELECT sfid FROM ${table} WHERE mapping_id = $4)`;
+  const types = ["$1::text[]", "$2::timestamptz[]", ...columns.map((_, index) => `$${index + 6}::text[]`)];
+  const names = ["sfid", "stamp", ...columns.map((_, index) => `c${index}`)];
+  return `SELECT * FROM (
+      SELECT i.sfid, t.key IS NULL OR t.key > $5 AS rowless,
+        CASE WHEN t.key IS NULL THEN NOT EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name = $3 AND l.sfid = i.sfid
+            AND l.action = 'DELETE' AND l.processed_at IS NULL)
+          WHEN t.stamp IS NULL OR t.stamp < i.stamp THEN true
+          WHEN t.stamp = i.stamp AND (t.differs) THEN true
+          ELSE ${ofMapping(tables.inboundErrors)} OR ${ofMapping(tables.heldDeletes)} END AS differs
+      FROM unnest(${types.join(", ")}) AS i (${names.join(", ")})
+      LEFT JOIN LATERAL (SELECT t.${name(layout.key)} AS key, ${stamp} AS stamp, ${hasOthers} AS differs
+        FROM ${tableOf(mapped)} t WHERE t.sfid = i.sfid) AS t ON true) AS compared
+    WHERE differs OR rowless`;
+}

@@ -1,0 +1,50 @@
+import { hash } from "../../model/beat.ts";
+import type { Cycle } from "../cycle/cycle.ts";
+import type { Page } from "../pull/pull-ports.ts";
+import { applyImages, readAgain } from "../pull/read-page.ts";
+import type { Counts, LoadCheckpoint } from "./load-ports.ts";
+
+/** Takes a page of a reading; gives the records that a sweep has met, by bucket. */
+export type Take = (page: Page) => Promise<Counts>;
+
+/** A sweep has found more that differs than is read again by id. */
+export class MuchDiffers extends Error {}
+
+/** So many records, of 2,000 a call: for more a job of all fields is the fewer calls. */
+const MOST_READ_AGAIN = 40_000;
+
+const DAY_MILLISECONDS = 86_400_000;
+
+/**
+ * Large objects are compared by id, stamp and what a stamp does not tell, and in one sweep of seven by all values: a write
+ * that no trigger saw differs in nothing else. Each mapping has its own day.
+ */
+export function isWholeToday({ clock, mapping }: Cycle): boolean {
+  return (Math.floor(clock.now() / DAY_MILLISECONDS / mapping.sweepDays) + hash(mapping.id)) % 7 === 0;
+}
+
+/** Compares what is read with the rows, which are neither locked nor written where they are equal. */
+export function comparing(cycle: Cycle, { lastRow = 0, narrow }: LoadCheckpoint): Take {
+  const { store, lease, tally } = cycle;
+  let found = 0;
+  return async (page) => {
+    const { differing, rowless } = await store.compareRows(lease, page.images, lastRow);
+    const images = page.images.filter(({ sfid }) => differing.has(sfid));
+    tally.read += page.images.length - images.length;
+    found += images.length;
+    if (narrow && found > MOST_READ_AGAIN) throw new MuchDiffers();
+    if (narrow) await readAgain(cycle, [...differing], "slow");
+    else if (images.length > 0) await applyImages(cycle, { ...page, images, lane: "sweep" });
+    const met: Record<string, number> = {};
+    for (const { sfid } of page.images) {
+      if (!rowless.has(sfid)) met[bucketOf(sfid)] = (met[bucketOf(sfid)] ?? 0) + 1;
+    }
+    return met;
+  };
+}
+
+/**
+ * Where a sweep counts a record: by two characters of its id that differ evenly. All records that were met have a row, so
+ * that as many rows are in a bucket as records were met unless there is a row whose record was not.
+ */
+const bucketOf = (sfid: string): string => sfid.slice(13, 15);
