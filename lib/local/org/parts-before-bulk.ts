@@ -9,6 +9,7 @@ import type { Dml } from "./saving/dml.ts";
 import type { Saving } from "./saving/saving.ts";
 import type { Faults } from "./simulation/faults.ts";
 import { type Latency, savingMilliseconds } from "./simulation/latency.ts";
+import { type Mode, refuseByMode } from "./simulation/mode.ts";
 import type { Committing, Transactions } from "./simulation/transactions.ts";
 import type { Queries } from "./soql/query.ts";
 import type { Database } from "./store/database.ts";
@@ -31,6 +32,7 @@ export interface PartsBeforeBulk {
   readonly assertionKey: KeyObject | null;
   readonly calls: Calls;
   readonly release: Release;
+  readonly mode: Mode;
   readonly faults: Faults;
   readonly latency: Latency;
 }
@@ -66,7 +68,11 @@ export function inTransaction<T>(
     ids,
     idsByKey,
     holdMs: held?.milliseconds ?? savingMilliseconds(parts.latency, records, isJob),
-    beforeRecord: (target, id, values) => parts.faults.beforeRecord(target, id, values),
+    beforeRecord: (target, id, values) => {
+      refuseByMode(parts.mode, id === null);
+      parts.faults.beforeRecord(target, id, values);
+    },
+    beforeChunk: (target, count, values) => parts.faults.beforeChunk(target, count, values),
     work,
   });
 }

@@ -25,6 +25,7 @@ import { Faults } from "./simulation/faults.ts";
 import { answerOrFail } from "./simulation/faulty-server.ts";
 import { Journal } from "./simulation/journal.ts";
 import { type Latency, NO_LATENCY } from "./simulation/latency.ts";
+import { usualMode } from "./simulation/mode.ts";
 import { ShiftedClock } from "./simulation/shifted-clock.ts";
 import { Transactions } from "./simulation/transactions.ts";
 import { defineFormulas } from "./soql/formulas.ts";
@@ -154,6 +155,7 @@ function assemble(options: OrgOptions, clock: Clock, database: Database): Parts 
     assertionKey: options.assertionKey === undefined ? null : createPublicKey(options.assertionKey),
     calls: new Calls({ database, clock, allowance: options.dailyApiRequests ?? DEVELOPER_ALLOWANCE }),
     release: currentRelease(),
+    mode: usualMode(),
     faults: new Faults(),
     latency: options.latency ?? NO_LATENCY,
   };

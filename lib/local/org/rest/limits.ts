@@ -2,7 +2,7 @@ import { ok, type RestCall, type RestReply } from "../http/rest-call.ts";
 import { quoted } from "../store/database.ts";
 
 /** `GET /limits` (reference 5). Only the API calls are really counted. */
-export function limits({ parts: { calls } }: RestCall): RestReply {
+export function limits({ parts: { calls, mode } }: RestCall): RestReply {
   const unused = (Max: number) => ({ Max, Remaining: Max });
   return ok({
     ActiveScratchOrgs: unused(3),
@@ -17,7 +17,7 @@ export function limits({ parts: { calls } }: RestCall): RestReply {
     DailyGenericStreamingApiEvents: unused(10_000),
     DailyStreamingApiEvents: unused(10_000),
     DailyWorkflowEmails: unused(75),
-    DataStorageMB: unused(5),
+    DataStorageMB: { Max: 5, Remaining: mode.storageFull ? 0 : 5 },
     FileStorageMB: unused(20),
     HourlyAsyncReportRuns: unused(1200),
     HourlyPublishedPlatformEvents: unused(50_000),

@@ -9,7 +9,7 @@ import type { Draft } from "./draft.ts";
 import { type Merged, mergeRecords } from "./merger.ts";
 import { accepted, type Outcome, refused } from "./outcome.ts";
 import { Remover } from "./remover.ts";
-import { Saver } from "./saver.ts";
+import { Saver, textsOf } from "./saver.ts";
 import type { Saving } from "./saving.ts";
 
 interface Needs {
@@ -31,13 +31,16 @@ export class Dml {
   }
 
   create(drafts: readonly Draft[], allOrNone: boolean, saving: Saving): readonly Outcome[] {
-    return this.#all(drafts, { allOrNone, one: (draft) => accepted(this.saver.create(draft, saving), true) });
+    return this.#drafts(drafts, saving, {
+      allOrNone,
+      one: (draft) => accepted(this.saver.create(draft, saving), true),
+    });
   }
 
   /** The same id twice fails both times. */
   update(drafts: readonly Draft[], allOrNone: boolean, saving: Saving): readonly Outcome[] {
     const repeated = repeatedOf(drafts.map((draft) => draft.id));
-    return this.#all(drafts, {
+    return this.#drafts(drafts, saving, {
       allOrNone,
       one: (draft) => {
         if (draft.id !== null && repeated.has(draft.id))
@@ -52,7 +55,7 @@ export class Dml {
   upsert(drafts: readonly Draft[], key: Field, allOrNone: boolean, saving: Saving): readonly Outcome[] {
     const keyOf = (draft: Draft): Stored => (key.type === "id" ? draft.id : (draft.values.get(key) ?? null));
     const repeated = repeatedOf(drafts.map((draft) => comparable(key, keyOf(draft))));
-    return this.#all(drafts, {
+    return this.#drafts(drafts, saving, {
       allOrNone,
       createdWhenRefused: true,
       one: (draft) => {
@@ -72,7 +75,11 @@ export class Dml {
   }
 
   delete(ids: readonly string[], allOrNone: boolean, saving: Saving): readonly Outcome[] {
-    return this.#all(ids, { allOrNone, one: (id) => accepted(this.remover.remove(id, saving)) });
+    const bare = this.#refusal(() => {
+      const object = this.#needs.catalog.ofId(ids[0] ?? "");
+      if (object) saving.beforeChunk(object, ids.length, () => ids);
+    });
+    return this.#all(ids, { allOrNone, one: orRefuse(bare, (id) => accepted(this.remover.remove(id, saving))) });
   }
 
   undelete(ids: readonly string[], allOrNone: boolean, saving: Saving): readonly Outcome[] {
@@ -98,6 +105,30 @@ export class Dml {
     return convertLead({ ...this.#needs, saver: this.saver }, asked, saving);
   }
 
+  /** The records of one transaction run through their object's triggers together; what was unreadable does not. */
+  #drafts(drafts: readonly Draft[], saving: Saving, batch: Batch<Draft>): readonly Outcome[] {
+    const readable = drafts.filter(({ refusal }) => refusal === null);
+    const refusal = this.#refusal(() => {
+      const [first] = readable;
+      if (first)
+        saving.beforeChunk(first.object, readable.length, () =>
+          readable.flatMap((draft) => [draft.id ?? "", ...textsOf(draft)]),
+        );
+    });
+    const one = (draft: Draft) => (draft.refusal ? batch.one : orRefuse(refusal, batch.one))(draft);
+    return this.#all(drafts, { ...batch, one });
+  }
+
+  #refusal(ask: () => void): Refusal | null {
+    try {
+      ask();
+      return null;
+    } catch (error) {
+      if (error instanceof Refusal) return error;
+      throw error;
+    }
+  }
+
   #all<T>(items: readonly T[], batch: Batch<T>): readonly Outcome[] {
     return saveAll(this.#needs.database, items, batch);
   }
@@ -120,6 +151,14 @@ export class Dml {
       return { ...outcome, created: refused(error).errors[0]?.statusCode !== "DUPLICATE_EXTERNAL_ID" };
     }
   }
+}
+
+/** Refuses each record of a transaction that was refused as a whole. */
+function orRefuse<T>(refusal: Refusal | null, one: Batch<T>["one"]): Batch<T>["one"] {
+  if (refusal === null) return one;
+  return () => {
+    throw refusal;
+  };
 }
 
 /** External ids are the same whatever their case, unless the field says otherwise. */

@@ -224,7 +224,7 @@ function refuseForbidden(draft: Draft, isAllowed: (field: Field) => boolean): vo
 }
 
 /** The draft's values as text, by which a fault may have been ordered. */
-function textsOf(draft: Draft): string[] {
+export function textsOf(draft: Draft): string[] {
   return [...draft.values.values()].flatMap((value) => (typeof value === "string" ? [value] : []));
 }
 

@@ -12,6 +12,8 @@ export interface Saving {
   readonly lockedIds: ReadonlySet<string>;
   /** Asked before each record is written; throws a Refusal where a fault was ordered. */
   readonly beforeRecord: (object: SObject, id: string | null, values: () => readonly string[]) => void;
+  /** Asked before the records of one transaction are written; what it throws refuses all of them, as a trigger's limit does. */
+  readonly beforeChunk: (object: SObject, records: number, values: () => readonly string[]) => void;
 }
 
 /** The stamp of a record that was there before: it can commit after a later save of it, but never goes back. */
@@ -22,5 +24,12 @@ export function laterStamp({ stamp }: Saving, prior: Row): string {
 
 /** What the org saves by itself: at once, as its administrator, under the time of now, and past every ordered fault. */
 export function ownSaving(userId: string, startedAt: Date): Saving {
-  return { userId, startedAt, stamp: stampOf(startedAt), lockedIds: new Set(), beforeRecord: () => {} };
+  return {
+    userId,
+    startedAt,
+    stamp: stampOf(startedAt),
+    lockedIds: new Set(),
+    beforeRecord: () => {},
+    beforeChunk: () => {},
+  };
 }

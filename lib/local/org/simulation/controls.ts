@@ -26,6 +26,7 @@ const releaseSchema = z.strictObject({
   jsonWebTokens: z.boolean().optional(),
 });
 const archiveSchema = z.strictObject({ before: z.iso.datetime() });
+const modeSchema = z.strictObject({ readOnly: z.boolean().optional(), storageFull: z.boolean().optional() });
 const clockSchema = z.strictObject({ advanceMilliseconds: z.int() });
 
 /** The control endpoints: `METHOD /_sim/…`, with the last segment where it is an id. */
@@ -51,6 +52,7 @@ const CONTROLS: Readonly<Record<string, Control>> = {
     return jsonReply(200, { used: parts.calls.used, allowance: parts.calls.allowance });
   },
   "PUT release": ({ parts }, call) => jsonReply(200, Object.assign(parts.release, releaseSchema.parse(bodyOf(call)))),
+  "PUT mode": ({ parts }, call) => jsonReply(200, Object.assign(parts.mode, modeSchema.parse(bodyOf(call)))),
   "POST clock": ({ parts, clock }, call) => {
     clock.advance(clockSchema.parse(bodyOf(call)).advanceMilliseconds);
     return jsonReply(200, { now: parts.clock.now().toISOString() });

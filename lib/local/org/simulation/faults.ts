@@ -21,6 +21,7 @@ const ON_REQUEST = [
 ] as const;
 
 const ON_RECORD = ["lockedRow", "validation"] as const;
+const ON_CHUNK = ["governorLimit"] as const;
 const ON_DETAIL = [
   "laggingReplication",
   "heldCommit",
@@ -36,7 +37,7 @@ const ON_DETAIL = [
 
 /** An order to go wrong: what, where, and how often. */
 export const faultSchema = z.strictObject({
-  kind: z.enum([...ON_REQUEST, ...ON_RECORD, ...ON_DETAIL]),
+  kind: z.enum([...ON_REQUEST, ...ON_RECORD, ...ON_CHUNK, ...ON_DETAIL]),
   /** A regular expression over `METHOD /path?query`. */
   path: z.string().optional(),
   /** An object's name; for request faults, any request that names it in its path or body. */
@@ -49,7 +50,7 @@ export const faultSchema = z.strictObject({
   times: z.int().nonnegative().default(1),
   /** For held commits, hangs, drips and lags. */
   milliseconds: z.int().nonnegative().default(1000),
-  /** For small batches: records a page. For queries: strikes those that go through more records, or select more fields. */
+  /** For small batches: records a page. For queries: strikes those that go through more records, or select more fields. For governor limits: records of one transaction that are not too many. */
   size: z.int().positive().default(1),
   /** For malformed requests: what Salesforce calls it, if not SOAP itself refuses it. For validations: their code. */
   code: z.string().optional(),
@@ -155,6 +156,16 @@ export class Faults {
     );
   }
 
+  /** Throws what a trigger throws that can bear no more records of one transaction, or one of these, which is too heavy for it. */
+  beforeChunk(object: SObject, records: number, values: () => readonly string[]): void {
+    if (this.#standing.length === 0) return;
+    const fault = this.#strike({ object: object.name, size: records, record: values() }, ON_CHUNK);
+    if (!fault) return;
+    const limit = fault.message ?? "Apex CPU time limit exceeded";
+    const message = `${object.name}Trigger: System.LimitException: ${limit}`;
+    throw new Refusal(fault.code ?? "CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", message);
+  }
+
   #strike(occasion: Occasion, kinds: readonly Fault["kind"][]): Fault | null {
     for (const standing of this.#standing) {
       const { fault } = standing;
@@ -168,7 +179,7 @@ export class Faults {
 }
 
 function isMatch({ fault, path }: Standing, { request, body, object, record, size }: Occasion): boolean {
-  if (size !== undefined && size <= fault.size) return false;
+  if (size !== undefined && fault.record === undefined && size <= fault.size) return false;
   if (path && !path.test(request ?? "")) return false;
   if (fault.record !== undefined && !(record ?? body?.() ?? "").includes(fault.record)) return false;
   if (fault.object === undefined) return true;
