@@ -1,4 +1,5 @@
 import { AUTO } from "../model/change/delete-breaker.ts";
+import { BATCH_SIZE } from "../model/change/ways.ts";
 import { failureOfProvisioning, type Mapping, pushes, type SyncDirection } from "../model/mapping/mapping.ts";
 import type { Entry } from "./document.ts";
 import { nextVersion } from "./version.ts";
@@ -13,6 +14,7 @@ const DEFAULTS = {
   capture: "origin",
   deleteLimit: AUTO,
   sweepDays: 1,
+  batchSize: BATCH_SIZE,
   filter: null,
 } as const;
 
@@ -41,6 +43,7 @@ export function newMapping(
     capture: entry.capture ?? DEFAULTS.capture,
     deleteLimit: entry.deleteLimit ?? DEFAULTS.deleteLimit,
     sweepDays: entry.sweepDays ?? DEFAULTS.sweepDays,
+    batchSize: entry.batchSize ?? DEFAULTS.batchSize,
     filter: entry.filter ?? DEFAULTS.filter,
     foreign: entry.foreign,
     configVersion: 1,
@@ -69,6 +72,7 @@ export function changedMapping(mapping: Mapping, entry: Entry, names: Names, at:
     capture: entry.capture ?? mapping.capture,
     deleteLimit: entry.deleteLimit ?? mapping.deleteLimit,
     sweepDays: entry.sweepDays ?? mapping.sweepDays,
+    batchSize: entry.batchSize ?? mapping.batchSize,
     filter: entry.filter === undefined ? mapping.filter : entry.filter,
     foreign: { ...mapping.foreign, ...entry.foreign },
   };
@@ -89,6 +93,7 @@ function settingsOf(mapping: Mapping): Readonly<Record<string, unknown>> {
     capture: mapping.capture,
     delete_limit: mapping.deleteLimit,
     sweep_days: mapping.sweepDays,
+    batch_size: mapping.batchSize,
     filter: mapping.filter,
   };
 }

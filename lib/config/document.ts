@@ -29,6 +29,7 @@ export interface Entry {
   readonly capture: CaptureMode | null;
   readonly deleteLimit: DeleteLimit | null;
   readonly sweepDays: number | null;
+  readonly batchSize: number | null;
   /** Undefined: not said; null: every record. */
   readonly filter: string | null | undefined;
   /** Keys of `config` that have no meaning here. */
@@ -81,6 +82,7 @@ const bridge = z.looseObject(
     capture: mappingRules.capture,
     delete_limit: mappingRules.delete_limit,
     sweep_days: mappingRules.sweep_days,
+    batch_size: mappingRules.batch_size,
     filter: mappingRules.filter,
   },
   { error: "must be an object" },
@@ -136,6 +138,7 @@ function entryOf({ object_name, config: given }: Mapped, at: number): Entry {
     capture: given.bridge?.capture ?? null,
     deleteLimit: given.bridge?.delete_limit ?? null,
     sweepDays: given.bridge?.sweep_days ?? null,
+    batchSize: given.bridge?.batch_size ?? null,
     filter: given.bridge?.filter,
     foreign: foreignOf(given),
   };

@@ -31,6 +31,7 @@ function exportMapping(mapping: Mapping): ExportedMapping {
     ...(mapping.upsertField === null ? {} : { upsert_field: mapping.upsertField }),
     bridge: {
       active: mapping.active,
+      batch_size: mapping.batchSize,
       capture: mapping.capture,
       conflict_policy: mapping.conflictPolicy,
       delete_limit: mapping.deleteLimit,

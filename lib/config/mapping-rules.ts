@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { isDeleteLimit } from "../model/change/delete-breaker.ts";
+import { BATCH_SIZE } from "../model/change/ways.ts";
 import { CAPTURE_MODES, CONFLICT_POLICIES, SYNC_DIRECTIONS } from "../model/mapping/mapping.ts";
 import { apiNameProblem, fieldNameProblem, tableNameProblem } from "./identifiers.ts";
 
@@ -43,6 +44,11 @@ export const mappingRules = {
   capture: z.optional(word(CAPTURE_MODES)),
   delete_limit: z.optional(deleteLimit()),
   sweep_days: z.optional(z.int({ error: DAYS }).check(z.gte(1, { error: DAYS }), z.lte(30, { error: DAYS }))),
+  batch_size: z.optional(
+    z
+      .int({ error: "must be a whole number of records" })
+      .check(z.gte(1, { error: "must be at least 1" }), z.lte(BATCH_SIZE, { error: `must be at most ${BATCH_SIZE}` })),
+  ),
   /** What a filter says is judged where the object is known. Cycles send it in the URL of a query. */
   filter: z.optional(
     z.nullable(

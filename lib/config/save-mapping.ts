@@ -24,6 +24,7 @@ export interface Settings {
   readonly capture?: CaptureMode | undefined;
   readonly deleteLimit?: DeleteLimit | undefined;
   readonly sweepDays?: number | undefined;
+  readonly batchSize?: number | undefined;
   readonly filter?: string | null | undefined;
 }
 
@@ -123,6 +124,7 @@ function entryOf(objectName: string, wanted: Settings): Entry {
     capture: wanted.capture ?? null,
     deleteLimit: wanted.deleteLimit ?? null,
     sweepDays: wanted.sweepDays ?? null,
+    batchSize: wanted.batchSize ?? null,
     filter: wanted.filter,
     foreign: {},
   };

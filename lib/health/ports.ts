@@ -1,4 +1,5 @@
 import type { Usage } from "../model/budget.ts";
+import type { LearnedSize } from "../model/change/call-size.ts";
 import type { FailureReason } from "../model/engine.ts";
 import type { SalesforceConnection } from "../model/workspace/workspace.ts";
 
@@ -11,6 +12,7 @@ export interface EngineReport {
   /** The same in words, with the remedy. */
   readonly message: string | null;
   readonly brokenSince: Date | null;
+  readonly callSize: LearnedSize | null;
 }
 
 /** What the engine remembers of a workspace outside of the customer's database. */

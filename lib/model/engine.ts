@@ -1,3 +1,4 @@
+import type { LearnedSize } from "./change/call-size.ts";
 import type { Holding } from "./change/delete-breaker.ts";
 import type { RefusalKind } from "./change/refusal.ts";
 
@@ -15,6 +16,8 @@ export interface EngineState {
   readonly loadFailure: CycleFailure | null;
   /** Held deletes, which do not break it; null: none. */
   readonly holding: Holding | null;
+  /** What the org's triggers and flows could bear of its records in one call; null: whatever was sent. */
+  readonly callSize: LearnedSize | null;
 }
 
 /** An engine-level error: the cycle could not do its work, whatever the rows are. */
@@ -117,6 +120,7 @@ export const HEALTHY: EngineState = {
   failedLoads: 0,
   loadFailure: null,
   holding: null,
+  callSize: null,
 };
 
 /** So many failed cycles in a row, and the engine counts as broken (design section 6). */
@@ -148,9 +152,9 @@ export interface EngineStep {
  * that one's failures stand until it goes on.
  */
 export function afterCycle(before: EngineState, failure: CycleFailure | null, at: Date, owesLoad = false): EngineStep {
-  const { failedLoads, loadFailure, holding } = before;
+  const { failedLoads, loadFailure, holding, callSize } = before;
   if (!failure) {
-    const state = { ...HEALTHY, holding, ...(owesLoad && { failedLoads, loadFailure }) };
+    const state = { ...HEALTHY, holding, callSize, ...(owesLoad && { failedLoads, loadFailure }) };
     return stepTo(before, state, isLoadBroken(state), at);
   }
   const failedCycles = before.failedCycles + 1;
@@ -185,5 +189,6 @@ function stepTo({ brokenSince: since }: EngineState, state: EngineState, isBroke
 export function isSameState(one: EngineState, other: EngineState): boolean {
   const isQuiet = one.failedCycles === 0 && other.failedCycles === 0 && one.failedLoads === other.failedLoads;
   const isSilent = one.holding?.announcedAt.getTime() === other.holding?.announcedAt.getTime();
-  return isQuiet && isSilent && one.brokenSince?.getTime() === other.brokenSince?.getTime();
+  const isSameSize = one.callSize?.at.getTime() === other.callSize?.at.getTime();
+  return isQuiet && isSilent && isSameSize && one.brokenSince?.getTime() === other.brokenSince?.getTime();
 }

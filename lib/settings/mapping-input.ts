@@ -35,6 +35,7 @@ export function settingsOf(given: z.infer<typeof mappingChangesBody>): Settings 
     capture: given.capture,
     deleteLimit: given.delete_limit,
     sweepDays: given.sweep_days,
+    batchSize: given.batch_size,
     filter: given.filter,
   };
 }

@@ -3,6 +3,7 @@ import type { SealedWorkspace } from "../access/ports.ts";
 import type { Mappings } from "../config/ports.ts";
 import type { EngineReport, EngineReports } from "../health/ports.ts";
 import { isSparing, tellBudget } from "../model/budget.ts";
+import { sizeNow, tellCallSize } from "../model/change/call-size.ts";
 import { tellHeld } from "../model/change/delete-breaker.ts";
 import { FAILURE_REASONS } from "../model/engine.ts";
 import { type Mapping, pulls } from "../model/mapping/mapping.ts";
@@ -24,6 +25,8 @@ export const mappingWithState = z.extend(mappingView, {
   failed: z.nullable(z.int()),
   held_deletes: z.nullable(z.int()),
   inbound_errors: z.nullable(z.int()),
+  /** What slows it down or waits, without being in the way of all else, and what to do about it. */
+  notices: z.array(z.object({ message: z.string(), remedy: z.string() })),
 });
 
 /** One mapping in full. */
@@ -56,16 +59,17 @@ export async function readStates(
   needs: Needs,
   workspace: SealedWorkspace,
   deleted: boolean,
+  now: Date,
 ): Promise<readonly z.infer<typeof mappingWithState>[]> {
   if (deleted)
-    return (await needs.mappings.listDeleted(workspace.id)).map((mapping) => withState(mapping, NO_ENGINE, null));
+    return (await needs.mappings.listDeleted(workspace.id)).map((mapping) => withState(mapping, NO_ENGINE, null, now));
   const [{ mappings }, engine, progress] = await Promise.all([
     needs.mappings.list(workspace.id),
     needs.engine.read(workspace.id),
     ifAvailable(needs.desks, workspace, (desk) => desk.progress()),
   ]);
   return mappings.map((mapping) =>
-    withState(mapping, engine, progress === null ? null : progressOf(mapping, progress)),
+    withState(mapping, engine, progress === null ? null : progressOf(mapping, progress), now),
   );
 }
 
@@ -83,7 +87,7 @@ export async function readDetail(
       return { progress, lag: await desk.lag(mapping.id) };
     }),
   ]);
-  const view = withState(mapping, engine, found?.progress ?? null);
+  const view = withState(mapping, engine, found?.progress ?? null, now);
   const reading = found?.progress.reading ?? (view.state === "loading" ? "load" : null);
   return {
     ...view,
@@ -151,6 +155,7 @@ function withState(
   mapping: Mapping,
   { mappings, usage, budgetStep: step, budgetSince: since }: Engine,
   progress: MappingProgress | null,
+  now: Date,
 ): z.infer<typeof mappingWithState> {
   const view = viewMapping(mapping);
   const report = reportOn(mapping, mappings);
@@ -175,7 +180,13 @@ function withState(
     failed: progress?.failed ?? null,
     held_deletes: progress?.heldDeletes ?? null,
     inbound_errors: progress?.inboundErrors ?? null,
+    notices: noticesOn(mapping, report, now),
   };
+}
+
+function noticesOn({ batchSize, sfObject }: Mapping, report: EngineReport | null, now: Date) {
+  const size = sizeNow(batchSize, report?.callSize ?? null, now);
+  return size < batchSize ? [tellCallSize(size, sfObject)] : [];
 }
 
 function engineState(mapping: Mapping, report: EngineReport | null, progress: MappingProgress | null): MappingState {

@@ -50,6 +50,8 @@ export const mappingView = z.object({
   delete_limit: z.string(),
   /** Both sides are compared whole each so many days. */
   sweep_days: z.int(),
+  /** Records that one call saves at most, 1 to 200; below 200 the Bulk API saves none. */
+  batch_size: z.int(),
   filter: z.nullable(z.string()),
   version: z.string(),
   created_at: timestamp(),

@@ -1,4 +1,5 @@
 import { allowance, type Budget, isPullDue } from "../model/budget.ts";
+import { CallSize } from "../model/change/call-size.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping/mapping.ts";
 import type { CycleMessage } from "../model/messages.ts";
 import { probe } from "./beat/probe.ts";
@@ -37,6 +38,8 @@ export interface CycleOrder {
   /** Ids of the Salesforce users as whom we write (the first) and wrote earlier. */
   readonly writers: () => Promise<readonly string[]>;
   readonly budget: Budget;
+  /** Records of a call, at most. */
+  readonly callSize: number;
   /** `probe`: the org has refused saves for reasons of its own; `none`: until this has rested. */
   readonly saves: "all" | "probe" | "none";
   /** Names the invocation in `_bridge_state`. */
@@ -102,10 +105,10 @@ interface Done {
   unchanged: Unchanged | null;
 }
 
-function cycleOf(needs: CycleNeeds, { mapping, writers, deadline }: CycleOrder, begun: Held): Cycle {
+function cycleOf(needs: CycleNeeds, { mapping, writers, deadline, callSize }: CycleOrder, begun: Held): Cycle {
   const { lease, shape } = begun;
   const hold = guardLease(needs.store, lease, needs.clock, deadline);
-  return { ...needs, mapping, writers, lease, shape, hold, tally: newTally() };
+  return { ...needs, mapping, writers, lease, shape, hold, callSize: new CallSize(callSize), tally: newTally() };
 }
 
 /** Whether long work of a mapping is unfinished. */
@@ -155,7 +158,8 @@ function maySave({ mapping, kind, budget, saves }: CycleOrder, clock: Clock): bo
 
 /** Whatever happened: calls were made, marks may have moved, and a lease that a new configuration ended is given back. */
 async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }: End): Promise<CycleReport> {
-  const { store, lease, tally, salesforce } = cycle;
+  const { store, lease, tally, salesforce, callSize } = cycle;
+  tally.callSize = callSize.learned ?? 0;
   const report = {
     ran: true,
     tally,

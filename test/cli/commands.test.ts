@@ -319,7 +319,12 @@ test("doctor finds the mapping whose last cycle failed, also before it is broken
   world.answer("POST /connections/postgres/test", { ok: true, findings: [] });
   world.answer("POST /connections/salesforce/test", { ok: true, findings: [] });
   world.answer("GET /monitoring/mappings", [
-    { sf_object: "Account", state: "running", reason: null },
+    {
+      sf_object: "Account",
+      state: "running",
+      reason: null,
+      notices: [{ message: "one call saves 38", remedy: "mend" }],
+    },
     { sf_object: "Contact", state: "running", reason: "PostgreSQL refused (SQLSTATE 53100)" },
     { sf_object: "Lead", state: "broken", reason: "the table is gone" },
     { sf_object: "Case", state: "sparing_calls", reason: "Salesforce counts 8 of 9 API calls" },
@@ -331,6 +336,7 @@ test("doctor finds the mapping whose last cycle failed, also before it is broken
 
   expect(code).toBe(10);
   expect(stdout).toContain("✓ Account is running\n");
+  expect(stdout).toContain("✗ Account: one call saves 38\n    mend\n");
   expect(stdout).toContain("✗ Contact is running, with an error: PostgreSQL refused (SQLSTATE 53100)\n");
   expect(stdout).toContain("✗ Lead is broken: the table is gone\n");
   expect(stdout).toContain("✗ Case is sparing_calls: Salesforce counts 8 of 9 API calls\n");

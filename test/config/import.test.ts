@@ -99,6 +99,7 @@ describe("an import (spec 4.1.7)", () => {
       access: "read_write",
       bridge: {
         active: true,
+        batch_size: 200,
         capture: "origin",
         conflict_policy: "salesforce_wins",
         delete_limit: "auto",

@@ -21,6 +21,7 @@ const CONTACT: Mapping = {
   capture: "origin",
   deleteLimit: "auto",
   sweepDays: 1,
+  batchSize: 200,
   filter: null,
   foreign: {},
   configVersion: 1,

@@ -143,6 +143,23 @@ test("how often both sides are compared is a setting that is exported, imported 
   expect((await workspace.export()).json?.data).toEqual(exported);
 });
 
+test("how many records one call saves is a setting that is exported, imported and refused beyond 200", async () => {
+  const [workspace, other] = [await openWorkspace(), await openWorkspace()];
+  const { id } = dataOf<Mapping>(await workspace.create(CONTACT));
+
+  const changed = await workspace.update(id, { batch_size: 50 });
+  const exported = (await workspace.export()).json?.data as object;
+  await other.import(exported);
+  const refused = await Promise.all([0, 201, 1.5, "50"].map((batch_size) => workspace.update(id, { batch_size })));
+
+  expect(changed.json?.data).toMatchObject({ batch_size: 50, version: '"2"' });
+  expect(exported).toMatchObject({ mappings: [{ config: { bridge: { batch_size: 50 } } }] });
+  expect((await other.export()).json?.data).toEqual(exported);
+  for (const { json } of refused)
+    expect(json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path: "body.batch_size" }] });
+  expect((await workspace.export()).json?.data).toEqual(exported);
+});
+
 test.each([
   ["an object that the org does not have", { sf_object: "Nothing__c" }, "body.sf_object"],
   ["a field that the object does not have", { fields: ["LastName", "Wrong__c"] }, "body.fields.Wrong__c"],

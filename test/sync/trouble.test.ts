@@ -95,16 +95,21 @@ test("calls that are used up fail no row, and beats rest until there may be some
   expect(await states()).toEqual(["SUCCESS"]);
 });
 
-test("a record that is locked is sent again a minute later, and the others do not wait for it", async () => {
+test("a record that is locked is sent again within ten seconds, then after minutes, and the others do not wait for it", async () => {
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Locked'), ('Free')");
-  await world.fault({ kind: "lockedRow", record: "Locked" });
+  await world.fault({ kind: "lockedRow", record: "Locked", times: 2 });
+  const attempts = async () =>
+    (await world.sql("SELECT max(attempts)::int AS n FROM salesforce._trigger_log"))[0]?.["n"];
 
   await world.cycle(contact);
   expect(await states()).toEqual(["NEW", "SUCCESS"]);
-  await world.pass(30);
+  await world.pass(3);
   await world.cycle(contact);
-  expect(await states()).toEqual(["NEW", "SUCCESS"]);
-  await world.pass(31);
+  expect(await attempts()).toBe(1);
+  await world.pass(5);
+  await world.cycle(contact);
+  expect(await attempts()).toBe(2);
+  await world.pass(120);
   await world.cycle(contact);
 
   expect(await states()).toEqual(["SUCCESS", "SUCCESS"]);

@@ -121,6 +121,7 @@ function settingsIn(typed: Typed): Readonly<Record<string, unknown>> {
     capture: text(typed, "capture"),
     delete_limit: text(typed, "deleteLimit"),
     sweep_days: wholeNumber(typed, "sweepDays"),
+    batch_size: wholeNumber(typed, "batchSize"),
   };
   const said = Object.entries(given).filter(([, value]) => value !== null);
   return {

@@ -63,17 +63,22 @@ interface State {
   readonly sf_object: string;
   readonly state: string;
   readonly reason: string | null;
+  /** Left out by services of before 0.3. */
+  readonly notices?: readonly { readonly message: string; readonly remedy: string }[];
 }
 
 async function mappingFindings(context: Context): Promise<Findings> {
   const { data } = await context.api().get<readonly State[]>("/monitoring/mappings");
-  return data.map(({ sf_object, state, reason }) => {
+  return data.flatMap(({ sf_object, state, reason, notices = [] }) => {
     const isBroken = NEEDS_SOMEBODY.has(state);
     // The engine is broken after some cycles in a row; whoever looks before wants to know of the first.
     const isWhy = isBroken || state === "sparing_calls" || state === "deletes_held";
     const why = reason === null ? "" : isWhy ? `: ${reason}` : `, with an error: ${reason}`;
     const remedy = REMEDIES[state] ?? `see: bridge mapping show ${sf_object}`;
-    return finding("mapping", !isBroken && reason === null, `${sf_object} is ${state}${why}`, remedy);
+    return [
+      finding("mapping", !isBroken && reason === null, `${sf_object} is ${state}${why}`, remedy),
+      ...notices.map((notice) => finding("mapping", false, `${sf_object}: ${notice.message}`, notice.remedy)),
+    ];
   });
 }
 

@@ -111,6 +111,10 @@ function settings(command: Command): Command {
       "deletes an hour that are not held: a number, a share of the table (25%), off, or auto",
     )
     .option(
+      "--batch-size <records>",
+      "records that one call saves at most, 1 to 200; what triggers can bear is found out by itself",
+    )
+    .option(
       "--filter <condition>",
       'only records that meet a SOQL condition, as "Type = \'Customer\'"; "" for every record',
     );

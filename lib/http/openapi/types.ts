@@ -17,6 +17,7 @@ export type ActivateMappingData = {
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
   readonly sweep_days: number;
+  readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -197,6 +198,7 @@ export type CreateMappingBody = {
   readonly capture?: "origin" | "always";
   readonly delete_limit?: string;
   readonly sweep_days?: number;
+  readonly batch_size?: number;
   readonly filter?: string | null;
 };
 
@@ -213,6 +215,7 @@ export type CreateMappingData = {
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
   readonly sweep_days: number;
+  readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -276,6 +279,7 @@ export type DeactivateMappingData = {
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
   readonly sweep_days: number;
+  readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -299,6 +303,7 @@ export type DeleteMappingData = {
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
   readonly sweep_days: number;
+  readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -451,6 +456,7 @@ export type ListMappingStatesData = readonly {
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
   readonly sweep_days: number;
+  readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -470,6 +476,10 @@ export type ListMappingStatesData = readonly {
   readonly held_deletes: number | null;
   readonly upsert_field_unique: boolean | null;
   readonly inbound_errors: number | null;
+  readonly notices: readonly {
+    readonly message: string;
+    readonly remedy: string;
+  }[];
 }[];
 
 export type ListMappingsData = readonly {
@@ -708,6 +718,7 @@ export type ReadMappingData = {
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
   readonly sweep_days: number;
+  readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -727,6 +738,10 @@ export type ReadMappingData = {
   readonly held_deletes: number | null;
   readonly upsert_field_unique: boolean | null;
   readonly inbound_errors: number | null;
+  readonly notices: readonly {
+    readonly message: string;
+    readonly remedy: string;
+  }[];
   readonly progress: {
     readonly reading: "load" | "backfill" | "sweep";
     readonly rows_done: number;
@@ -914,6 +929,7 @@ export type RestoreMappingData = {
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
   readonly sweep_days: number;
+  readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;
@@ -1088,6 +1104,7 @@ export type UpdateMappingBody = {
   readonly capture?: "origin" | "always";
   readonly delete_limit?: string;
   readonly sweep_days?: number;
+  readonly batch_size?: number;
   readonly filter?: string | null;
 };
 
@@ -1104,6 +1121,7 @@ export type UpdateMappingData = {
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
   readonly sweep_days: number;
+  readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
   readonly created_at: string;

@@ -6,13 +6,15 @@ import { orgKindOf, type RequestRefusal } from "./refusal.ts";
 export const MAX_RETRIES = 5;
 
 /**
- * What a record's refusal means: done all the same, to be tried again after a while, a person's to mend, or the org's, which
- * says nothing of the record.
+ * What a record's refusal means: done all the same, to be tried again after a while, a person's to mend, that of all records
+ * of its call, or the org's, which says nothing of the record.
  */
 export type Verdict =
   | { readonly kind: "accepted" }
   | { readonly kind: "retry"; readonly afterSeconds: number }
   | { readonly kind: "refused" }
+  /** Triggers and flows could not bear so many records at once. */
+  | { readonly kind: "tooMany" }
   | { readonly kind: "org"; readonly refusal: RequestRefusal };
 
 /** Judges one record's errors (reference: Salesforce's status codes). `random` is in [0, 1) and spreads the retries. */
@@ -20,9 +22,10 @@ export function judge(operation: Operation, errors: readonly RecordError[], atte
   if (operation === "delete" && errors.some(({ code }) => GONE.has(code))) return { kind: "accepted" };
   const refusal = orgRefusalIn(errors);
   if (refusal) return { kind: "org", refusal };
+  if (isTooMany(errors)) return { kind: "tooMany" };
   const passing = errors.length > 0 && errors.every((error) => mayPass(error));
   if (!passing || attempts >= MAX_RETRIES) return { kind: "refused" };
-  return { kind: "retry", afterSeconds: retryAfterSeconds(attempts, random) };
+  return { kind: "retry", afterSeconds: retryAfterSeconds(errors, attempts, random) };
 }
 
 /** The first of a record's errors that names the org; null: they are the record's. */
@@ -34,8 +37,12 @@ export function orgRefusalIn(errors: readonly RecordError[]): RequestRefusal | n
   return null;
 }
 
-/** One minute, doubling, up to a tenth more so that records refused together do not come back together. */
-function retryAfterSeconds(attempts: number, random: number): number {
+/**
+ * One minute, doubling, up to a tenth more so that records refused together do not come back together. A row's lock lasts as
+ * long as one transaction, mostly for less than a second: the first time it is waited for 5 to 10 s.
+ */
+function retryAfterSeconds(errors: readonly RecordError[], attempts: number, random: number): number {
+  if (attempts === 0 && errors.every(isLock)) return Math.round(5 + 5 * random);
   return Math.round(60 * 2 ** attempts * (1 + random / 10));
 }
 
@@ -51,7 +58,6 @@ export function errorText(errors: readonly RecordError[]): string {
 const GONE = new Set(["ENTITY_IS_DELETED", "INVALID_CROSS_REFERENCE_KEY", "NOT_FOUND", "INVALID_ID_FIELD"]);
 
 const PASSING = new Set([
-  "UNABLE_TO_LOCK_ROW",
   "TXN_SECURITY_METERING_ERROR",
   "UNKNOWN_EXCEPTION",
   "REQUEST_RUNNING_TOO_LONG",
@@ -59,9 +65,20 @@ const PASSING = new Set([
   "ALL_OR_NONE_OPERATION_ROLLED_BACK",
 ]);
 
-function mayPass({ code, message }: RecordError): boolean {
-  if (PASSING.has(code)) return true;
-  if (code === "CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY") return message.includes("UNABLE_TO_LOCK_ROW");
+/** A trigger that meets the lock of another record says so in its own error. */
+const isLock = ({ code, message }: RecordError): boolean =>
+  code === "UNABLE_TO_LOCK_ROW" ||
+  (code === "CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY" && message.includes("UNABLE_TO_LOCK_ROW"));
+
+/** Whether triggers or flows (`CANNOT_EXECUTE_FLOW_TRIGGER`) have exceeded a limit of Apex, which is that of a whole call. */
+export const isTooMany = (errors: readonly RecordError[]): boolean =>
+  errors.some(({ message }) =>
+    /System\.LimitException|Apex CPU time limit exceeded|Too many (?:SOQL queries|DML)/.test(message),
+  );
+
+function mayPass(error: RecordError): boolean {
+  const { code, message } = error;
+  if (PASSING.has(code) || isLock(error)) return true;
   // The parent that the external id names is not there yet.
   return code === "INVALID_FIELD" && message.includes("Foreign key external ID");
 }

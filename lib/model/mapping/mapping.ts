@@ -38,6 +38,8 @@ export interface Mapping {
   readonly deleteLimit: DeleteLimit;
   /** Both sides are compared whole each so many days, 1 to 30. */
   readonly sweepDays: number;
+  /** Records that one call saves at most, 1 to 200. */
+  readonly batchSize: number;
   /** A SOQL condition in the filter grammar; null: every record. */
   readonly filter: string | null;
   /** Keys of an imported `config` that have no meaning here, kept for the next export. */

@@ -1,4 +1,5 @@
 import { LATE_MILLISECONDS } from "../../model/beat.ts";
+import { sizeNow } from "../../model/change/call-size.ts";
 import { reasonFor } from "../../model/engine.ts";
 import { Failure } from "../../model/failure.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
@@ -42,7 +43,8 @@ export async function handleCycleMessage(
   const saves = rests ? "none" : probes ? "probe" : "all";
   const reported = { mapping, message, engine, budget, saves, startedAt: now.getTime() } as const;
   const { kind, slot } = message;
-  const order = { mapping, kind, slot, saves, budget, ...invocation } as const;
+  const callSize = sizeNow(mapping.batchSize, engine.state.callSize, now);
+  const order = { mapping, kind, slot, saves, budget, callSize, ...invocation } as const;
   const stopReading = new AbortController();
   let store: CycleStore | null = null;
   let ran: {

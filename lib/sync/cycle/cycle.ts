@@ -1,3 +1,4 @@
+import type { CallSize } from "../../model/change/call-size.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import type { LeaseGuard } from "../lease/lease-guard.ts";
@@ -20,6 +21,7 @@ export interface Cycle {
   readonly clock: Clock;
   /** In [0, 1); spreads retries. */
   readonly random: () => number;
+  readonly callSize: CallSize;
   readonly tally: Tally;
 }
 
@@ -51,6 +53,8 @@ export interface Tally {
   retried: number;
   settled: number;
   saves: number;
+  /** Records of a call that the org's own code could bear; 0: as many as were sent. */
+  callSize: number;
   /** Jobs of the Bulk API that were left at work. */
   jobsWaiting: number;
   /** Mappings that the workspace's probe asked about, and those that had changed. */
@@ -77,6 +81,7 @@ export function newTally(): Tally {
     retried: 0,
     settled: 0,
     saves: 0,
+    callSize: 0,
     jobsWaiting: 0,
     probed: 0,
     changed: 0,

@@ -1,4 +1,5 @@
 import { afterAnswer, type Budget, stopsPulls } from "../../model/budget.ts";
+import { CallSize } from "../../model/change/call-size.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { LoadMessage } from "../../model/messages.ts";
 import { type Cycle, countOf, newTally, type Tally } from "../cycle/cycle.ts";
@@ -52,7 +53,8 @@ export async function runLoad(needs: CycleNeeds, order: LoadOrder): Promise<Load
     await lock.mayRead();
   };
   const hold = { ...lock, mayRead };
-  const cycle: Cycle = { ...needs, mapping: order.mapping, writers: order.writers, lease, shape, hold, tally };
+  const { mapping, writers } = order;
+  const cycle: Cycle = { ...needs, mapping, writers, lease, shape, hold, callSize: new CallSize(), tally };
   let [end, isSpared] = [ENDED_WELL, false];
   try {
     refuseUncaptured(begun);

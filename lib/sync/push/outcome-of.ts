@@ -1,6 +1,6 @@
 import type { Write } from "../../model/change/fold.ts";
 import { mayBeOneRecords, type RequestRefusal, SalesforceRefusal } from "../../model/change/refusal.ts";
-import { errorText, judge, orgRefusalIn } from "../../model/change/row-error.ts";
+import { errorText, isTooMany, judge, orgRefusalIn } from "../../model/change/row-error.ts";
 import { BATCH_SIZE } from "../../model/change/ways.ts";
 import { imageOf, mergedInto } from "../../model/record/incoming.ts";
 import { winnerBy } from "../../model/record/merge.ts";
@@ -27,13 +27,20 @@ export async function outcomesOf(
     cycle,
     gone.filter((write) => mayComeBack(cycle, write, found.get(write))),
   );
+  const goesSmaller = sizeAfter(cycle, results);
   return writes.flatMap((write, index) => {
     const result = results[index];
     if (!result) throw new Error(`no result for the record of change ${write.changeIds[0]}`);
     const brought = undeleted.get(write);
     if (brought) return again(sending, write, result, brought);
-    return outcomeOf(cycle, sending, write, namingMaster(result, found.get(write)), answeredAt);
+    return outcomeOf(cycle, sending, write, namingMaster(result, found.get(write)), { answeredAt, goesSmaller });
   });
+}
+
+/** Learns from one call's results how many records the org can bear. Whether those that were too many go in smaller calls. */
+function sizeAfter({ callSize }: Cycle, results: readonly (RecordResult | undefined)[]): boolean {
+  if (results.some((result) => result?.success)) callSize.accept();
+  return results.some((result) => result && isTooMany(result.errors)) && callSize.halve(results.length);
 }
 
 function again(sending: PushProgress, write: Write, { errors }: RecordResult, brought: RecordResult): PushOutcome[] {
@@ -54,7 +61,7 @@ function outcomeOf(
   sending: PushProgress,
   write: Write,
   result: RecordResult,
-  answeredAt: Date,
+  { answeredAt, goesSmaller }: { readonly answeredAt: Date; readonly goesSmaller: boolean },
 ): PushOutcome[] {
   const { action, changeIds, recordId } = write;
   const common = { changeIds, recordId };
@@ -65,7 +72,11 @@ function outcomeOf(
   const verdict = judge(write.operation, result.errors, write.attempts, cycle.random());
   if (verdict.kind === "accepted") return [accepted];
   if (verdict.kind === "org") return left(sending, write, verdict.refusal);
-  if (verdict.kind === "refused") return [{ ...common, kind: "refused", action, error }];
+  if (verdict.kind === "tooMany" && goesSmaller) {
+    sending.delayed.set(write, 0);
+    return [{ ...common, kind: "retry", afterSeconds: 0, counts: false, error }];
+  }
+  if (verdict.kind !== "retry") return [{ ...common, kind: "refused", action, error }];
   sending.delayed.set(write, verdict.afterSeconds);
   return [{ ...common, kind: "retry", afterSeconds: verdict.afterSeconds, counts: true, error }];
 }

@@ -1,13 +1,22 @@
 import type { Cycle } from "../cycle/cycle.ts";
-import { type PushProgress, ready, settle } from "./push-progress.ts";
+import { isTaken, type PushProgress, ready, settle } from "./push-progress.ts";
 import { mark, type Saved, save } from "./save-batch.ts";
 import { isDivisible, sendApart } from "./send-apart.ts";
+
+/** Calls of as many records as the org's own code can bear, one after the other. */
+export async function sendBatch(cycle: Cycle, sending: PushProgress, { operation, writes }: Saved): Promise<void> {
+  for (let from = 0; from < writes.length && isTaken(sending, operation); ) {
+    const some = writes.slice(from, from + cycle.callSize.size);
+    from += some.length;
+    await sendCall(cycle, sending, { operation, writes: some });
+  }
+}
 
 /**
  * One call, marked before and settled after it. What follows a write that is to be tried again waits as long as that one.
  * A call that is refused as a whole, as it may be for the sake of one record, is taken apart until that record stands alone.
  */
-export async function sendBatch(cycle: Cycle, sending: PushProgress, { operation, writes }: Saved): Promise<void> {
+async function sendCall(cycle: Cycle, sending: PushProgress, { operation, writes }: Saved): Promise<void> {
   const going = await ready(cycle, sending, writes);
   if (going.length === 0) return;
 

@@ -1,6 +1,7 @@
 import { bulkBatchId } from "../../model/change/bulk-batch.ts";
 import { soapBatches } from "../../model/change/fold.ts";
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
+import { BATCH_SIZE } from "../../model/change/ways.ts";
 import { type Cycle, pause } from "../cycle/cycle.ts";
 import { collectResults, type Job, writesByKey } from "./collect-results.ts";
 import { type PushProgress, ready } from "./push-progress.ts";
@@ -21,7 +22,8 @@ export async function sendByBulk(cycle: Cycle, sending: PushProgress, { operatio
   const going = await ready(cycle, sending, writes);
   if (going.length === 0) return true;
   const batch = { operation, writes: going };
-  const jobId = await open(cycle, batch);
+  // A job saves 200 records at a time, whatever the org can bear.
+  const jobId = cycle.callSize.size < BATCH_SIZE ? null : await open(cycle, batch);
   if (jobId === null) {
     for (const part of soapBatches(operation, going)) await sendBatch(cycle, sending, part);
     return true;

@@ -27,6 +27,8 @@ interface Seen {
   readonly owesLoad?: boolean;
   /** Null: it did not come to look. */
   readonly heldDeletes?: number | null;
+  /** How many records of a call the org could bear; 0: it learned nothing of that. */
+  readonly callSize?: number;
 }
 
 /** Remembers how a cycle ended, and tells of held deletes when it is time. */
@@ -34,10 +36,11 @@ export async function concludeCycle(
   needs: MessageNeeds,
   { mapping, engine }: Reported,
   failure: CycleFailure | null,
-  { owesLoad = true, heldDeletes = null }: Seen = {},
+  { owesLoad = true, heldDeletes = null, callSize = 0 }: Seen = {},
 ): Promise<void> {
   const at = new Date(needs.clock.now());
-  const step = afterCycle(engine.state, failure, at, owesLoad);
+  const before = callSize > 0 ? { ...engine.state, callSize: { size: callSize, at } } : engine.state;
+  const step = afterCycle(before, failure, at, owesLoad);
   const { holding, told } = holdingAfter(mapping, engine.state.holding, heldDeletes, at);
   const state = { ...step.state, holding };
   const ifBroken = failure && broken(mapping, failure, state.failedCycles, at);
@@ -46,6 +49,12 @@ export async function concludeCycle(
   if (!isKept || !told) return;
   const level = holding ? "warn" : "info";
   needs.log({ level, event: "deletes held", workspace_id: mapping.workspaceId, ...told.detail });
+}
+
+/** Remembers of a cycle that was stopped what it has learned. */
+export async function keepCallSize(needs: MessageNeeds, { mapping, engine }: Reported, size: number): Promise<void> {
+  const callSize = { size, at: new Date(needs.clock.now()) };
+  await remember(needs, mapping, engine, { state: { ...engine.state, callSize }, edge: null }, null);
 }
 
 /** What is remembered of held deletes, and the event that tells of them now; null: none does. */

@@ -4,7 +4,7 @@ import type { CycleMessage } from "../../model/messages.ts";
 import type { CycleStore, MessageNeeds, Salesforce } from "../cycle/cycle-ports.ts";
 import type { Totals } from "../lease/lease-ports.ts";
 import type { CycleReport } from "../run-cycle.ts";
-import { concludeCycle, logCycle, type Reported } from "./conclude-cycle.ts";
+import { concludeCycle, keepCallSize, logCycle, type Reported } from "./conclude-cycle.ts";
 import { failureOf } from "./cycle-failure.ts";
 import { emptyOutbox } from "./empty-outbox.ts";
 import { figuresOf, UNBEGUN } from "./figures.ts";
@@ -40,8 +40,8 @@ export async function reportCycle(needs: MessageNeeds, ended: Ended, report: Cyc
   // A cycle that was stopped, or sent nothing because saves rest, has proved nothing good.
   if (failure || (report.stopped === null && !rests)) {
     const { needsLoad: owesLoad, heldDeletes } = report;
-    await concludeCycle(needs, ended, failure, { owesLoad, heldDeletes });
-  }
+    await concludeCycle(needs, ended, failure, { owesLoad, heldDeletes, callSize: report.tally.callSize });
+  } else if (report.tally.callSize > 0) await keepCallSize(needs, ended, report.tally.callSize);
   await keepBudget(needs, ended);
   needs.figures(figuresOf(report, report.totals, ended.usage));
   if (report.totals && isTimeToTell(ended.message, report)) await tellTotals(needs, ended, report.totals);

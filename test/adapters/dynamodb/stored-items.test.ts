@@ -27,6 +27,7 @@ const mappingText = {
   capture: "always",
   delete_limit: "25%",
   sweep_days: 3,
+  batch_size: 50,
   filter: "Last_Name__c != null",
   foreign: { sf_key: { other_key: 1 }, revision: 7 },
   created_at: "2026-03-01T11:00:00.000Z",
@@ -78,6 +79,7 @@ test("a stored mapping is read in every member, and written as it was stored", (
     capture: "always",
     deleteLimit: "25%",
     sweepDays: 3,
+    batchSize: 50,
     filter: "Last_Name__c != null",
     foreign: { sf_key: { other_key: 1 }, revision: 7 },
     configVersion: 7,
@@ -90,7 +92,7 @@ test("a stored mapping is read in every member, and written as it was stored", (
 });
 
 test("a mapping of an earlier version, which knew no capture mode, no limit of deletes and no days of sweeps, is read", () => {
-  const { capture: _, delete_limit: __, sweep_days: ___, ...text } = mappingText;
+  const { capture: _, delete_limit: __, sweep_days: ___, batch_size: ____, ...text } = mappingText;
   const provisioning = { state: "pending" };
 
   const mapping = readMapping({ ...mappingItem, provisioning, deleted_at: null, mapping: JSON.stringify(text) });
@@ -99,6 +101,7 @@ test("a mapping of an earlier version, which knew no capture mode, no limit of d
     capture: "origin",
     deleteLimit: "auto",
     sweepDays: 1,
+    batchSize: 200,
     provisioning,
     deletedAt: null,
   });

@@ -8,9 +8,29 @@ describe("a record that Salesforce refuses", () => {
   test.each([
     ["UNABLE_TO_LOCK_ROW", "unable to obtain exclusive access to this record"],
     ["CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", "T: execution of BeforeInsert caused by: UNABLE_TO_LOCK_ROW"],
+  ])("is tried again within 5 to 10 s after %s: %s", (code, message) => {
+    expect([0, 1].map((random) => judge("update", [error(code, message)], 0, random))).toEqual([
+      { kind: "retry", afterSeconds: 5 },
+      { kind: "retry", afterSeconds: 10 },
+    ]);
+  });
+
+  test.each([
+    ["UNKNOWN_EXCEPTION", "An unexpected error occurred"],
     ["INVALID_FIELD", "Foreign key external ID: a-1 not found for field Ext__c in entity Account"],
-  ])("is tried again after %s: %s", (code, message) => {
+  ])("is tried again a minute later after %s: %s", (code, message) => {
     expect(judge("update", [error(code, message)], 0, 0)).toEqual({ kind: "retry", afterSeconds: 60 });
+  });
+
+  test.each([
+    ["CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", "T: System.LimitException: Apex CPU time limit exceeded"],
+    ["CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", "T: System.LimitException: Too many SOQL queries: 101"],
+    [
+      "CANNOT_EXECUTE_FLOW_TRIGGER",
+      "We can't save this record because the P process failed. Too many SOQL queries: 101",
+    ],
+  ])("was one of too many after %s: %s", (code, message) => {
+    expect(judge("update", [error(code, message)], 0, 0)).toEqual({ kind: "tooMany" });
   });
 
   test.each([
@@ -24,7 +44,7 @@ describe("a record that Salesforce refuses", () => {
 
   test("is tried again one, two, four, eight and sixteen minutes later, then fails", () => {
     const verdicts = [0, 1, 2, 3, 4, MAX_RETRIES].map((attempts) =>
-      judge("update", [error("UNABLE_TO_LOCK_ROW")], attempts, 0),
+      judge("update", [error("UNKNOWN_EXCEPTION")], attempts, 0),
     );
 
     expect(verdicts.map((verdict) => (verdict.kind === "retry" ? verdict.afterSeconds / 60 : verdict.kind))).toEqual([

@@ -32,6 +32,7 @@ const mapping = (more: Partial<Mapping> = {}): Mapping => ({
   capture: "origin",
   deleteLimit: "auto",
   sweepDays: 1,
+  batchSize: 200,
   filter: null,
   foreign: {},
   configVersion: 3,

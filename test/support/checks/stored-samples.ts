@@ -175,6 +175,7 @@ async function writeEngine(): Promise<void> {
     failedLoads: 0,
     loadFailure: null,
     holding: { since: AT, announcedAt: AT },
+    callSize: { size: 50, at: AT },
   } as const;
   await memory.save(workspace, mapping, { state: HEALTHY, mark: 0 }, broken, []);
   await memory.saveBudget(workspace, { usage: { used: 800, limit: 1000, at: AT }, step: 3 });
@@ -256,6 +257,7 @@ function mappingOf(id: string, sfObject: string): Mapping {
     capture: "origin",
     deleteLimit: "500",
     sweepDays: 7,
+    batchSize: 50,
     filter: "Email != null",
     foreign: { sf_max_daily_api_calls: 30_000 },
     configVersion: 1,

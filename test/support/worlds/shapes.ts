@@ -58,6 +58,7 @@ export function mappingOf(shape: TableShape, workspaceId = "w_1"): Mapping {
     capture: shape.capture ?? "origin",
     deleteLimit: shape.deleteLimit ?? "auto",
     sweepDays: 1,
+    batchSize: 200,
     filter: null,
     foreign: {},
     configVersion: shape.configVersion,

@@ -58,11 +58,13 @@ describe("calls that run low", () => {
     const workspace = await workspaces().find(world.workspaceId);
     if (!workspace) throw new Error("the workspace is gone");
     const needs = { mappings: mappings(), engine: engineReports(), desks: rowQueriesOf() };
-    return (await readStates(needs, workspace, false)).map(({ state, reason, failure }) => ({
-      state,
-      reason,
-      failure,
-    }));
+    return (await readStates(needs, workspace, false, new Date(cloud.clock.now()))).map(
+      ({ state, reason, failure }) => ({
+        state,
+        reason,
+        failure,
+      }),
+    );
   };
   const lines = () => world.log.filter(({ event }) => event === "budget");
   const orgHasUsed = (used: number) => world.control("PUT", "/calls", { used });

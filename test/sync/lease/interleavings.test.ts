@@ -78,6 +78,7 @@ async function play(scheduler: fc.Scheduler, told: Story, rules: StoreRules): Pr
         mapping,
         kind: "poll",
         saves: "all",
+        callSize: 200,
         hasToPull: null,
         slot: null,
         writers: async () => ["005000000000001AAA"],

@@ -153,7 +153,7 @@ async function told(): Promise<readonly (readonly [string, Record<string, unknow
 async function shown() {
   const workspace = await workspaces().find(world.workspaceId);
   if (!workspace) throw new Error("the test's workspace is gone");
-  return (await readStates(listMappingStates.services(), workspace, false))[0];
+  return (await readStates(listMappingStates.services(), workspace, false, new Date(cloud.clock.now())))[0];
 }
 
 const NO_FIELD = { kind: "malformedRequest", code: "INVALID_FIELD", message: "No such column", times: 0 };

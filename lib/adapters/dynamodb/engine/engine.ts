@@ -41,7 +41,7 @@ export function engineReports(database: Database): EngineReports {
 }
 
 function reportOf([sk, item]: readonly [string, Record<string, unknown>]): EngineReport {
-  const { failedCycles, lastFailure, loadFailure, brokenSince } = readEngine(item).state;
+  const { failedCycles, lastFailure, loadFailure, brokenSince, callSize } = readEngine(item).state;
   // A failing cycle is told first: while it fails, nothing moves.
   const failure = failedCycles > 0 ? lastFailure : loadFailure;
   return {
@@ -50,6 +50,7 @@ function reportOf([sk, item]: readonly [string, Record<string, unknown>]): Engin
     failure: failure?.reason ?? null,
     message: failure?.message ?? null,
     brokenSince,
+    callSize,
   };
 }
 
@@ -142,6 +143,9 @@ const stateItem = z.object({
   // Left out while no deletes are held, and by versions before this one.
   held_since: z.optional(at),
   held_announced_at: z.optional(at),
+  // Left out until a call was too large, and by versions before this one.
+  call_size: z.optional(z.number()),
+  call_size_at: z.optional(at),
 });
 
 /** A mapping without an item has never failed. */
@@ -161,6 +165,7 @@ function readEngine(item: Record<string, unknown> | undefined): KeptEngine {
         kept.held_since && kept.held_announced_at
           ? { since: kept.held_since, announcedAt: kept.held_announced_at }
           : null,
+      callSize: kept.call_size && kept.call_size_at ? { size: kept.call_size, at: kept.call_size_at } : null,
     },
   };
 }
@@ -190,7 +195,7 @@ function putState(
   workspaceId: string,
   mappingId: string,
   { mark }: KeptEngine,
-  { failedCycles, brokenSince, lastFailure, restUntil, failedLoads, loadFailure, holding }: EngineState,
+  { failedCycles, brokenSince, lastFailure, restUntil, failedLoads, loadFailure, holding, callSize }: EngineState,
 ): Write {
   return {
     Put: {
@@ -213,6 +218,7 @@ function putState(
           held_since: holding.since.toISOString(),
           held_announced_at: holding.announcedAt.toISOString(),
         }),
+        ...(callSize && { call_size: callSize.size, call_size_at: callSize.at.toISOString() }),
       },
       ConditionExpression: mark === 0 ? "attribute_not_exists(mark)" : "mark = :mark",
       ...(mark !== 0 && { ExpressionAttributeValues: { ":mark": mark } }),

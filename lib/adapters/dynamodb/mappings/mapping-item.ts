@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { AUTO } from "../../../model/change/delete-breaker.ts";
+import { BATCH_SIZE } from "../../../model/change/ways.ts";
 import { CAPTURE_MODES, CONFLICT_POLICIES, type Mapping, SYNC_DIRECTIONS } from "../../../model/mapping/mapping.ts";
 import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
 import { storedTime } from "../client/stored-time.ts";
@@ -44,6 +45,7 @@ const content = z.object({
   capture: z._default(z.enum(CAPTURE_MODES), "origin"),
   delete_limit: z._default(z.string(), AUTO),
   sweep_days: z._default(z.int(), 1),
+  batch_size: z._default(z.number(), BATCH_SIZE),
   filter: z.nullable(z.string()),
   foreign: z.record(z.string(), z.unknown()),
   created_at: storedTime,

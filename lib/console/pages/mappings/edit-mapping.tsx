@@ -37,13 +37,15 @@ function Form({ before: given }: { readonly before: Reply<ReadMappingData> }) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(
     new Set(mapping.fields.filter((name) => !ALWAYS_SYNCED.includes(name))),
   );
-  const { sync_direction, sf_polling_seconds, upsert_field, conflict_policy, delete_limit, filter } = mapping;
+  const { sync_direction, sf_polling_seconds, upsert_field, conflict_policy, delete_limit, batch_size, filter } =
+    mapping;
   const [settings, setSettings] = useState<MappingSettings>({
     sync_direction,
     sf_polling_seconds,
     upsert_field,
     conflict_policy,
     delete_limit,
+    batch_size,
     filter,
   });
   const say = useSay();

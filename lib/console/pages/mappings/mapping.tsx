@@ -115,6 +115,11 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
           )}
         </Notice>
       )}
+      {mapping.notices.map(({ message, remedy }) => (
+        <Notice key={message} tone="info" title={message}>
+          <p>{remedy}</p>
+        </Notice>
+      ))}
       {Boolean(mapping.held_deletes) && <BreakerQuestion mapping={mapping} />}
       {mapping.last_pull_at === null && mapping.sync_direction !== "pg_to_sf" && mapping.deleted_at === null && (
         <DryRun mapping={mapping} />
@@ -147,6 +152,8 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
             <dd>{mapping.delete_limit}</dd>
             <dt>Compares both sides</dt>
             <dd>{mapping.sync_direction === "pg_to_sf" ? "never" : `every ${counted(mapping.sweep_days, "day")}`}</dd>
+            <dt>Records a call</dt>
+            <dd>{mapping.batch_size}</dd>
             <dt>Only records where</dt>
             <dd>{mapping.filter ? <code>{mapping.filter}</code> : "all of them"}</dd>
             <dt>Calls a day</dt>

@@ -9,6 +9,7 @@ export interface MappingSettings {
   readonly upsert_field: string | null;
   readonly conflict_policy: NonNullable<CreateMappingBody["conflict_policy"]>;
   readonly delete_limit: string;
+  readonly batch_size: number;
   readonly filter: string | null;
 }
 
@@ -19,6 +20,7 @@ export const DEFAULT_SETTINGS: MappingSettings = {
   upsert_field: null,
   conflict_policy: "salesforce_wins",
   delete_limit: "auto",
+  batch_size: 200,
   filter: null,
 };
 
@@ -98,6 +100,18 @@ export function SettingsFields({ value, onChange, chosen, wrong }: Props) {
         spellCheck={false}
         hint="A number, a share of the table (25%), or off. auto: the largest of 100, 10 % and three times the busiest hour of the week before."
       />
+      {value.sync_direction !== "sf_to_pg" && (
+        <Field
+          label="Records that one call saves at most"
+          type="number"
+          min={1}
+          max={200}
+          value={value.batch_size}
+          onChange={({ target }) => set({ batch_size: target.valueAsNumber || 200 })}
+          wrong={wrong("batch_size")}
+          hint="What triggers and flows of the org can bear is found out by itself. Below 200 the Bulk API saves none."
+        />
+      )}
       <Field
         label="Only records that match (SOQL condition)"
         value={value.filter ?? ""}

@@ -89,6 +89,7 @@ async function pushAll(
       mapping,
       kind: "poll",
       saves: "all",
+      callSize: 200,
       hasToPull: null,
       slot: null,
       writers: async () => [org.userId],

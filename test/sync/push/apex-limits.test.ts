@@ -1,0 +1,178 @@
+import { expect, test, vi } from "vitest";
+import { listMappingStates } from "../../../functions/api/list-mapping-states.ts";
+import { workspaces } from "../../../functions/services/composition.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { readStates } from "../../../lib/settings/mapping-states.ts";
+import { FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
+import { endJobsBeforeLooks } from "../../support/worlds/bulk-jobs.ts";
+import type { SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+
+/** Triggers of the org that cannot bear as many records at once as a call may have. */
+
+vi.mock(import("../../../lib/model/change/ways.ts"), async (original) =>
+  (await import("../../support/doubles/small-jobs.ts")).smallJobs(original),
+);
+
+const HOUR = 3600;
+
+let world: SyncWorld;
+let contact: Mapping;
+aWorldForEachTest(async (made) => {
+  ({ world } = made);
+  const fields = ["External_Id__c", "LastName", "Title"];
+  contact = await mapped(world, { object: "Contact", fields, upsertField: "External_Id__c" });
+});
+
+const insert = (count: number, from = 0) =>
+  world.sql(
+    `INSERT INTO salesforce.contact (lastname, external_id__c)
+     SELECT 'L' || i, 'K-' || i FROM generate_series($2::int + 1, $2::int + $1::int) i`,
+    [count, from],
+  );
+const states = async () =>
+  Object.fromEntries(
+    (await world.sql("SELECT state, count(*)::int AS n FROM salesforce._trigger_log GROUP BY state")).map((row) => [
+      row["state"],
+      row["n"],
+    ]),
+  );
+/** What the last cycle learned of the size of a call, and how many calls saved. */
+const calls = () => {
+  const saves = world.log.flatMap(({ event, callSize, saves }) => (event === "cycle" ? [{ callSize, saves }] : []));
+  return saves.at(-1);
+};
+/** What API, console and `doctor` tell of it. */
+const notices = async () => {
+  const workspace = await workspaces().find(world.workspaceId);
+  if (!workspace) throw new Error("the test's workspace is gone");
+  const now = new Date(world.cloud.clock.now());
+  return (await readStates(listMappingStates.services(), workspace, false, now))[0]?.notices;
+};
+const lift = () => world.control("DELETE", "/faults");
+
+test("200 rows that a trigger cannot bear together are all saved, and the next ones go at once in calls that it can bear", async () => {
+  await insert(150);
+  await world.fault({ kind: "governorLimit", object: "Contact", size: 60, times: 0 });
+
+  await world.cycle(contact);
+
+  expect(await states()).toEqual({ SUCCESS: 150 });
+  expect(await world.sql("SELECT max(attempts)::int AS n FROM salesforce._trigger_log")).toEqual([{ n: 0 }]);
+  expect(await world.sql("SELECT FROM salesforce._bridge_outbox")).toEqual([]);
+  // 150 and 75 were too many, 38 were not: of 150 four calls.
+  expect(calls()).toEqual({ callSize: 38, saves: 6 });
+  expect(await notices()).toEqual([
+    {
+      message:
+        "triggers or flows of Contact exceeded a limit of Apex, so one call saves 38 records; twice as many are tried every hour",
+      remedy: "let them bear the 200 records of a call; batch_size of the mapping spares the tries meanwhile",
+    },
+  ]);
+  await insert(76, 150);
+  await world.cycle(contact);
+  expect(calls()).toEqual({ callSize: undefined, saves: 2 });
+  expect(await states()).toEqual({ SUCCESS: 226 });
+});
+
+test("the size that a trigger can bear grows again slowly, and one call in an hour finds out whether it may", async () => {
+  await insert(64);
+  await world.fault({ kind: "governorLimit", object: "Contact", size: 20, times: 0 });
+  await world.cycle(contact);
+  expect(calls()).toEqual({ callSize: 16, saves: 6 });
+  await lift();
+
+  await world.pass(HOUR);
+  await insert(64, 64);
+  await world.cycle(contact);
+  expect(calls()).toEqual({ callSize: undefined, saves: 2 });
+  await world.pass(HOUR);
+  await insert(64, 128);
+  await world.cycle(contact);
+
+  expect(calls()).toEqual({ callSize: undefined, saves: 1 });
+  await world.pass(2 * HOUR);
+  expect(await notices()).toEqual([]);
+  expect(await states()).toEqual({ SUCCESS: 192 });
+});
+
+test("a row that exceeds a limit alone ends FAILED in Apex's words, the others are saved and go on in full calls", async () => {
+  await insert(40);
+  await world.fault({ kind: "governorLimit", object: "Contact", record: "L17", times: 0 });
+
+  await world.cycle(contact);
+
+  expect(await world.sql("SELECT lastname, _ab_err FROM salesforce.contact WHERE _ab_lastop = 'FAILED'")).toEqual([
+    {
+      lastname: "L17",
+      _ab_err:
+        "CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY: ContactTrigger: System.LimitException: Apex CPU time limit exceeded",
+    },
+  ]);
+  expect(await states()).toEqual({ FAILED: 1, SUCCESS: 39 });
+  await insert(40, 40);
+  await world.cycle(contact);
+  expect(calls()).toEqual({ callSize: undefined, saves: 1 });
+});
+
+test("a trigger that bears no record at all fails them with few calls, as what is wrong is not their number", async () => {
+  await insert(200);
+  await world.sql("UPDATE salesforce.contact SET title = 'heavy'");
+  await world.fault({ kind: "governorLimit", object: "Contact", record: "heavy", times: 0 });
+
+  await world.cycle(contact);
+
+  expect(await states()).toEqual({ FAILED: 400 });
+  expect(calls()?.saves).toBeLessThan(15);
+  await lift();
+  await world.sql("UPDATE salesforce.contact SET title = 'light'");
+  await world.cycle(contact);
+  expect(await states()).toEqual({ SUCCESS: 600 });
+  expect(calls()).toEqual({ callSize: undefined, saves: 1 });
+});
+
+test("a job of the Bulk API whose records a trigger cannot bear goes on by SOAP in smaller calls, and so does what comes next", async () => {
+  endJobsBeforeLooks(world);
+  await insert(MANY);
+  await world.cycle(contact);
+  await world.sql("UPDATE salesforce.contact SET title = 'first'");
+  await world.fault({ kind: "governorLimit", object: "Contact", size: 100, times: 0 });
+
+  for (let cycle = 0; cycle < 3; cycle += 1) await world.cycle(contact);
+
+  expect(await world.soql("SELECT count(Id) n FROM Contact WHERE Title = 'first'")).toEqual([{ n: MANY }]);
+  await world.control("DELETE", "/requests");
+  await world.sql("UPDATE salesforce.contact SET title = 'second'");
+  await world.cycle(contact);
+  expect(await world.soql("SELECT count(Id) n FROM Contact WHERE Title = 'second'")).toEqual([{ n: MANY }]);
+  const requests = (await world.control("GET", "/requests")) as { path: string }[];
+  expect(requests.filter(({ path }) => path.includes("/jobs/ingest"))).toEqual([]);
+});
+
+test("batch_size holds every call to so many records from the first one on", async () => {
+  contact = await mapped(world, {
+    object: "Contact",
+    fields: ["External_Id__c", "LastName", "Title"],
+    upsertField: "External_Id__c",
+    bridge: { batch_size: 25 },
+  });
+  await insert(60);
+  await world.fault({ kind: "governorLimit", object: "Contact", size: 25, times: 0 });
+
+  await world.cycle(contact);
+
+  expect(await states()).toEqual({ SUCCESS: 60 });
+  expect(calls()).toEqual({ callSize: undefined, saves: 3 });
+});
+
+test("a row whose record was locked is sent again with the next slot", async () => {
+  await insert(1);
+  await world.fault({ kind: "lockedRow", object: "Contact" });
+  await world.cycle(contact, "beat");
+  expect(await states()).toEqual({ NEW: 1 });
+
+  await world.pass(10);
+  await world.cycle(contact, "beat");
+
+  expect(await states()).toEqual({ SUCCESS: 1 });
+});
