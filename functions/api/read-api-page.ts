@@ -6,7 +6,8 @@ import { pageOf } from "../../lib/http/openapi/page.ts";
 import { onOpenLambda } from "../invocation/on-lambda.ts";
 
 /** Nothing but its own style may be loaded or run. */
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** The API's description for people, without a token. */
 const readApiPage = openEndpoint({

@@ -10,12 +10,18 @@ export async function* csvOf(batches: AsyncIterable<readonly AuditEntry[]>): Asy
 
 function lineOf({ id, createdAt, actor, action, resourceId, detail }: AuditEntry): string {
   const type = AUDIT_ACTIONS[action];
-  return line([id, createdAt.toISOString(), actor, action, type, resourceId, JSON.stringify(detail)]);
+  return line([id, createdAt.toISOString(), actor, action, type, resourceId, jsonCell(detail)]);
 }
 
 const line = (cells: readonly string[]): string => `${cells.map(cell).join(",")}\r\n`;
 
-/** A spreadsheet takes a cell that begins like this for a formula (OWASP, CSV injection); an apostrophe makes it text. */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+/**
+ * A spreadsheet takes a cell that begins like this for a formula (OWASP, CSV injection), and in half of the world's
+ * countries a semicolon separates cells, within quotation marks or not; an apostrophe makes it text.
+ */
+const FORMULA = /(^|;)(?=[=+\-@\t\r\n＝＋－＠])/g;
 
-const cell = (text: string): string => `"${(FORMULA.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+const cell = (text: string): string => `"${text.replace(FORMULA, "$1'").replaceAll('"', '""')}"`;
+
+/** In JSON the semicolon itself is written otherwise, so that readers find the very texts. */
+const jsonCell = (detail: object): string => JSON.stringify(detail).replace(FORMULA, "\\u003b");

@@ -15,7 +15,15 @@ import type { Endpoint, OpenEndpoint, PathOf } from "./endpoint.ts";
 import { queryOf, validate } from "./input.ts";
 import { refuseUnknown } from "./no-such-endpoint.ts";
 import { oncePerKey } from "./once-per-key.ts";
-import { type GatewayEvent, header, lowerCaseNames, ownAddress, pathParameter, sourceAddress } from "./request.ts";
+import {
+  type GatewayEvent,
+  header,
+  lowerCaseNames,
+  onlyHeader,
+  ownAddress,
+  pathParameter,
+  sourceAddress,
+} from "./request.ts";
 import { ROUTES, type Route, type RouteName } from "./routes.ts";
 import { answerFile, type Site } from "./site.ts";
 
@@ -143,12 +151,18 @@ async function count(gate: Gate, { event, context: { exchange } }: Step): Promis
 
 function letIn(gate: Gate, route: Route, { event, context: { exchange } }: Step): Promise<Caller> {
   return authenticate(gate, {
-    authorization: header(event, "authorization"),
+    authorization: onlyHeader(event, "authorization"),
     workspaceId: pathParameter(event, "workspace_id"),
     scope: route.scope ?? "read",
     at: exchange.at,
   });
 }
+
+/** An answer is what its type says, runs nothing, and stands in nobody's frame (OWASP, REST Security). */
+const GUARDS = {
+  "X-Content-Type-Options": "nosniff",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+};
 
 function frame(
   { streams }: Pick<Route, "streams">,
@@ -159,7 +173,7 @@ function frame(
   const begin = ({ event, context }: Step) => {
     event.headers = lowerCaseNames(event.headers ?? {});
     const id = newId("req");
-    const headers = { "X-Request-Id": id, "Cache-Control": "no-store" };
+    const headers = { "X-Request-Id": id, "Cache-Control": "no-store", ...GUARDS };
     context.exchange = { id, at: now(), headers, counting: Promise.resolve() };
   };
   const refuse = async (step: Step) => {

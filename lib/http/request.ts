@@ -1,3 +1,5 @@
+import { Failure } from "../model/failure.ts";
+
 /** What the frame reads of a request: API Gateway's REST event, or a Function URL's, which names the address elsewhere. */
 export interface GatewayEvent {
   readonly httpMethod?: string;
@@ -5,6 +7,7 @@ export interface GatewayEvent {
   readonly resource?: string;
   readonly path?: string;
   headers?: Readonly<Record<string, string | undefined>> | null;
+  readonly multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null;
   readonly pathParameters?: Readonly<Record<string, string | undefined>> | null;
   readonly multiValueQueryStringParameters?: Readonly<Record<string, readonly string[] | undefined>> | null;
   body?: unknown;
@@ -25,6 +28,17 @@ export function lowerCaseNames(headers: Readonly<Record<string, string | undefin
 /** A header by its name in lower case. */
 export function header(event: GatewayEvent, name: string): string | undefined {
   return event.headers?.[name];
+}
+
+/**
+ * The same, of which there may be one alone: where a proxy reads the first and this service the last, the two would see
+ * different callers.
+ */
+export function onlyHeader(event: GatewayEvent, name: string): string | undefined {
+  const sent = Object.entries(event.multiValueHeaders ?? {}).filter(([key]) => key.toLowerCase() === name);
+  if (sent.flatMap(([, values]) => values ?? []).length > 1)
+    throw new Failure("VALIDATION_ERROR", `the header ${name} was sent more than once: send it once`);
+  return header(event, name);
 }
 
 /** The caller's address as the gateway saw it; what a client says of itself in a header does not count. */

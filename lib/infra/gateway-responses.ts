@@ -50,6 +50,7 @@ export function addGatewayResponses(api: RestApi): void {
       statusCode: String(status),
       responseHeaders: {
         "Cache-Control": "'no-store'",
+        "X-Content-Type-Options": "'nosniff'",
         ...(status === 429 && { "Retry-After": "'60'" }),
       },
       templates: { "application/json": inEnvelope(code, message) },

@@ -1,4 +1,14 @@
-import { appendFileSync, renameSync, statSync } from "node:fs";
+import { appendFileSync, closeSync, openSync, readSync, renameSync, statSync } from "node:fs";
+
+/** A power cut or a full disk may have left a part of a line; the next one must not be glued to it. */
+function endsWithLine(file: string, bytes: number): boolean {
+  if (bytes === 0) return true;
+  const last = Buffer.alloc(1);
+  const opened = openSync(file, "r");
+  readSync(opened, last, 0, 1, bytes - 1);
+  closeSync(opened);
+  return last.toString() === "\n";
+}
 
 const MAXIMUM_BYTES = 16 * 1024 * 1024;
 
@@ -8,8 +18,9 @@ export type AppendLine = (line: string) => string | null;
 /** A log of at most two files, for its owner alone: the running one, and `.1`, the one before, each of `maximumBytes`. */
 export function boundedLog(file: string, maximumBytes = MAXIMUM_BYTES): AppendLine {
   let bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  let isTorn = !endsWithLine(file, bytes);
   return (line) => {
-    const entry = `${line}\n`;
+    const entry = `${isTorn ? "\n" : ""}${line}\n`;
     const more = Buffer.byteLength(entry);
     try {
       if (bytes > 0 && bytes + more > maximumBytes) {
@@ -18,8 +29,10 @@ export function boundedLog(file: string, maximumBytes = MAXIMUM_BYTES): AppendLi
       }
       appendFileSync(file, entry, { mode: 0o600 });
       bytes += more;
+      isTorn = false;
       return null;
     } catch (error) {
+      isTorn = true; // a full disk may have taken a part of it
       return (error as Error).message;
     }
   };

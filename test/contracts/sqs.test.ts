@@ -309,7 +309,7 @@ async function queuesAndSettings() {
 
 /** Sends what the SDK would not. */
 async function post(action: string, input: object): Promise<unknown> {
-  const scope = "AKIATEST/20260301/eu-local-1/sqs/aws4_request";
+  const scope = `${cloud.environment["AWS_ACCESS_KEY_ID"]}/20260301/eu-local-1/sqs/aws4_request`;
   const answer = await fetch(cloud.endpoints.sqs, {
     method: "POST",
     headers: {

@@ -28,6 +28,19 @@ describe("who may come in (spec 5, 7)", () => {
     expect(answer.status).toBe(200);
     expect(answer.json).toEqual({ success: true, data: [] });
     expect(answer.headers["X-Request-Id"]).toMatch(/^req_/);
+    expect(answer.headers).toMatchObject({
+      "X-Content-Type-Options": "nosniff",
+      "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    });
+  });
+
+  test("nobody with two of them: a proxy may have looked at the other one", async () => {
+    const both = [`Bearer ${other.token}`, `Bearer ${own.token}`];
+    const answer = await list({ token: own.token, multiValueHeaders: { authorization: both } });
+
+    expect(answer.status).toBe(400);
+    expect(answer.json).toMatchObject({ success: false, error: { code: "VALIDATION_ERROR" } });
+    expect(answer.text).toContain("the header authorization was sent more than once");
   });
 
   test.each([

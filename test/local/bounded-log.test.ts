@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { boundedLog } from "../../lib/local/bounded-log.ts";
@@ -17,6 +17,31 @@ test("a log is two files at most, the latest lines in them, whoever goes on with
     ["run 1, ü 4", "run 2, ü 0", "run 2, ü 1"],
     ["run 2, ü 2", "run 2, ü 3", "run 2, ü 4"],
   ]);
+});
+
+test("a line that a full disk or a power cut has torn stands alone, and the next one is whole", () => {
+  const file = join(temporaryFolder(), "program.log");
+  boundedLog(file)("first");
+  appendFileSync(file, '{"level":"in');
+
+  const append = boundedLog(file);
+  append("second");
+  append("third");
+
+  expect(readFileSync(file, "utf8").split("\n")).toEqual(["first", '{"level":"in', "second", "third", ""]);
+});
+
+test("a line that cannot be written is told, and the next one begins a line of its own", () => {
+  const folder = temporaryFolder();
+  const file = join(folder, "gone", "program.log");
+  const append = boundedLog(file);
+
+  expect(append("lost")).toContain("ENOENT");
+  mkdirSync(join(folder, "gone"));
+  writeFileSync(file, "half");
+
+  expect(append("whole")).toBeNull();
+  expect(readFileSync(file, "utf8")).toBe("half\nwhole\n");
 });
 
 test("a line that is longer than a file may be is kept nevertheless", () => {

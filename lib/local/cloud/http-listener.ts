@@ -10,6 +10,8 @@ import type { RestService } from "./rest-service.ts";
 export interface ListenerSettings {
   readonly port: number;
   readonly region: string;
+  /** The only one that is let in. */
+  readonly accessKeyId: string;
   readonly jsonServices: readonly JsonService[];
   readonly restServices: readonly RestService[];
   /** Is told of what nobody expected, before the caller gets a 500. */
@@ -48,7 +50,7 @@ async function answer(settings: ListenerSettings, request: IncomingMessage, resp
     if (action !== undefined) {
       const service = settings.jsonServices.find(({ targetPrefix }) => targetPrefix === prefix);
       if (!service) throw unknown(`X-Amz-Target ${prefix}`);
-      checkSignature(request, settings.region, service.signingName);
+      checkSignature(request, settings, service.signingName);
       const traceHeader = request.headers["x-amzn-trace-id"]?.toString();
       const answered = await callAction(service, action, json(body), gone.signal, traceHeader);
       reply(request, response, 200, answered ?? {});
@@ -56,7 +58,7 @@ async function answer(settings: ListenerSettings, request: IncomingMessage, resp
       const url = new URL(request.url ?? "/", "http://localhost");
       const service = settings.restServices.find(({ answers }) => answers(url.pathname));
       if (!service) throw unknown(`${request.method} ${url.pathname}`);
-      checkSignature(request, settings.region, service.signingName);
+      checkSignature(request, settings, service.signingName);
       reply(request, response, 200, service.call(request.method ?? "", url, body === "" ? {} : json(body)));
     }
   } catch (error) {

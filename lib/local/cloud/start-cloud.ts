@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { type Clock, systemClock } from "../clock.ts";
@@ -49,7 +50,6 @@ export interface Cloud {
 
 const REGION = "eu-local-1";
 const ACCOUNT_ID = "000000000000";
-const CREDENTIALS = { accessKeyId: "AKIALOCALBRIDGE00000", secretAccessKey: "local" };
 /** AWS takes days to delete what has expired; a sweep reads every item. */
 const SWEEP_EVERY_MILLISECONDS = 60 * 60_000;
 
@@ -65,6 +65,7 @@ export async function startCloud(settings: CloudSettings): Promise<Cloud> {
     let address = "";
     const endpoint = () => address;
     const shared = { clock, region: REGION, accountId: ACCOUNT_ID };
+    const credentials = { accessKeyId: newAccessKeyId(), secretAccessKey: "local" };
     const kms = openKms({ ...shared, file: join(dataDir, "kms-keys.json") });
     const sqs = openSqs({ ...shared, endpoint, file: join(dataDir, "sqs.sqlite") });
     closers.push(sqs.close);
@@ -79,6 +80,7 @@ export async function startCloud(settings: CloudSettings): Promise<Cloud> {
     const listener = await listen({
       port: ports.services ?? 0,
       region: REGION,
+      accessKeyId: credentials.accessKeyId,
       jsonServices: [sqs.service, kms.service],
       restServices: [scheduler.service],
       onFault,
@@ -87,7 +89,7 @@ export async function startCloud(settings: CloudSettings): Promise<Cloud> {
     closers.push(listener.close);
     const server = await keepDynamoDb(dataDir, ports.dynamodb, onFault);
     closers.push(server.close);
-    const client = new DynamoDBClient({ endpoint: server.endpoint, region: REGION, credentials: CREDENTIALS });
+    const client = new DynamoDBClient({ endpoint: server.endpoint, region: REGION, credentials });
     closers.push(() => client.destroy());
     const sweep = () => sweepExpired(client, new Date(clock.now()));
     if (settings.sweepsExpiredItems ?? true) closers.push(everyHour(clock, sweep, onFault));
@@ -97,7 +99,7 @@ export async function startCloud(settings: CloudSettings): Promise<Cloud> {
       region: REGION,
       accountId: ACCOUNT_ID,
       endpoints,
-      environment: environmentFor(endpoints),
+      environment: environmentFor(endpoints, credentials),
       clock,
       sqs,
       scheduler,
@@ -121,12 +123,21 @@ function deliver(sqs: Sqs, queueArn: string, MessageBody: string): void {
   sqs.actions.SendMessage({ QueueUrl, MessageBody });
 }
 
-function environmentFor(endpoints: Readonly<Record<string, string>>): Record<string, string> {
+/**
+ * Another one at each start: who knows it may use the services, so it stands where the owner alone can read it. The
+ * embedded DynamoDB takes any; what is secret there is sealed by KMS.
+ */
+const newAccessKeyId = (): string => `AKIA${randomBytes(16).toString("hex").toUpperCase()}`;
+
+function environmentFor(
+  endpoints: Readonly<Record<string, string>>,
+  { accessKeyId, secretAccessKey }: { readonly accessKeyId: string; readonly secretAccessKey: string },
+): Record<string, string> {
   const urls = Object.entries(endpoints).map(([name, url]) => [`AWS_ENDPOINT_URL_${name.toUpperCase()}`, url]);
   return {
     AWS_REGION: REGION,
-    AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
     ...Object.fromEntries(urls),
   };
 }

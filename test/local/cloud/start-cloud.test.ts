@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DynamoDBClient, GetItemCommand, ListTablesCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { KMSClient, ListAliasesCommand } from "@aws-sdk/client-kms";
+import { CreateKeyCommand, DecryptCommand, EncryptCommand, KMSClient, ListAliasesCommand } from "@aws-sdk/client-kms";
 import { ListSchedulesCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -134,8 +134,8 @@ describe("the embedded cloud", () => {
   });
 
   test("refuses a request that is signed for another region, or not at all", async () => {
-    const { endpoints } = await start();
-    const credentials = { accessKeyId: "AKIATEST", secretAccessKey: "test" };
+    const { endpoints, environment } = await start();
+    const credentials = { accessKeyId: environment["AWS_ACCESS_KEY_ID"] ?? "", secretAccessKey: "test" };
     const elsewhere = new SQSClient({ endpoint: endpoints.sqs, region: "us-east-1", credentials });
 
     await expect(elsewhere.send(new ListQueuesCommand({}))).rejects.toMatchObject({
@@ -147,6 +147,27 @@ describe("the embedded cloud", () => {
       body: "{}",
     });
     expect(unsigned.status).toBe(403);
+  });
+
+  test("nobody on this machine gets in without the key of this start, and no credential is opened", async () => {
+    const dataDir = temporaryFolder();
+    const first = await startCloud({ dataDir });
+    const keyOf = ({ environment }: Cloud) => environment["AWS_ACCESS_KEY_ID"] ?? "";
+    const clientWith = ({ endpoints, region }: Cloud, accessKeyId: string) =>
+      new KMSClient({ endpoint: endpoints.kms, region, credentials: { accessKeyId, secretAccessKey: "test" } });
+    const { KeyMetadata } = await clientWith(first, keyOf(first)).send(new CreateKeyCommand({}));
+    const sealing = { KeyId: KeyMetadata?.KeyId, Plaintext: Buffer.from("password") };
+    const { CiphertextBlob } = await clientWith(first, keyOf(first)).send(new EncryptCommand(sealing));
+    await first.close();
+    const cloud = await startCloud({ dataDir });
+    const opening = new DecryptCommand({ CiphertextBlob });
+
+    for (const key of [keyOf(first), "AKIALOCALBRIDGE00000", `${keyOf(cloud)}A`])
+      await expect(clientWith(cloud, key).send(opening)).rejects.toMatchObject({ name: "UnrecognizedClientException" });
+
+    const opened = await clientWith(cloud, keyOf(cloud)).send(opening);
+    expect(Buffer.from(opened.Plaintext ?? []).toString()).toBe("password");
+    await cloud.close();
   });
 });
 

@@ -1,6 +1,9 @@
+import { statSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createOrgUser } from "../../support/clients/org-user.ts";
-import { type Client, openOrg } from "./support/open-org.ts";
+import { type Client, freshFolder, openOrg } from "./support/open-org.ts";
 
 const order = (org: Client, fault: object) => org.call("POST", "/_sim/faults", fault);
 
@@ -183,6 +186,31 @@ test("every request is on record, with the protocol it came by and how it was an
     ["SOAP", "POST", "getUserInfo", 200],
     ["BULK", "GET", null, 200],
   ]);
+});
+
+test("the controls answer no name that a web page may have led here, and nothing is ordered", async () => {
+  const org = await openOrg();
+  const { port } = new URL(org.org.url);
+  const ask = (host: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const body = JSON.stringify({ kind: "serverError", path: "GET .*/limits", times: 0 });
+      const asking = request({ host: "127.0.0.1", port, method: "POST", path: "/_sim/faults", headers: { host } });
+      asking
+        .on("error", reject)
+        .on("response", (answer) => resolve(answer.resume().statusCode))
+        .end(body);
+    });
+
+  expect(await Promise.all([`rebound.example:${port}`, "127.0.0.1.example"].map(ask))).toEqual([403, 403]);
+  expect((await org.get("limits")).status).toBe(200);
+  expect(await Promise.all([`localhost:${port}`, `127.0.0.1:${port}`].map(ask))).toEqual([201, 201]);
+});
+
+test("the org's records are for its owner alone", async () => {
+  const dataDir = await freshFolder();
+  await openOrg({ dataDir });
+
+  expect(statSync(join(dataDir, "org.db")).mode & 0o777).toBe(0o600);
 });
 
 test("the controls are shut unless they were asked for", async () => {

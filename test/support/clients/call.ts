@@ -10,6 +10,7 @@ export interface Request {
   readonly body?: unknown;
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly multiValueHeaders?: Readonly<Record<string, readonly string[]>>;
   readonly address?: string;
 }
 
@@ -52,7 +53,7 @@ export async function call(handler: Handler, route: RouteName, request: Request 
 
 /** A REST API's proxy event (version 1). */
 function gatewayEvent(route: Route, request: Request): object {
-  const { path = {}, query = {}, body, token, headers = {}, address = "192.0.2.1" } = request;
+  const { path = {}, query = {}, body, token, headers = {}, multiValueHeaders = null, address = "192.0.2.1" } = request;
   const filled = route.path.replace(/\{(\w+)\}/g, (_, name: string) => path[name] ?? "");
   return {
     httpMethod: route.method,
@@ -62,6 +63,7 @@ function gatewayEvent(route: Route, request: Request): object {
       ...(body === undefined ? {} : { "Content-Type": "application/json" }),
       ...headers,
     },
+    multiValueHeaders,
     pathParameters: path,
     multiValueQueryStringParameters: Object.fromEntries(
       Object.entries(query).map(([name, value]) => [name, typeof value === "string" ? [value] : value]),

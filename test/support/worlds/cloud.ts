@@ -67,8 +67,8 @@ export async function startTestCloud({ dataDir, clock, jitter }: TestCloudSettin
   };
 }
 
-function clientsOf({ endpoints, region }: Cloud): TestCloud["clients"] {
-  const credentials = { accessKeyId: "AKIATEST", secretAccessKey: "test" };
+function clientsOf({ endpoints, region, environment }: Cloud): TestCloud["clients"] {
+  const credentials = { accessKeyId: environment["AWS_ACCESS_KEY_ID"] ?? "", secretAccessKey: "test" };
   const shared = { region, credentials, maxAttempts: 1 };
   const dynamodb = new DynamoDBClient({ ...shared, endpoint: endpoints.dynamodb });
   return {

@@ -1,5 +1,12 @@
-import { createHash, randomUUID } from "node:crypto";
-import { Agent, createServer, type IncomingMessage, type ServerResponse, request as send } from "node:http";
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
+import {
+  Agent,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+  request as send,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
@@ -16,6 +23,8 @@ export interface Caller {
 interface GuardSettings {
   /** Where each service really is, by the name that requests are signed for. */
   readonly endpoints: Readonly<Record<string, string>>;
+  /** With which the services let the guard in. */
+  readonly accessKeyId: string;
   readonly callers: readonly Caller[];
   readonly arnOf: ArnOf;
   /** Is told of every refusal, so that the missing grant has a name. */
@@ -34,6 +43,8 @@ const CREDENTIAL = /Credential=([^/,\s]+)\/\d{8}\/[^/]+\/([^/]+)\/aws4_request/;
 
 /** Opens the door on 127.0.0.1. Callers are told apart by their access keys; a key that nobody has is refused. */
 export async function startGuard(settings: GuardSettings): Promise<Guard> {
+  const secret = randomBytes(32);
+  const accessKeyOf = (name: string) => keyFor(secret, name);
   const callers = new Map(settings.callers.map((caller) => [accessKeyOf(caller.name), caller]));
   const connections = new Agent({ keepAlive: true });
   const server = createServer({ keepAliveTimeout: 75_000 }, (incoming, response) => {
@@ -64,7 +75,7 @@ export async function startGuard(settings: GuardSettings): Promise<Guard> {
 async function answer(
   incoming: IncomingMessage,
   response: ServerResponse,
-  { endpoints, arnOf, onRefusal }: GuardSettings,
+  { endpoints, accessKeyId, arnOf, onRefusal }: GuardSettings,
   callers: ReadonlyMap<string, Caller>,
   agent: Agent,
 ): Promise<void> {
@@ -82,7 +93,15 @@ async function answer(
     refuse(response, service, "AccessDeniedException", sentenceFor(caller, refused, arnOf));
     return;
   }
-  await forward(incoming, body, endpoint, agent, response);
+  const authorization = incoming.headers.authorization?.replace(accessKey, accessKeyId);
+  await forward(incoming, { ...incoming.headers, authorization }, { body, endpoint, agent, response });
+}
+
+interface Forwarding {
+  readonly body: Buffer;
+  readonly endpoint: string;
+  readonly agent: Agent;
+  readonly response: ServerResponse;
 }
 
 function requestOf(
@@ -100,11 +119,9 @@ function requestOf(
 }
 
 async function forward(
-  { method, url, headers }: IncomingMessage,
-  body: Buffer,
-  endpoint: string,
-  agent: Agent,
-  response: ServerResponse,
+  { method, url }: IncomingMessage,
+  headers: IncomingHttpHeaders,
+  { body, endpoint, agent, response }: Forwarding,
 ): Promise<void> {
   const answered = await new Promise<IncomingMessage>((resolve, reject) => {
     const sending = send(new URL(url ?? "/", endpoint), { method, headers, agent }, resolve).on("error", reject);
@@ -140,7 +157,7 @@ function reply(response: ServerResponse, status: number, type: string, message: 
   response.end(JSON.stringify({ __type: `com.amazon.coral.service#${type}`, message, Message: message }));
 }
 
-/** An access key id of the form that temporary credentials have, the same for a name at each start. */
-function accessKeyOf(name: string): string {
-  return `ASIA${createHash("sha256").update(name).digest("hex").slice(0, 16).toUpperCase()}`;
+/** An access key id that starts as those of temporary credentials do, and that nobody can guess. */
+function keyFor(secret: Buffer, name: string): string {
+  return `ASIA${createHmac("sha256", secret).update(name).digest("hex").slice(0, 32).toUpperCase()}`;
 }

@@ -148,6 +148,7 @@ async function startIsolated(
 ): Promise<Runner> {
   const guard = await startGuard({
     endpoints: cloud.endpoints,
+    accessKeyId: cloud.environment["AWS_ACCESS_KEY_ID"] ?? "",
     callers,
     arnOf: (service, rest) => `arn:aws:${service}:${cloud.region}:${cloud.accountId}:${rest}`,
     onRefusal: (name, { action, resource }) =>

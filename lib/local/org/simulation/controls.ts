@@ -92,8 +92,15 @@ function archiveActivities({ parts }: Controlled, call: Call): Reply {
   return jsonReply(200, { archived: archived.reduce((sum, count) => sum + count, 0) });
 }
 
+/** A page in a browser can make its own name lead here, and then ask as if it were this machine; an address it cannot. */
+const ADDRESS = /^(localhost|[\d.]+|\[[\da-f:]+\])(:\d+)?$/i;
+
 /** Answers a request below `/_sim`; the remedy for a wrong one is in the answer. */
 export async function answerControl(controlled: Controlled, call: Call): Promise<Reply> {
+  if (!ADDRESS.test(call.headers.host ?? ""))
+    return jsonReply(403, {
+      error: "the controls answer at an address alone, such as 127.0.0.1: a name may be a web page's",
+    });
   const [, , name = "", id = ""] = call.path.split("/");
   const control = CONTROLS[`${call.method} ${name}`];
   if (!control)

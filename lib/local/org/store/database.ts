@@ -1,3 +1,4 @@
+import { chmodSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
 /** What a column holds: booleans are 0 or 1, every date and time is text that sorts by time. */
@@ -27,6 +28,7 @@ export class Database {
       this.#sqlite.close();
       throw new Error(`cannot open the org's records in ${file}: ${(error as Error).message}`, { cause: error });
     }
+    chmodSync(file, 0o600); // it holds sessions and passwords
   }
 
   execute(sql: string): void {

@@ -53,7 +53,7 @@ async function answer(
 ): Promise<HttpAnswer> {
   const requestId = newRequestId();
   const refuse = (type: string) => withRequestId(refusalOf(settings.api, type, requestId), requestId);
-  if (incoming.httpVersion === "1.1" && incoming.headers.host === undefined) return refuse("BAD_REQUEST_PARAMETERS");
+  if (!hasOneHost(incoming)) return refuse("BAD_REQUEST_PARAMETERS");
   let request: HttpRequest;
   try {
     request = await readRequest(incoming, MAXIMUM_REQUEST_BYTES);
@@ -66,6 +66,12 @@ async function answer(
   if (!found) return refuse("MISSING_AUTHENTICATION_TOKEN");
   const made = await integrate(settings, request, found, requestId);
   return typeof made === "string" ? refuse(made) : withRequestId(made, requestId);
+}
+
+/** RFC 9112, 3.2: a request of HTTP/1.1 without Host, or with two of them, is answered 400. */
+function hasOneHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
+  return hosts === 1 || (hosts === 0 && httpVersion !== "1.1");
 }
 
 /** Invokes the function behind a method: its answer, or the type of the gateway's own. */

@@ -156,10 +156,12 @@ describe("an answer", () => {
   test("to what is no HTTP, or no method that exists, is in the envelope", async () => {
     const unreadable = await raw("GET /api\u0001 HTTP/1.1\r\n\r\n");
     const hostless = await raw("GET /api/metrics HTTP/1.1\r\nConnection: close\r\n\r\n");
+    const twoHosts = await raw("GET /api/metrics HTTP/1.1\r\nHost: x\r\nhost: y\r\nConnection: close\r\n\r\n");
     const unknown = await raw("TRACE /api/metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
 
     expect(unreadable).toMatch(/^HTTP\/1.1 400 .*"success":false.*"VALIDATION_ERROR"/s);
     expect(hostless).toMatch(/^HTTP\/1.1 400 .*"success":false.*"VALIDATION_ERROR"/s);
+    expect(twoHosts).toMatch(/^HTTP\/1.1 400 .*"success":false.*"VALIDATION_ERROR"/s);
     expect(unknown).toMatch(/^HTTP\/1.1 404 .*"success":false.*"NOT_FOUND"/s);
   });
 });
