@@ -1,12 +1,14 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import { Suspense, useEffect } from "react";
+import { Suspense, useEffect, useLayoutEffect, useState } from "react";
+import type { Credentials } from "./api/ask.ts";
 import { SessionProvider, useSession } from "./api/session.tsx";
 import { queries } from "./api/use.ts";
 import { SignIn } from "./pages/sign-in.tsx";
+import { Boundary } from "./parts/boundary.tsx";
 import { Bones, Empty, Page } from "./parts/page.tsx";
 import { Toasts } from "./parts/toast.tsx";
 import { pageOf, SalesforceReturn } from "./places.ts";
-import { hrefOf, isReturn, usePlace } from "./route.ts";
+import { go, hrefOf, isReturn, usePlace } from "./route.ts";
 import { Shell } from "./shell.tsx";
 
 /** The console. */
@@ -24,20 +26,34 @@ export function App() {
 
 function Door() {
   const { credentials } = useSession();
+  const [linked, setLinked] = useState<Credentials | null>(null);
   useEffect(() => {
     if (!credentials) queries.clear(); // nothing of one workspace is shown to the next
   }, [credentials]);
   const { path, query } = usePlace();
-  const isLinkIn = path === "/sign-in" && query.has("token"); // also when somebody is in: it may be another workspace's
-  return credentials && !isLinkIn ? (
-    <Shell>
-      <Suspense fallback={<Bones lines={6} />}>
-        <Place />
-      </Suspense>
-    </Shell>
-  ) : (
-    <SignIn key={query.toString()} />
-  );
+  const link = path === "/sign-in" ? credentialsOf(query) : null; // also when somebody is in: it may be another workspace's
+  useLayoutEffect(() => {
+    if (!link) return;
+    setLinked(link);
+    go(hrefOf("/"), "replace"); // the token leaves the address before anything is asked
+  }, [link]);
+  if (link) return null;
+  if (credentials && !linked)
+    return (
+      <Shell>
+        <Boundary key={path}>
+          <Suspense fallback={<Bones lines={6} />}>
+            <Place />
+          </Suspense>
+        </Boundary>
+      </Shell>
+    );
+  return <SignIn key={linked?.token} linked={linked} onDone={() => setLinked(null)} />;
+}
+
+function credentialsOf(query: URLSearchParams): Credentials | null {
+  const [workspaceId, token] = [query.get("workspace"), query.get("token")];
+  return workspaceId && token ? { workspaceId, token } : null;
 }
 
 function Place() {

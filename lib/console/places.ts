@@ -1,13 +1,13 @@
-import { type ComponentType, lazy } from "react";
+import type { ComponentType } from "react";
 import { Overview } from "./pages/overview.tsx";
+import { later } from "./parts/later.ts";
 
 type Shown = ComponentType<{ readonly id: string }>;
 
-/** A page that is loaded when somebody goes there. */
-const later = (load: () => Promise<Shown>) => lazy(async () => ({ default: await load() }));
-
 /** Where Salesforce's sign-in comes back to. */
-export const SalesforceReturn = later(async () => (await import("./pages/connections/return.tsx")).SalesforceReturn);
+export const SalesforceReturn: Shown = later(
+  async () => (await import("./pages/connections/return.tsx")).SalesforceReturn,
+);
 
 /** The pages by their paths; `{id}` is handed over. The first is part of the first load. */
 const PLACES: readonly (readonly [pattern: string, page: Shown])[] = [
@@ -42,7 +42,17 @@ const PATTERNS = PLACES.map(([pattern, page]) => ({
 export function pageOf(path: string): { readonly page: Shown; readonly id: string } | null {
   for (const { pattern, page } of PATTERNS) {
     const found = pattern.exec(path);
-    if (found) return { page, id: decodeURIComponent(found[1] ?? "") };
+    const id = found && decoded(found[1] ?? "");
+    if (id !== null) return { page, id };
   }
   return null;
+}
+
+/** Null: it is no text that an address can hold, such as `%zz`. */
+function decoded(part: string): string | null {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return null;
+  }
 }

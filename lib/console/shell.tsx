@@ -13,13 +13,17 @@ import {
   X,
 } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { type Outdated, useOutdated } from "./api/freshness.ts";
 import { questions } from "./api/questions.ts";
 import { useScopes } from "./api/scopes.ts";
 import { useCredentials, useSession } from "./api/session.tsx";
-import { useAnswer } from "./api/use.ts";
+import { queries, useAnswer } from "./api/use.ts";
 import mark from "./mark.svg";
 import { Button } from "./parts/button.tsx";
 import { ThemeSwitch } from "./parts/theme.tsx";
+import { Time } from "./parts/time.tsx";
+import { Notice, remedyOf } from "./parts/trouble.tsx";
+import { sentence } from "./parts/words.ts";
 import { hrefOf, usePlace } from "./route.ts";
 
 const PLACES = [
@@ -45,14 +49,16 @@ const PLACES = [
 
 /** What stands around every page: the places, who is here, and the way out. */
 export function Shell({ children }: { readonly children: ReactNode }) {
+  const outdated = useOutdated();
   return (
-    <div className="shell">
+    <div className="shell" data-outdated={outdated ? "" : undefined}>
       <a className="skip" href={`${location.hash}`} onClick={toMain}>
         Skip to the page
       </a>
       <Bar />
       <Side />
       <main className="main" id="main">
+        <div role="status">{outdated && <OldData {...outdated} />}</div>
         {children}
       </main>
     </div>
@@ -62,6 +68,28 @@ export function Shell({ children }: { readonly children: ReactNode }) {
 function toMain(event: { preventDefault(): void }): void {
   event.preventDefault();
   document.querySelector<HTMLElement>("#main h1")?.focus();
+}
+
+/** Says that the figures below are not of now, before anybody acts on them. */
+function OldData({ since, error, inPart }: Outdated) {
+  const at = new Date(since).toISOString();
+  return (
+    <Notice
+      tone="warn"
+      title={
+        <>
+          {inPart ? "Some of what this page shows" : "What this page shows"} is from <Time at={at} />
+        </>
+      }
+      acts={
+        <Button compact onClick={() => void queries.refetchQueries({ type: "active" })}>
+          Try again
+        </Button>
+      }
+    >
+      {sentence(error.message)} {remedyOf(error)}
+    </Notice>
+  );
 }
 
 /** On a narrow page the places stand in a drawer. */

@@ -57,14 +57,20 @@ export class Refused extends Error {
   }
 }
 
-/** Asks the API, with everything that a request needs. Rejects with `Refused`. */
+/** API Gateway answers within 30 seconds, or in place of a function that has not. */
+const ANSWER_SECONDS = 35;
+
+/** Asks the API, with everything that a request needs. Rejects with `Refused`, also when no answer comes in time. */
 export async function ask<Answer>(
   credentials: Credentials,
   asked: Question<Answer> | Act<Answer, unknown>,
   signal?: AbortSignal,
+  seconds = ANSWER_SECONDS,
 ): Promise<Reply<Answer>> {
-  const response = await send(credentials, asked, signal);
-  const envelope = await read<Answer>(response);
+  const limit = AbortSignal.timeout(seconds * 1000);
+  const until = signal ? AbortSignal.any([signal, limit]) : limit;
+  const response = await send(credentials, asked, until);
+  const envelope = await read<Answer>(response, until);
   if (!envelope.success) throw new Refused(envelope.error, response);
   return { data: envelope.data, meta: envelope.meta ?? null, etag: response.headers.get("etag") };
 }
@@ -102,19 +108,27 @@ async function send(
       ...(signal && { signal }),
     });
   } catch (error) {
-    if (signal?.aborted) throw error;
-    throw new Refused({ code: "UNREACHABLE", message: "The service did not answer." });
+    throw noAnswer(error, signal);
   }
 }
 
 type Envelope<Answer> = { readonly success: true; readonly data: Answer; readonly meta?: Meta } | Refusal;
 
-async function read<Answer>(response: Response): Promise<Envelope<Answer>> {
+/** What is thrown when no answer came: a page that was left wants none. */
+function noAnswer(error: unknown, signal?: AbortSignal): unknown {
+  const isLate = signal?.aborted && (signal.reason as Error).name === "TimeoutError";
+  if (signal?.aborted && !isLate) return error;
+  const message = isLate ? "The service takes too long to answer." : "The service did not answer.";
+  return new Refused({ code: "UNREACHABLE", message });
+}
+
+async function read<Answer>(response: Response, signal?: AbortSignal): Promise<Envelope<Answer>> {
   try {
     return (await response.json()) as Envelope<Answer>;
-  } catch {
+  } catch (error) {
+    if (signal?.aborted) throw noAnswer(error, signal);
     throw new Refused(
-      { code: "UNREADABLE", message: `The service answered ${response.status} without words.` },
+      { code: "UNREADABLE", message: `The service answered with status ${response.status} and no explanation.` },
       response,
     );
   }

@@ -5,7 +5,10 @@ import { useCredentials, useSession } from "./session.tsx";
 /** One cache for the tab; what was seen a moment ago is shown at once and asked again behind it. */
 export const queries = new QueryClient({
   defaultOptions: {
+    // A browser that believes to be offline asks all the same: an answer that is not asked for looks like a fresh one.
+    mutations: { networkMode: "always" },
     queries: {
+      networkMode: "always",
       staleTime: 2_000,
       retry: (failures, error) => failures < 3 && mayPass(error),
       retryDelay: (failures, error) =>
@@ -13,6 +16,9 @@ export const queries = new QueryClient({
     },
   },
 });
+
+/** A refresh that takes longer counts as failed, for what is shown meanwhile is old. */
+const REFRESH_SECONDS = 15;
 
 /** No answer, a limit, a fault: later may be different. A refusal stays one. */
 function mayPass(error: Error): boolean {
@@ -37,9 +43,10 @@ export function useAnswer<Answer>(
   const { signOut } = useSession();
   return useQuery<Reply<Answer>, Error>({
     queryKey: [credentials.workspaceId, question.path, question.query ?? null],
-    queryFn: async ({ signal }) => {
+    queryFn: async ({ signal, client, queryKey }) => {
       try {
-        return await ask(credentials, question, signal);
+        const isRefresh = client.getQueryData(queryKey) !== undefined;
+        return await ask(credentials, question, signal, isRefresh ? REFRESH_SECONDS : undefined);
       } catch (error) {
         if (error instanceof Refused && error.code === "UNAUTHORIZED")
           signOut("The token is no longer valid: it was revoked, or it has expired.");

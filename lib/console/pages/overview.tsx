@@ -3,6 +3,7 @@ import { questions } from "../api/questions.ts";
 import { useScopes } from "../api/scopes.ts";
 import { useAnswer } from "../api/use.ts";
 import { Bones, Card, Empty, Page } from "../parts/page.tsx";
+import { Trouble } from "../parts/trouble.tsx";
 import { hrefOf } from "../route.ts";
 import { Health } from "./overview/health.tsx";
 import { Moved } from "./overview/moved.tsx";
@@ -11,12 +12,13 @@ import { Troubles } from "./overview/troubles.tsx";
 
 /** Whether everything is in step, at one glance. */
 export function Overview() {
-  const { data } = useAnswer(questions.mappings, { everySeconds: 5 });
+  const { data, error, refetch } = useAnswer(questions.mappings, { everySeconds: 5 });
   return (
     <Page title="Overview">
+      {error && !data && <Trouble error={error} again={() => void refetch()} title="The mappings could not be read." />}
       {data && <Troubles mappings={data.data} />}
       <Health />
-      {!data && (
+      {!data && !error && (
         <Card padded={false}>
           <Bones lines={6} />
         </Card>

@@ -3,37 +3,46 @@ import { type FormEvent, useEffect, useState } from "react";
 import { ask, type Credentials, Refused } from "../api/ask.ts";
 import { questions } from "../api/questions.ts";
 import { useSession } from "../api/session.tsx";
+import { queries } from "../api/use.ts";
 import mark from "../mark.svg";
 import { Button } from "../parts/button.tsx";
 import { Check, Field } from "../parts/field.tsx";
 import { Notice, Trouble } from "../parts/trouble.tsx";
-import { go, usePlace } from "../route.ts";
 
-/** Lets somebody in who has a token. `#/sign-in?workspace=…&token=…`, which `npm start` prints, does it at once. */
-export function SignIn() {
-  const { ended, signIn } = useSession();
-  const { path, query } = usePlace();
-  const [workspaceId, setWorkspaceId] = useState(query.get("workspace") ?? "");
-  const [token, setToken] = useState(query.get("token") ?? "");
-  const [linked] = useState<Credentials | null>(workspaceId && token ? { workspaceId, token } : null);
+interface SignInProps {
+  /** What a link brought: `#/sign-in?workspace=…&token=…`, which `npm start` prints. */
+  readonly linked: Credentials | null;
+  readonly onDone: () => void;
+}
+
+/** Lets somebody in who has a token: at once by a link, unless it would replace the session of another workspace. */
+export function SignIn({ linked, onDone }: SignInProps) {
+  const { credentials: present, ended, signIn } = useSession();
+  const [asks, setAsks] = useState(Boolean(linked && present && linked.workspaceId !== present.workspaceId));
+  const [workspaceId, setWorkspaceId] = useState(linked?.workspaceId ?? "");
+  const [token, setToken] = useState(linked?.token ?? "");
   const [stays, setStays] = useState(false);
   const { mutate, error, isPending } = useMutation<unknown, Error, Credentials>({
     mutationFn: (credentials) => ask(credentials, questions.ownToken),
+    networkMode: "always",
     onSuccess: (_, credentials) => {
-      if (path === "/sign-in") go("#/", "replace"); // the token leaves the address
+      queries.clear(); // nothing of one workspace is shown to the next
       signIn(credentials, stays);
+      onDone();
     },
   });
   useEffect(() => {
     document.title = "Sign in · Bridge";
-    if (linked) mutate(linked);
-  }, [linked, mutate]);
+    if (linked && !asks) mutate(linked);
+  }, [linked, asks, mutate]);
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
     mutate({ workspaceId: workspaceId.trim(), token: token.trim() });
   };
 
+  if (asks && linked && present)
+    return <Replace from={present.workspaceId} to={linked.workspaceId} onAct={() => setAsks(false)} onStay={onDone} />;
   return (
     <main className="sign-in">
       <div className="card stack">
@@ -68,14 +77,44 @@ export function SignIn() {
             checked={stays}
             onChange={({ target }) => setStays(target.checked)}
           />
-          <Button kind="primary" type="submit" busy={isPending}>
-            Sign in
-          </Button>
+          <div className="acts">
+            <Button kind="primary" type="submit" busy={isPending}>
+              Sign in
+            </Button>
+            {present && <Button onClick={onDone}>Stay in {present.workspaceId}</Button>}
+          </div>
         </form>
         <p className="small muted">
           <code>npm start</code> prints an address that signs you in. On AWS, <code>bridge workspace create</code> shows
           both once; later tokens are made under Tokens.
         </p>
+      </div>
+    </main>
+  );
+}
+
+interface ReplaceProps {
+  readonly from: string;
+  readonly to: string;
+  readonly onAct: () => void;
+  readonly onStay: () => void;
+}
+
+/** A link is followed by one click, so it may not end a session by itself. */
+function Replace({ from, to, onAct, onStay }: ReplaceProps) {
+  return (
+    <main className="sign-in">
+      <div className="card stack">
+        <h1>Sign in to another workspace?</h1>
+        <p className="breaks">
+          This link opens <code>{to}</code>. You are signed in to <code>{from}</code>, and leave it when you go on.
+        </p>
+        <div className="acts">
+          <Button kind="primary" onClick={onAct}>
+            Sign in to {to}
+          </Button>
+          <Button onClick={onStay}>Stay in {from}</Button>
+        </div>
       </div>
     </main>
   );

@@ -90,6 +90,7 @@ export function Bones({ lines = 4 }: { readonly lines?: number }) {
       {LINES.slice(0, lines).map((line) => (
         <div key={line} className={`bone w${(line % 3) + 1}`} />
       ))}
+      <p className="late small muted">The service takes long to answer. It is still being asked.</p>
     </div>
   );
 }

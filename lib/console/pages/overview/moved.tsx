@@ -1,12 +1,13 @@
 import type { ReadThroughputData } from "bridge/api";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { Suspense, useMemo, useState } from "react";
 import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
+import { later } from "../../parts/later.ts";
 import { Card } from "../../parts/page.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { clock, count } from "../../parts/words.ts";
 
-const Chart = lazy(() => import("../../parts/chart.tsx"));
+const Chart = later(async () => (await import("../../parts/chart.tsx")).default);
 
 const SPANS = { 60: "hour", 1440: "day", 10080: "week" } as const;
 

@@ -1,0 +1,189 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { findChromium, sayWithoutChromium } from "../support/clients/browser.ts";
+import type { TestWorkspace } from "../support/worlds/workspace.ts";
+import { PLACES } from "./places.ts";
+import { type ConsoleWorld, goTo, signedIn, startConsoleWorld } from "./world.ts";
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 300_000 });
+
+/** Every page, those of ids that nobody gave, and those that no page has. */
+const ALL_PLACES = [
+  ...PLACES,
+  "/mappings/map_none",
+  "/mappings/map_none/edit",
+  "/activity/1",
+  "/webhooks/whk_none",
+] as const;
+
+const API = "**/api/v1/**";
+
+/** How the API can fail whoever looks at a page. */
+const CUTS = {
+  cut: (page: Page) => page.route(API, (route) => route.abort()),
+  "answering 500": (page: Page) =>
+    page.route(API, (route) =>
+      route.fulfill({
+        status: 500,
+        json: { success: false, error: { code: "INTERNAL_ERROR", message: "something failed" } },
+      }),
+    ),
+  silent: (page: Page) => page.route(API, () => undefined),
+  "answering with a proxy's page": (page: Page) =>
+    page.route(API, (route) => route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" })),
+} as const;
+
+sayWithoutChromium();
+
+describe.skipIf(findChromium() === undefined)("when things break, the console", () => {
+  let world: ConsoleWorld;
+  let workspace: TestWorkspace;
+  let other: TestWorkspace;
+  let page: Page;
+
+  beforeAll(async () => {
+    world = await startConsoleWorld();
+    workspace = await world.bridge.createWorkspace("truth");
+    other = await world.bridge.createWorkspace("another");
+  });
+  beforeEach(async () => {
+    const context = await world.browser.newContext({ viewport: { width: 1280, height: 900 } });
+    page = await signedIn(context, world, workspace);
+    return () => context.close();
+  });
+  afterAll(() => world.close());
+
+  test.each(Object.keys(CUTS) as (keyof typeof CUTS)[])(
+    "keeps its places and says what is wrong on every page, with the API %s",
+    async (how) => {
+      await page.clock.install();
+      const pages: Record<string, unknown> = {};
+      for (const place of ALL_PLACES) {
+        await page.unrouteAll();
+        await page.goto("about:blank");
+        await CUTS[how](page);
+        await goTo(page, world, place);
+        await page.getByRole("heading", { level: 1 }).waitFor();
+        const says = page.getByRole("alert").or(page.getByText("The org's objects could not be read"));
+        const isAsking = !["/configuration/import", "/webhooks/new"].includes(place);
+        const isDone = async () => {
+          await page.clock.runFor(15_000); // the attempts that follow the first
+          expect(await page.getByText("Loading", { exact: true }).count()).toBe(0);
+          if (isAsking) expect(await says.count()).toBeGreaterThan(0);
+        };
+        await vi.waitFor(isDone, { timeout: 20_000 }).catch(() => undefined);
+        pages[place] = {
+          says: !isAsking || (await says.count()) > 0,
+          loading: await page.getByText("Loading", { exact: true }).count(),
+          leads: await page.getByRole("link", { name: "Mappings" }).count(),
+        };
+      }
+
+      expect(pages).toEqual(
+        Object.fromEntries(ALL_PLACES.map((place) => [place, { says: true, loading: 0, leads: 1 }])),
+      );
+    },
+  );
+
+  test("says since when its figures are old, takes their colours, and gives them back with the next answer", async () => {
+    const bar = page.getByText("What this page shows is from");
+    const colours = (): Promise<string[]> =>
+      page.evaluate(
+        "[...document.querySelectorAll('main .badge')].map((one) => getComputedStyle(one).backgroundColor)",
+      );
+    await page.locator("main .badge").first().waitFor();
+    const fresh = await colours();
+
+    await page.context().setOffline(true);
+    await bar.waitFor({ timeout: 60_000 });
+    await page.getByText("The service did not answer").first().waitFor();
+    const old = await colours();
+    await page.context().setOffline(false);
+    await page.getByRole("button", { name: "Try again" }).first().click();
+    await bar.waitFor({ state: "detached" });
+
+    expect(new Set(old).size).toBe(1);
+    expect(await colours()).toEqual(fresh);
+    expect(old).not.toEqual(fresh);
+  });
+
+  test("counts a refresh that takes too long as one that failed", async () => {
+    await page.clock.install();
+    await page.reload();
+    await page.locator("main .badge").first().waitFor();
+
+    await page.route(API, () => undefined); // never answered
+    await page.clock.runFor(25_000);
+    await page.clock.runFor(20_000);
+
+    await page.getByText("The service takes too long to answer").first().waitFor();
+    await page.getByText(/this page shows is from/).waitFor();
+  });
+
+  test("names a page that is not there, also by an address that is no text", async () => {
+    await goTo(page, world, "/mappings/%zz");
+
+    await page.getByRole("heading", { name: "Not here" }).waitFor();
+    expect(await page.getByRole("link", { name: "Mappings" }).count()).toBe(1);
+  });
+
+  test("keeps its places when a page fails, and goes on elsewhere", async () => {
+    await page.route("**/monitoring/activity**", (route) => route.fulfill({ json: { success: true, data: [null] } }));
+    await goTo(page, world, "/activity");
+
+    await page.getByRole("heading", { name: "This page failed" }).waitFor();
+    await page.getByRole("link", { name: "Mappings" }).click();
+
+    await page.getByRole("heading", { name: "Mappings", exact: true }).waitFor();
+  });
+
+  test("is loaded anew once when the code of a page is gone, and says so when it stays gone", async () => {
+    let loads = 0;
+    page.on("load", () => (loads += 1));
+    await page.route("**/assets/tokens-*.js", (route) => route.fulfill({ status: 404, json: {} }), { times: 1 });
+    await page.getByRole("link", { name: "Tokens" }).click();
+    await page.getByRole("button", { name: "New token" }).waitFor();
+    expect(loads).toBe(1);
+
+    await page.route("**/assets/audit-log-*.js", (route) => route.fulfill({ status: 404, json: {} }));
+    await page.getByRole("link", { name: "Audit log" }).click();
+    await page.getByText("The code of this page is missing").waitFor();
+    expect(loads).toBe(1);
+  });
+
+  test("is not loaded anew where there is nothing to load", async () => {
+    await page.route("**/*", (route) => route.abort());
+    await page.getByRole("link", { name: "Tokens" }).click();
+
+    await page.getByText("The code of this page did not load").waitFor();
+    expect(await page.getByRole("link", { name: "Mappings" }).count()).toBe(1);
+  });
+
+  test("asks before a link ends the session of another workspace, and keeps no token in the address", async () => {
+    const link = (to: TestWorkspace) => `${world.bridge.baseUrl}/#/sign-in?workspace=${to.id}&token=${to.token}`;
+    let asked = 0;
+    page.on("request", (request) => (asked += request.url().includes(other.id) ? 1 : 0));
+
+    await page.goto(link(other));
+    await page.getByText(`This link opens ${other.id}`).waitFor();
+    expect(page.url()).not.toContain("token");
+    expect(asked).toBe(0);
+    await page.getByRole("button", { name: `Stay in ${workspace.id}` }).click();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    expect(await page.locator(".who-name").first().getAttribute("title")).toBe(workspace.id);
+
+    await page.goto(link(other));
+    await page.getByRole("button", { name: `Sign in to ${other.id}` }).click();
+    await page.locator(`.who-name[title="${other.id}"]`).first().waitFor();
+    expect(page.url()).not.toContain("token");
+  });
+
+  test("takes a link's token from the address also when it is refused", async () => {
+    await page.goto(`${world.bridge.baseUrl}/#/sign-in?workspace=${workspace.id}&token=brg_a_mistake`);
+
+    await page.getByText("This token is not valid").waitFor();
+    expect(page.url()).not.toContain("token");
+    await page.getByRole("button", { name: `Stay in ${workspace.id}` }).click();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+  });
+});
