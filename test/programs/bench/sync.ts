@@ -13,6 +13,7 @@ import { measureLatency } from "./sync/latency.ts";
 import { measurePush } from "./sync/push.ts";
 import { report } from "./sync/report.ts";
 import { measureRetention } from "./sync/retention.ts";
+import { measureSweep } from "./sync/sweep.ts";
 
 const HELP = `npm run bench:sync [-- --quick] [--only load,push] [--json]
 
@@ -20,7 +21,7 @@ How fast the sync engine is, as ratios within one run: on the same machine, agai
 org in a process of its own.
 
   --quick  small sizes, to see that it works; ratios of little work say little
-  --only   some of the parts: load, push, capture, beats, claims, retention, latency
+  --only   some of the parts: load, sweep, push, capture, beats, claims, retention, latency
   --json   the figures as JSON
 
 Prints each figure with its bar and a verdict, and ends with 1 when one is missed. Progress goes to stderr.`;
@@ -29,6 +30,7 @@ type Part = (server: BenchServer, sizes: Sizes, say: (text: string) => void) => 
 
 const PARTS: Readonly<Record<string, Part>> = {
   load: measureFirstLoad,
+  sweep: measureSweep,
   push: measurePush,
   capture: measureCapture,
   beats: measureBeats,

@@ -118,6 +118,6 @@ function compareStatement({ tables }: StoreContext, mapped: MappedTable, columns
           ELSE ${ofMapping(tables.inboundErrors)} OR ${ofMapping(tables.heldDeletes)} END AS differs
       FROM unnest(${types.join(", ")}) AS i (${names.join(", ")})
       LEFT JOIN LATERAL (SELECT t.${name(layout.key)} AS key, ${stamp} AS stamp, ${hasOthers} AS differs
-        FROM ${tableOf(mapped)} t WHERE t.sfid = i.sfid) AS t ON true) AS compared
+        FROM ${tableOf(mapped)} t WHERE t.sfid = i.sfid LIMIT 1) AS t ON true) AS compared
     WHERE differs OR rowless`;
 }

@@ -73,12 +73,16 @@ async function load(
   // COPY and the loop write the same table with the same indexes, without capture.
   const shape = await provisionTable(url, org.connection, object, { captured: way === "engine" });
   await run(url, "CHECKPOINT");
-  const order: LoadOrder = { way, url, org: org.connection, object, shape };
+  return await loadApart({ way, url, org: org.connection, object, shape }, records);
+}
+
+/** One way of loading or sweeping, in a process of its own, which must meet so many records. */
+export async function loadApart(order: LoadOrder, records: number): Promise<Outcome> {
   const child = spawn(process.execPath, [HEAP, PROCESS, JSON.stringify(order)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const [printed] = await Promise.all([text(child.stdout), once(child, "exit")]);
   const outcome = JSON.parse(printed) as Outcome;
-  if (outcome.rows !== records) throw new Error(`${way} brought ${outcome.rows} of ${records} records`);
+  if (outcome.rows !== records) throw new Error(`${order.way} brought ${outcome.rows} of ${records} records`);
   return outcome;
 }

@@ -2,7 +2,9 @@ import { type LoadOrder, loadByCopy, loadByEngine, loadByLoop } from "./load-way
 
 /** One way of loading, in a process of its own, so that its memory is its own: prints what came of it as JSON. */
 const order = JSON.parse(process.argv[2] ?? "") as LoadOrder;
-const load = { engine: loadByEngine, copy: loadByCopy, loop: loadByLoop }[order.way];
+const load = { engine: loadByEngine, narrow: loadByEngine, whole: loadByEngine, copy: loadByCopy, loop: loadByLoop }[
+  order.way
+];
 const outcome = await load(order);
 console.log(JSON.stringify({ ...outcome, peakMiB: process.resourceUsage().maxRSS / 1024 }));
 process.exit();
