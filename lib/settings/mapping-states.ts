@@ -148,6 +148,7 @@ const NOTHING_YET = {
   oldestWaitingAt: null,
   failed: 0,
   heldDeletes: 0,
+  upsertFieldUnique: true,
   inboundErrors: 0,
 };
 
@@ -180,7 +181,10 @@ function withState(
     failed: progress?.failed ?? null,
     held_deletes: progress?.heldDeletes ?? null,
     inbound_errors: progress?.inboundErrors ?? null,
-    notices: noticesOn(mapping, report, now),
+    notices: [
+      ...noticesOn(mapping, report, now),
+      ...(progress?.upsertFieldUnique === false ? [tellShared(mapping)] : []),
+    ],
   };
 }
 
@@ -188,6 +192,11 @@ function noticesOn({ batchSize, sfObject }: Mapping, report: EngineReport | null
   const size = sizeNow(batchSize, report?.callSize ?? null, now);
   return size < batchSize ? [tellCallSize(size, sfObject)] : [];
 }
+
+const tellShared = ({ upsertField }: Mapping) => ({
+  message: `Salesforce does not keep the upsert field ${upsertField} unique: rows and records that share a value do not meet`,
+  remedy: "make the field unique in Salesforce (Setup, Object Manager), or choose another upsert field",
+});
 
 function engineState(mapping: Mapping, report: EngineReport | null, progress: MappingProgress | null): MappingState {
   const configured = configuredState(mapping);

@@ -79,6 +79,8 @@ export const mappingProgress = z.object({
   /** Changes that Salesforce refused, as the totals have them. */
   failed: z.int(),
   held_deletes: z.int(),
+  /** False: Salesforce lets several records have one value of the upsert field. */
+  upsert_field_unique: z.boolean(),
   inbound_errors: z.int(),
 });
 export type MappingProgress = CamelCased<typeof mappingProgress>;

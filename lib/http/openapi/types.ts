@@ -474,7 +474,6 @@ export type ListMappingStatesData = readonly {
   readonly oldest_waiting_at: string | null;
   readonly failed: number | null;
   readonly held_deletes: number | null;
-  readonly upsert_field_unique: boolean | null;
   readonly inbound_errors: number | null;
   readonly notices: readonly {
     readonly message: string;
@@ -736,7 +735,6 @@ export type ReadMappingData = {
   readonly oldest_waiting_at: string | null;
   readonly failed: number | null;
   readonly held_deletes: number | null;
-  readonly upsert_field_unique: boolean | null;
   readonly inbound_errors: number | null;
   readonly notices: readonly {
     readonly message: string;

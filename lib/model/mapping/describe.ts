@@ -19,6 +19,7 @@ export interface DescribedField {
   readonly filterable: boolean;
   readonly externalId: boolean;
   readonly idLookup: boolean;
+  readonly unique: boolean;
   readonly referenceTo: readonly string[];
   /** A lookup's way to its parent, `Account`; null: it is no lookup, or has none. */
   readonly relationshipName: string | null;
@@ -48,7 +49,7 @@ export function shapeOf(
   refuseUnfollowable(object, fields);
   const names = mapping.fields.filter((name) => !OWN_FIELDS.has(name.toLowerCase()));
   const upsertField = upsertFieldOf(mapping, fields);
-  const mapped = upsertField && !names.includes(upsertField) ? [...names, upsertField] : names;
+  const mapped = upsertField && !names.includes(upsertField.name) ? [...names, upsertField.name] : names;
   return {
     mappingId: mapping.id,
     configVersion: mapping.configVersion,
@@ -60,7 +61,8 @@ export function shapeOf(
     capture: mapping.capture,
     deleteLimit: mapping.deleteLimit,
     columns: mapped.map((name) => columnOf(object, fields.get(name.toLowerCase()), name, parents)).sort(byColumn),
-    upsertField,
+    upsertField: upsertField?.name ?? null,
+    ...(upsertField?.unique === false && { repeatsUpsertValues: true as const }),
     filter: mapping.filter === null ? null : renderFilter(parseFilter(mapping.filter), fields),
     softDeletes: fields.has("isdeleted"),
   };
@@ -85,10 +87,10 @@ function refuseUnfollowable(object: DescribedObject, fields: ReadonlyMap<string,
   }
 }
 
-function upsertFieldOf({ upsertField }: Mapping, fields: ReadonlyMap<string, DescribedField>): string | null {
+function upsertFieldOf({ upsertField }: Mapping, fields: ReadonlyMap<string, DescribedField>): DescribedField | null {
   if (upsertField === null || upsertField.toLowerCase() === "id") return null;
   const field = fields.get(upsertField.toLowerCase());
-  if (field && (field.externalId || field.idLookup)) return field.name;
+  if (field && (field.externalId || field.idLookup)) return field;
   const trouble = field ? "is no external id" : "is not there, or not for our user";
   throw new Failure("VALIDATION_ERROR", `the upsert field ${upsertField} ${trouble}; choose an external id field`);
 }

@@ -34,14 +34,21 @@ export async function followSchemaChanges(needs: FollowNeeds, mapping: Mapping):
     });
   try {
     const described = await describe(needs, mapping);
-    const changed = described ? changedColumns(described.before.columns, described.now.columns) : [];
-    if (changed.length === 0) return tellNarrow(tell, described?.before.columns ?? []);
-    tell("info", { changed });
+    if (described === null) return;
+    const { before, now } = described;
+    const changed = changedColumns(before.columns, now.columns);
+    const isUpsertOther = before.repeatsUpsertValues !== now.repeatsUpsertValues;
+    if (now.repeatsUpsertValues) tell("warn", { message: tellRepeats(now.upsertField) });
+    if (changed.length === 0 && !isUpsertOther) return tellNarrow(tell, before.columns);
+    tell("info", { changed: isUpsertOther ? [...new Set([...changed, String(now.upsertField)])] : changed });
     await needs.renew(mapping);
   } catch (error) {
     tell("warn", { error: String(error) });
   }
 }
+
+const tellRepeats = (upsertField: string | null) =>
+  `Salesforce does not keep the upsert field ${upsertField} unique: records that share a value get rows of their own, and a row that could be either's fails; make the field unique in Salesforce's Setup, or choose another upsert_field`;
 
 /** Told each day: what no longer fits into these columns is kept back, record by record. */
 function tellNarrow(

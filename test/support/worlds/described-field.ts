@@ -14,6 +14,7 @@ export const describedField = (name: string, more: Partial<DescribedField> = {})
   filterable: true,
   externalId: false,
   idLookup: false,
+  unique: true,
   referenceTo: [],
   relationshipName: null,
   ...more,

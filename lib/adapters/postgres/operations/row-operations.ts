@@ -100,6 +100,7 @@ const progressOf = (tables: Metadata): string => `
     coalesce((SELECT failed FROM ${tables.totals} t WHERE t.table_name = s.table_name), 0) AS failed,
     (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
       + (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isHeld("l")}) AS held_deletes,
+    s.shape -> 'repeatsUpsertValues' IS NULL AS upsert_field_unique,
     (SELECT count(*) FROM ${tables.inboundErrors} e WHERE e.mapping_id = s.mapping_id) AS inbound_errors
   FROM ${tables.state} s LEFT JOIN ${tables.loads} lo ON lo.mapping_id = s.mapping_id CROSS JOIN LATERAL (
     SELECT count(*) AS count, min(l.id) AS oldest FROM ${tables.log} l

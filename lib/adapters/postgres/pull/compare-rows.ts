@@ -96,6 +96,7 @@ const comparedColumns = ({ shape, layout }: MappedTable, { values }: Image): str
 /**
  * Those of the records that differ, or have no row among those that the sweep compares. A row that is newer than the
  * record's image has seen more than this tells. What is kept back, or held, is met again, for its end may be known by now.
+ * By the LIMIT each row is looked up by index: of a table of some gigabytes the planner would rather read all, for each page.
  */
 function compareStatement({ tables }: StoreContext, mapped: MappedTable, columns: readonly string[]): string {
   const { layout } = mapped;

@@ -12,6 +12,7 @@ import {
   name,
   qualified,
   type Row,
+  type Session,
   type StoreContext,
   textOf,
   typed,
@@ -99,7 +100,12 @@ export async function lockByUpsertField(
   // A first load has none. In an order that only the index of sfids has, or it would look through the table.
   const lacking = await session.query(`SELECT FROM ${table} WHERE sfid IS NULL ORDER BY sfid LIMIT 1`);
   if (lacking.length === 0) return new Map();
-  const candidates = images.filter(({ values }) => (values[column] ?? null) !== null);
+  const shared = shape.repeatsUpsertValues
+    ? await ambiguousValues(session, { shape, layout }, column, images)
+    : NOT_SHARED;
+  const candidates = images.filter(
+    ({ values }) => (values[column] ?? null) !== null && !shared.has(values[column] ?? ""),
+  );
   if (candidates.length === 0) return new Map();
   const rows = await session.query(
     `SELECT t.${name(layout.key)} AS key, t.sfid, t.systemmodstamp::timestamptz AS stamp, i.place
@@ -118,6 +124,25 @@ export async function lockByUpsertField(
     taken.add(locked.key);
   }
   return byImage;
+}
+
+const NOT_SHARED: ReadonlySet<string> = new Set();
+
+/** Values of the upsert field that more than one of these records, or more than one row, has: which is whose nobody knows. */
+async function ambiguousValues(
+  session: Session,
+  { shape, layout }: MappedTable,
+  column: string,
+  images: readonly Image[],
+): Promise<ReadonlySet<string>> {
+  const values = images.map(({ values }) => values[column] ?? null);
+  const rows = await session.query<{ value: string }>(
+    `SELECT v.value FROM (SELECT value, count(*) AS records FROM unnest($1::text[]) AS u (value) WHERE value IS NOT NULL GROUP BY 1) AS v
+     WHERE v.records > 1 OR (SELECT count(*) FROM (SELECT FROM ${qualified(shape.schema, shape.table)} t
+       WHERE t.${name(column)} = ${typed(layout, column, "v.value")} LIMIT 2) AS two) > 1`,
+    [values],
+  );
+  return new Set(rows.map(({ value }) => value));
 }
 
 /**

@@ -29,13 +29,25 @@ export const isIndexed = ({ unique, indexed }: CatalogTable, index: Index): bool
 /** Builds what a table in use lacks of its indexes, as far as their columns exist, without holding its writers up. */
 export async function buildMissingIndexes(session: Session, shape: TableShape, table: CatalogTable): Promise<void> {
   const columns = table.columns.map(({ column }) => column);
-  const missing = wanted(shape)
-    .filter(({ column }) => columns.includes(column))
-    .filter((index) => !isIndexed(table, index));
-  for (const index of missing) {
+  for (const index of wanted(shape).filter(({ column }) => columns.includes(column))) {
+    const isTooStrict = !index.unique && table.unique.includes(index.column);
+    const isDropped = isTooStrict && (await dropOurs(session, shape, { ...index, unique: true }));
+    if (isIndexed(table, index) && !isDropped) continue;
     await dropUnfinished(session, shape, index);
     await build(session, shape, index);
   }
+}
+
+/** Drops the index that versions before have made on a column whose values may repeat; one of the application's own stays. */
+async function dropOurs(session: Session, shape: TableShape, index: Index): Promise<boolean> {
+  const ours = await session.query<{ relname: string }>(
+    `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+     WHERE i.indrelid = to_regclass($1) AND c.relname = ANY ($2::text[]) AND i.indisunique
+       AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = c.oid)`,
+    [qualified(shape.schema, shape.table), namesOf(shape, index)],
+  );
+  for (const { relname } of ours) await session.query(`DROP INDEX CONCURRENTLY ${qualified(shape.schema, relname)}`);
+  return ours.length > 0;
 }
 
 function wanted(shape: TableShape): Index[] {
@@ -43,7 +55,8 @@ function wanted(shape: TableShape): Index[] {
   return [
     { column: "sfid", unique: true },
     { column: "systemmodstamp", unique: false },
-    ...(upsert === undefined ? [] : [{ column: upsert, unique: true }]),
+    // Records that share a value would each need a row of their own.
+    ...(upsert === undefined ? [] : [{ column: upsert, unique: shape.repeatsUpsertValues !== true }]),
   ];
 }
 

@@ -142,10 +142,7 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
             <dt>Reads Salesforce</dt>
             <dd>{mapping.sync_direction === "pg_to_sf" ? "never" : `every ${duration(mapping.sf_polling_seconds)}`}</dd>
             <dt>Upsert field</dt>
-            <dd>
-              {mapping.upsert_field ?? "none"}
-              {mapping.upsert_field_unique === false && ", which Salesforce does not keep unique: make it so in Setup"}
-            </dd>
+            <dd>{mapping.upsert_field ?? "none"}</dd>
             <dt>Conflicts</dt>
             <dd>{POLICIES[mapping.conflict_policy]}</dd>
             <dt>Deletes an hour</dt>
