@@ -2,6 +2,7 @@ import { allowance, type Budget, isPullDue } from "../model/budget.ts";
 import { CallSize } from "../model/change/call-size.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping/mapping.ts";
 import type { CycleMessage } from "../model/messages.ts";
+import { WHOLE } from "../model/record/read-size.ts";
 import { probe } from "./beat/probe.ts";
 import { type Cycle, countOf, newTally, type Shared, type Tally } from "./cycle/cycle.ts";
 import type { Clock, CycleStore, Salesforce } from "./cycle/cycle-ports.ts";
@@ -108,7 +109,17 @@ interface Done {
 function cycleOf(needs: CycleNeeds, { mapping, writers, deadline, callSize }: CycleOrder, begun: Held): Cycle {
   const { lease, shape } = begun;
   const hold = guardLease(needs.store, lease, needs.clock, deadline);
-  return { ...needs, mapping, writers, lease, shape, hold, callSize: new CallSize(callSize), tally: newTally() };
+  return {
+    ...needs,
+    mapping,
+    writers,
+    lease,
+    shape,
+    hold,
+    callSize: new CallSize(callSize),
+    tally: newTally(),
+    reading: { size: WHOLE },
+  };
 }
 
 /** Whether long work of a mapping is unfinished. */

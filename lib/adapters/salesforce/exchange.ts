@@ -33,6 +33,8 @@ export interface Answer<Content> {
   readonly answer: Content;
   /** The org's time, by the answer's `Date`. */
   readonly at: Date;
+  /** The org's time when the request was sent: `at` without the seconds that the answer took. */
+  readonly askedAt: Date;
   readonly headers: Headers;
 }
 
@@ -52,6 +54,7 @@ export async function exchange<Content>(
 ): Promise<Answer<Content>> {
   const url = `${base.replace(/\/+$/, "")}${request.path}`;
   const silence = new AbortController();
+  const sentAt = performance.now();
   const timeout = () => silence.abort(new DOMException("no answer in time", "TimeoutError"));
   const alarm = setTimeout(timeout, request.deadline).unref();
   try {
@@ -67,9 +70,10 @@ export async function exchange<Content>(
     if (!response.ok) throw refusalIn(response.status, refused);
     const at = new Date(response.headers.get("date") ?? Number.NaN);
     if (Number.isNaN(at.getTime())) throw new Error("the answer has no Date");
+    const askedAt = new Date(at.getTime() - Math.floor((performance.now() - sentAt) / 1000) * 1000);
     const answer = await request.reads(response, url, alarm);
     meter?.count(url, null);
-    return { answer, at, headers: response.headers };
+    return { answer, at, askedAt, headers: response.headers };
   } catch (error) {
     clearTimeout(alarm);
     silence.abort();

@@ -62,6 +62,10 @@ const BY_STAMP = "ORDER BY SystemModstamp, Id";
 
 const stampsOf = ({ sfObject }: TableShape) => `SELECT Id, SystemModstamp FROM ${identifier(sfObject)}`;
 
+/** The same query for so many records at most. */
+export const atMost = ({ soql, limit }: PageQuery, records: number): PageQuery =>
+  page(soql.slice(0, -` LIMIT ${limit}`.length), records);
+
 const page = (soql: string, limit: number): PageQuery => ({ soql: `${soql} LIMIT ${limit}`, limit });
 
 /** These records as they are now, deleted ones too, whether the filter holds or not; at most 400, for the URL's sake. */

@@ -28,6 +28,9 @@ export interface Looked {
 
 export const UNKNOWN: Looked = { idle: null, hasToPull: null };
 
+/** Stamps by an index of Salesforce's, a page of them. */
+const PROBE_MILLISECONDS = 15_000;
+
 /** Once an hour each mapping has a whole cycle, which also takes away what is kept for a time. */
 const WHOLE_EVERY_SECONDS = 3_600;
 
@@ -124,7 +127,10 @@ async function probeFor(
   const { mapping, budget, slot } = payer;
   const stopReading = new AbortController();
   const { salesforce } = await needs.connections.connectOrg(mapping.workspaceId, stopReading.signal);
-  const hold = { mayRead: async () => {}, during: <Answer>(call: () => Promise<Answer>) => call() };
+  const hold = {
+    mayRead: async () => {},
+    during: <Answer>(call: (milliseconds: number) => Promise<Answer>) => call(PROBE_MILLISECONDS),
+  };
   const asking = { store, salesforce, shared: sharedBy(needs, mapping.workspaceId), clock: needs.clock, hold };
   const waiting = beats.map((beat) => beat.mapping.id);
   try {

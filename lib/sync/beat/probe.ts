@@ -111,7 +111,12 @@ async function ask(
   questions: readonly Question[],
 ): Promise<readonly (QueryPage | RequestRefusal)[]> {
   await hold.mayRead();
-  return hold.during(() => salesforce.queryTogether(questions.map(({ query }) => query.soql)));
+  return hold.during((within) =>
+    salesforce.queryTogether(
+      questions.map(({ query }) => query.soql),
+      within,
+    ),
+  );
 }
 
 /** What a row holds already was read by the last pull, whose last minute is always asked for again. */

@@ -1,6 +1,7 @@
 import type { CallSize } from "../../model/change/call-size.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
+import type { ReadSize } from "../../model/record/read-size.ts";
 import type { LeaseGuard } from "../lease/lease-guard.ts";
 import type { CycleCount, Lease, Watermarks } from "../lease/lease-ports.ts";
 import type { Applied } from "../pull/pull-ports.ts";
@@ -23,6 +24,8 @@ export interface Cycle {
   readonly random: () => number;
   readonly callSize: CallSize;
   readonly tally: Tally;
+  /** How much a read asks for. */
+  readonly reading: { size: ReadSize };
 }
 
 /** What the mappings of a workspace share: the probe, and a way to wake each other's cycles. */

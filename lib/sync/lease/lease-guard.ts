@@ -18,8 +18,12 @@ const RECENT_MILLISECONDS = 1_000;
 /** A save may take 110 s, and what it answered must still be written down. */
 const SAVE_MILLISECONDS = 120_000;
 
-/** A read may take 15 s, and its page must still be applied. */
+/** A read is begun only if it may take at least 15 s, and its page can still be applied after it. */
 const READ_MILLISECONDS = 30_000;
+const APPLY_MILLISECONDS = 15_000;
+
+/** The longest read: Salesforce itself ends a query after two minutes. */
+const LONGEST_READ_MILLISECONDS = 110_000;
 
 /** Why a cycle ends before its work does. None of them is an error: what is left stays for the next cycle. */
 export type StopReason = "aborted" | "lost" | "out of time";
@@ -59,8 +63,8 @@ export interface LeaseGuard {
    * `mark` renews the lease by so many seconds and marks what is to be saved; what it did is less than five seconds old.
    */
   maySave(mark?: (leaseSeconds: number) => Promise<Renewal>): Promise<void>;
-  /** Renews the lease while a call is under way. */
-  during<Answer>(call: () => Promise<Answer>): Promise<Answer>;
+  /** Renews the lease while a call is under way, which is told for how many milliseconds it may read. */
+  during<Answer>(call: (readMilliseconds: number) => Promise<Answer>): Promise<Answer>;
 }
 
 /** Holds a lease that was taken just now, until `deadline` (epoch milliseconds), when the invocation ends. */
@@ -93,7 +97,8 @@ export function guardLease(store: CycleStore, lease: Lease, clock: Clock, deadli
     during: async (call) => {
       const stop = every(clock, RENEW_EVERY_MILLISECONDS, () => renew());
       try {
-        return await call();
+        const left = deadline - clock.now() - APPLY_MILLISECONDS;
+        return await call(Math.min(LONGEST_READ_MILLISECONDS, Math.max(APPLY_MILLISECONDS, left)));
       } finally {
         stop();
       }

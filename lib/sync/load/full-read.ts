@@ -138,7 +138,7 @@ const applying =
 
 async function readByRest(cycle: Cycle, from: LoadCheckpoint, take: Take): Promise<LoadCheckpoint> {
   for (let mark = from; ; ) {
-    const { records, readAt, next } = await readPage(cycle, allAfter(cycle.shape, mark.afterId));
+    const { records, readAt, next } = await readPage(cycle, (shape) => allAfter(shape, mark.afterId));
     const startedAt = mark.startedAt > NOT_YET ? mark.startedAt : readAt;
     const last = records.at(-1);
     mark = { ...mark, startedAt, afterId: last ? sfidOf(last) : mark.afterId, read: (mark.read ?? 0) + records.length };

@@ -2,6 +2,7 @@ import { afterAnswer, type Budget, stopsPulls } from "../../model/budget.ts";
 import { CallSize } from "../../model/change/call-size.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { LoadMessage } from "../../model/messages.ts";
+import { WHOLE } from "../../model/record/read-size.ts";
 import { type Cycle, countOf, newTally, type Tally } from "../cycle/cycle.ts";
 import { ENDED_WELL, endBy, guardLease, LEASE_SECONDS } from "../lease/lease-guard.ts";
 import { LeaseLost, type Watermarks } from "../lease/lease-ports.ts";
@@ -54,7 +55,8 @@ export async function runLoad(needs: CycleNeeds, order: LoadOrder): Promise<Load
   };
   const hold = { ...lock, mayRead };
   const { mapping, writers } = order;
-  const cycle: Cycle = { ...needs, mapping, writers, lease, shape, hold, callSize: new CallSize(), tally };
+  const own = { callSize: new CallSize(), reading: { size: WHOLE }, tally };
+  const cycle: Cycle = { ...needs, mapping, writers, lease, shape, hold, ...own };
   let [end, isSpared] = [ENDED_WELL, false];
   try {
     refuseUncaptured(begun);

@@ -59,7 +59,7 @@ export interface QueryPage {
   readonly records: readonly Readonly<Record<string, unknown>>[];
   /** Whether these are all that match (and fit the query's LIMIT). */
   readonly complete: boolean;
-  /** The answer's `Date`: the org's time. */
+  /** The org's time when it was asked. */
   readonly readAt: Date;
 }
 
@@ -103,12 +103,12 @@ export interface DryRuns {
   failDryRun(mappingId: string, error: string): Promise<void>;
 }
 
-/** How records are read. */
+/** How records are read; the last argument says how many milliseconds the answer may take, 15 s if it is left out. */
 export interface Queries {
-  query(soql: string): Promise<QueryPage>;
+  query(soql: string, milliseconds?: number): Promise<QueryPage>;
   /** Up to five queries as one counted call; each answers its first page or its refusal. */
-  queryTogether(soqls: readonly string[]): Promise<readonly (QueryPage | RequestRefusal)[]>;
-  deleted(object: string, from: Date, until: Date): Promise<DeletedRecords>;
+  queryTogether(soqls: readonly string[], milliseconds?: number): Promise<readonly (QueryPage | RequestRefusal)[]>;
+  deleted(object: string, from: Date, until: Date, milliseconds?: number): Promise<DeletedRecords>;
   /** About how many living records the object has, from Salesforce's own statistics; null: it does not say. */
   recordCount(object: string): Promise<number | null>;
 }

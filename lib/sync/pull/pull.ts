@@ -52,7 +52,7 @@ export function areLateLanesDue({ slow }: Watermarks, now: Date): boolean {
 async function fastLane(cycle: Cycle, start: Date): Promise<Fast> {
   const position = createPosition(start);
   for (let from: Date | Keyset = start; ; ) {
-    const page = await readPage(cycle, changedSince(cycle.shape, from));
+    const page = await readPage(cycle, (shape) => changedSince(shape, from));
     const moved = position.after({ lastStamp: page.next?.stamp ?? null, readAt: page.readAt });
     if (page.records.length > 0) await applyPage(cycle, page, "fast", { position: moved });
     if (!page.next) return { position: moved, at: page.readAt };
@@ -63,7 +63,7 @@ async function fastLane(cycle: Cycle, start: Date): Promise<Fast> {
 /** Records that changed and are outside of the filter now: their rows leave the table. */
 async function exitLane(cycle: Cycle, start: Date): Promise<void> {
   for (let from: Date | Keyset = start; ; ) {
-    const page = await readPage(cycle, outsideSince(cycle.shape, from));
+    const page = await readPage(cycle, (shape) => outsideSince(shape, from));
     const owned = new Set(await cycle.store.owned(cycle.shape.mappingId, page.records.map(sfidOf)));
     await removeRows(cycle, { ...page, records: page.records.filter((record) => owned.has(sfidOf(record))) });
     if (!page.next) return;
@@ -74,7 +74,7 @@ async function exitLane(cycle: Cycle, start: Date): Promise<void> {
 /** Ids and stamps of a quarter of an hour that was read before: what no row holds was committed after it was passed. */
 async function slowLane(cycle: Cycle, fast: Fast): Promise<Moved> {
   for (let from: Date | Keyset = new Date(fast.position.getTime() - LATE_WINDOW_MILLISECONDS); ; ) {
-    const page = await readPage(cycle, stampsSince(cycle.shape, from, fast.position));
+    const page = await readPage(cycle, (shape) => stampsSince(shape, from, fast.position));
     const stamps = page.records.map((record) => ({ sfid: sfidOf(record), systemModstamp: stampOf(record) }));
     const missing = stamps.length > 0 ? await cycle.store.unseen(cycle.shape.mappingId, stamps) : [];
     await readAgain(cycle, missing, "slow");
@@ -102,8 +102,8 @@ const TOLERATED: ReadonlySet<string> = new Set(["replication", "mapping", "bug"]
 
 async function applyDeleted(cycle: Cycle, from: Date, until: Date): Promise<Moved> {
   await cycle.hold.mayRead();
-  const { records, latestDateCovered, readAt } = await cycle.hold.during(() =>
-    cycle.salesforce.deleted(cycle.shape.sfObject, from, until),
+  const { records, latestDateCovered, readAt } = await cycle.hold.during((within) =>
+    cycle.salesforce.deleted(cycle.shape.sfObject, from, until, within),
   );
   const images = records.map(({ id, deletedAt }) => ({
     sfid: id,

@@ -2,8 +2,16 @@ import { creationWindow } from "../../model/change/in-doubt.ts";
 import type { RequestRefusal } from "../../model/change/refusal.ts";
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
-import { type Keyset, type PageQuery, pageSizeOf, strangersWithIds, withIds } from "../../model/mapping/soql.ts";
+import {
+  atMost,
+  type Keyset,
+  type PageQuery,
+  pageSizeOf,
+  strangersWithIds,
+  withIds,
+} from "../../model/mapping/soql.ts";
 import { imageOf, sfidOf, stampOf } from "../../model/record/incoming.ts";
+import { firstPart, grown, halved, joined, type ReadSize, smaller } from "../../model/record/read-size.ts";
 import { type Cycle, type Moved, tallyApplied } from "../cycle/cycle.ts";
 import type { Applied, Page, QueryPage } from "./pull-ports.ts";
 
@@ -15,14 +23,66 @@ interface ReadPage extends QueryPage {
   readonly next: Keyset | null;
 }
 
-/** Reads one page. Pages go on by keyset, so no cursor has to stay open. */
-export async function readPage(cycle: Cycle, { soql, limit }: PageQuery): Promise<ReadPage> {
-  await cycle.hold.mayRead();
-  const page = await cycle.hold.during(() => cycle.salesforce.query(soql));
-  const last = page.records.at(-1);
-  const isLast = last === undefined || (page.complete && page.records.length < limit);
-  return { ...page, next: isLast ? null : { stamp: stampOf(last), afterId: sfidOf(last) } };
+/**
+ * Reads one page. Pages go on by keyset, so no cursor has to stay open. What is too much for the org is asked for again in
+ * halves: fewer records, then fewer fields of each.
+ */
+export async function readPage(cycle: Cycle, query: (shape: TableShape) => PageQuery): Promise<ReadPage> {
+  const { limit: most } = query(cycle.shape);
+  return inHalves(cycle, most, async (size) => {
+    const { asked, others } = firstPart(size, cycle.shape, query);
+    const { soql, limit } = atMost(asked, halved(most, size));
+    await cycle.hold.mayRead();
+    const page = await cycle.hold.during((within) => cycle.salesforce.query(soql, within));
+    const last = page.records.at(-1);
+    const isLast = last === undefined || (page.complete && page.records.length < limit);
+    const next = isLast ? null : { stamp: stampOf(last), afterId: sfidOf(last) };
+    return { ...(await withParts(cycle, page, others)), next };
+  });
 }
+
+async function inHalves<Answer>(
+  cycle: Cycle,
+  records: number,
+  read: (size: ReadSize) => Promise<Answer>,
+): Promise<Answer> {
+  const { reading, clock, tally } = cycle;
+  reading.size = grown(reading.size, clock.now());
+  for (;;) {
+    try {
+      return await read(reading.size);
+    } catch (error) {
+      const next =
+        error instanceof SalesforceRefusal ? smaller(reading.size, error.refusal, records, clock.now()) : null;
+      if (next === null) throw error;
+      reading.size = next;
+      tally.notes.push(`a read was too much for the org (${String(error)}); it is asked for in smaller pieces`);
+    }
+  }
+}
+
+/**
+ * Reads by id what the query of a page left out. Records that were changed in between are left out themselves: the fast
+ * lane sees their newer stamps.
+ */
+async function withParts(cycle: Cycle, page: QueryPage, parts: readonly TableShape[]): Promise<QueryPage> {
+  let { records } = page;
+  for (const shape of parts) {
+    const found = new Map<string, QueryPage["records"][number]>();
+    for (let rest = records.map(sfidOf); rest.length > 0; ) {
+      const pages = await byIds(cycle, rest, (ids) => withIds(shape, ids));
+      for (const record of pages.flatMap((one) => one.records)) found.set(versionOf(record), record);
+      rest = cutOff(rest, pages);
+    }
+    records = records.flatMap((record) => {
+      const more = found.get(versionOf(record));
+      return more ? [joined(more, record)] : [];
+    });
+  }
+  return { ...page, records };
+}
+
+const versionOf = (record: QueryPage["records"][number]) => `${sfidOf(record)} ${stampOf(record).getTime()}`;
 
 /** Applies a page, then reads again by id what it shows from before our last push. */
 export async function applyPage(cycle: Cycle, page: QueryPage, lane: Page["lane"], marks: Moved): Promise<void> {
@@ -97,15 +157,33 @@ export async function* recordsOf(
   query: (shape: TableShape, ids: readonly string[]) => string = withIds,
   most = pageSizeOf(cycle.shape),
 ): AsyncGenerator<QueryPage> {
-  let rest = ids;
-  while (rest.length > 0) {
-    const asked = rest.slice(0, most);
-    await cycle.hold.mayRead();
-    const soqls = chunks(asked, IDS_PER_QUERY).map((some) => query(cycle.shape, some));
-    const pages = (await cycle.hold.during(() => cycle.salesforce.queryTogether(soqls))).map(orThrow);
+  for (let rest = ids; rest.length > 0; ) {
+    const { asked, pages } = await inHalves(cycle, most, async (size) => {
+      const some = rest.slice(0, halved(most, size));
+      const { others } = firstPart(size, cycle.shape, (shape) => query(shape, some.slice(0, 1)));
+      const first = await byIds(
+        cycle,
+        some,
+        (part) => firstPart(size, cycle.shape, (shape) => query(shape, part)).asked,
+      );
+      const whole: QueryPage[] = [];
+      for (const page of first) whole.push(await withParts(cycle, page, others));
+      return { asked: some, pages: whole };
+    });
     yield* pages;
     rest = [...rest.slice(asked.length), ...cutOff(asked, pages)];
   }
+}
+
+/** One call, of a query for each 400 ids. */
+async function byIds(
+  cycle: Cycle,
+  ids: readonly string[],
+  query: (ids: readonly string[]) => string,
+): Promise<QueryPage[]> {
+  await cycle.hold.mayRead();
+  const soqls = chunks(ids, IDS_PER_QUERY).map(query);
+  return (await cycle.hold.during((within) => cycle.salesforce.queryTogether(soqls, within))).map(orThrow);
 }
 
 function orThrow(answer: QueryPage | RequestRefusal): QueryPage {

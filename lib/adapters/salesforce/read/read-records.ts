@@ -14,29 +14,30 @@ const MAX_PATH = 8_000;
 
 /** The calls that read. Every number arrives as the digits that Salesforce wrote. */
 export function readingCalls(client: Client): Reads {
-  const get = (path: string) => call(client, { method: "GET", path, deadline: READ_MILLISECONDS, reads: asDigits });
+  const get = (path: string, deadline = READ_MILLISECONDS) =>
+    call(client, { method: "GET", path, deadline, reads: asDigits });
 
-  const queryTogether: Reads["queryTogether"] = async (soqls) => {
-    const { answer, at } = await call(client, ({ apiVersion }) => ({
+  const queryTogether: Reads["queryTogether"] = async (soqls, deadline = READ_MILLISECONDS) => {
+    const { answer, askedAt } = await call(client, ({ apiVersion }) => ({
       method: "POST",
       path: "/composite",
       json: { allOrNone: false, compositeRequest: soqls.map(asPart(apiVersion)) },
-      deadline: READ_MILLISECONDS,
+      deadline,
       reads: asDigits,
     }));
-    return understand(composite, answer, "a composite").compositeResponse.map((part) => pageOrRefusal(part, at));
+    return understand(composite, answer, "a composite").compositeResponse.map((part) => pageOrRefusal(part, askedAt));
   };
 
   return {
     queryTogether,
-    query: async (soql) => {
+    query: async (soql, milliseconds) => {
       const path = queryPath(soql);
       if (path.length <= MAX_PATH) {
-        const { answer, at } = await get(path);
-        return pageOf(answer, at);
+        const { answer, askedAt } = await get(path, milliseconds);
+        return pageOf(answer, askedAt);
       }
       // A wide object's query does not fit into a URL, but into the body of a composite.
-      const [only] = await queryTogether([soql]);
+      const [only] = await queryTogether([soql], milliseconds);
       if (only === undefined) throw new Error("a composite of one query answered nothing");
       if ("kind" in only) throw new SalesforceRefusal(only);
       return only;
@@ -51,10 +52,10 @@ export function readingCalls(client: Client): Reads {
         throw error;
       }
     },
-    deleted: async (object, from, until) => {
+    deleted: async (object, from, until, milliseconds) => {
       const window = `start=${encodeURIComponent(instant(from))}&end=${encodeURIComponent(instant(until))}`;
-      const { answer, at } = await get(`/sobjects/${object}/deleted/?${window}`);
-      return deletedOf(answer, at);
+      const { answer, askedAt } = await get(`/sobjects/${object}/deleted/?${window}`, milliseconds);
+      return deletedOf(answer, askedAt);
     },
     describe: (object) => describeObject(client, object),
   };
