@@ -9,7 +9,7 @@ import { FAILURE_REASONS } from "../model/engine.ts";
 import { type Mapping, pulls } from "../model/mapping/mapping.ts";
 import { DatabaseUnavailable } from "../monitoring/ports.ts";
 import { configuredState, type MappingState, mappingView, viewMapping } from "./mapping-view.ts";
-import type { MappingProgress, RowQueries, RowQueriesOf } from "./row-ports.ts";
+import { type MappingProgress, READINGS, type RowQueries, type RowQueriesOf } from "./row-ports.ts";
 import { nullableTimestamp } from "./shapes.ts";
 
 /** A mapping with what the engine does with it; what its database would tell is null when that cannot be asked. */
@@ -37,7 +37,7 @@ export const mappingDetail = z.extend(mappingWithState, {
    */
   progress: z.nullable(
     z.object({
-      reading: z.enum(["load", "backfill", "sweep"]),
+      reading: z.enum(READINGS),
       rows_done: z.int(),
       rows_total: z.nullable(z.int()),
       ends_at: nullableTimestamp(),

@@ -6,6 +6,7 @@ import type { DryRun } from "../model/record/dry-run.ts";
 import type { CamelCased } from "../model/snake-case.ts";
 import type { Span } from "../model/span.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
+import type { LoadCheckpoint } from "../sync/load/load-ports.ts";
 import type { HeldDelete, Rejections } from "./held-deletes/reject-ports.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
@@ -57,13 +58,16 @@ export interface RowQueries extends AsyncDisposable, Rejections {
   captureExisting(mappingId: string, limit: number): Promise<number>;
 }
 
+/** A first load, all records once more, the comparison of both sides, what has changed since a time. */
+export const READINGS = ["load", "backfill", "sweep", "backlog"] as const satisfies readonly LoadCheckpoint["kind"][];
+
 /** How far a mapping is. */
 export const mappingProgress = z.object({
   mapping_id: z.string(),
   /** The first load has ended. */
   loaded: z.boolean(),
   /** What reads all records now; null: nothing does. */
-  reading: z.nullable(z.enum(["load", "backfill", "sweep"])),
+  reading: z.nullable(z.enum(READINGS)),
   /** About how many records there are to read, as far as known, how many of them are read, and since when. */
   records_to_read: z.nullable(z.int()),
   records_read: z.int(),

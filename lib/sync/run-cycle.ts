@@ -84,7 +84,10 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
     refuseUncaptured(begun);
     const inDoubt = begun.waiting.unfinished ? await resolveInDoubt(cycle, maySave(order, needs.clock)) : [];
     if (isReading(cycle, order)) await readHeldBack(cycle, begun.rereads);
-    if (await hasToPull(cycle, order, begun, done)) Object.assign(done, await pull(cycle, begun.marks));
+    if (await hasToPull(cycle, order, begun, done)) {
+      const { marks, pulledAt } = await pull(cycle, begun.marks, () => false);
+      Object.assign(done, { marks, pulledAt });
+    }
     if (isPushing(order, begun, needs.clock)) {
       await push(cycle, {
         settleEdited: (sending, claimed) => settleEditedInserts(cycle, sending, claimed, inDoubt),
@@ -107,7 +110,7 @@ interface Done {
 }
 
 function cycleOf(needs: CycleNeeds, { mapping, writers, deadline, callSize }: CycleOrder, begun: Held): Cycle {
-  const { lease, shape } = begun;
+  const { lease, shape, marks } = begun;
   const hold = guardLease(needs.store, lease, needs.clock, deadline);
   return {
     ...needs,
@@ -118,7 +121,7 @@ function cycleOf(needs: CycleNeeds, { mapping, writers, deadline, callSize }: Cy
     hold,
     callSize: new CallSize(callSize),
     tally: newTally(),
-    reading: { size: WHOLE },
+    reading: { size: marks.lanes.size ?? WHOLE },
   };
 }
 
@@ -181,7 +184,10 @@ async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }:
   } as const;
   try {
     const count = countOf(tally, error !== null ? "failed" : stopped !== null ? "stopped" : "well");
-    const end = { ...done, apiCalls: salesforce.calls(), error: error === null ? null : String(error), count };
+    const { size } = cycle.reading;
+    const isSame = size === (begun.marks.lanes.size ?? WHOLE);
+    const marks = isSame ? done.marks : { ...done.marks, lanes: { ...done.marks.lanes, size } };
+    const end = { ...done, marks, apiCalls: salesforce.calls(), error: error === null ? null : String(error), count };
     // Conflicts and clashes end changes, too, outside of any answer.
     const { outboxWaits, refusedWriteBacks: untold, ...totals } = await store.finish(lease, end);
     if (untold.rows > 0) tally.notes.push(refusing(untold));

@@ -11,7 +11,7 @@ interface MappingDetail extends MappingState {
 }
 
 interface Progress {
-  readonly reading: "load" | "backfill" | "sweep";
+  readonly reading: "load" | "backfill" | "sweep" | "backlog";
   readonly rows_done: number;
   readonly rows_total: number | null;
   readonly ends_at: string | null;

@@ -741,7 +741,7 @@ export type ReadMappingData = {
     readonly remedy: string;
   }[];
   readonly progress: {
-    readonly reading: "load" | "backfill" | "sweep";
+    readonly reading: "load" | "backfill" | "sweep" | "backlog";
     readonly rows_done: number;
     readonly rows_total: number | null;
     readonly ends_at: string | null;

@@ -84,15 +84,19 @@ export function insideWithIds(shape: TableShape, ids: readonly string[]): string
   return `SELECT Id FROM ${identifier(shape.sfObject)}${where(conditions)}`;
 }
 
-/** First load, one page: every record in the order of ids, after the last one that arrived. */
-export function allAfter(shape: TableShape, afterId: string | null): PageQuery {
+/** First load, one page: every record in the order of ids, after the last one that arrived; of a backlog what changed. */
+export function allAfter(shape: TableShape, afterId: string | null, since: Date | null = null): PageQuery {
   const after = afterId === null ? [] : [`Id > ${recordId(afterId)}`];
-  return page(`${select(shape)}${where([...after, ...living(shape)])} ORDER BY Id`, pageSizeOf(shape));
+  return page(`${select(shape)}${where([...after, ...wanted(shape, since)])} ORDER BY Id`, pageSizeOf(shape));
 }
 
-/** First load by the Bulk API: every record, in the order that suits the org. */
-export function everything(shape: TableShape): string {
-  return `${select(shape)}${where(living(shape))}`;
+/** The same by the Bulk API, in the order that suits the org. */
+export function everything(shape: TableShape, since: Date | null = null): string {
+  return `${select(shape)}${where(wanted(shape, since))}`;
+}
+
+function wanted(shape: TableShape, since: Date | null): string[] {
+  return since === null ? living(shape) : [within(shape, `SystemModstamp >= ${instant(since)}`)];
 }
 
 /** Two queries that find something if a user may view all records of an object, or of all (Object Permissions, Permission Set). */

@@ -24,7 +24,7 @@ export interface Cycle {
   readonly random: () => number;
   readonly callSize: CallSize;
   readonly tally: Tally;
-  /** How much a read asks for. */
+  /** How much a read asks for; kept from one cycle to the next. */
   readonly reading: { size: ReadSize };
 }
 
@@ -35,6 +35,8 @@ export interface Shared {
   activeMappings(): Promise<readonly Mapping[]>;
   /** Asks for a comparison of both sides, whole. */
   sendSweep(mappingId: string): Promise<void>;
+  /** Asks for somebody to carry on the unfinished long work of a mapping. */
+  sendLoad(mappingId: string): Promise<void>;
   /** Wakes cycles that pull. */
   sendPulls(mappingIds: readonly string[]): Promise<void>;
 }

@@ -8,6 +8,8 @@ export function sharedBy({ engine, mappings, queues }: MessageNeeds, workspaceId
     activeMappings: () => mappings.listActive(workspaceId),
     sendSweep: (mappingId) =>
       queues.loads.send([{ message: { workspace_id: workspaceId, mapping_id: mappingId, kind: "sweep" } }]),
+    sendLoad: (mappingId) =>
+      queues.loads.send([{ message: { workspace_id: workspaceId, mapping_id: mappingId, kind: "load" } }]),
     sendPulls: (mappingIds) =>
       queues.cycles.send(
         mappingIds.map((mappingId) => ({

@@ -1,5 +1,7 @@
 import type { CaptureOff } from "../../model/change/capture-off.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
+import type { Keyset } from "../../model/mapping/soql.ts";
+import type { ReadSize } from "../../model/record/read-size.ts";
 import type { LoadCheckpoint } from "../load/load-ports.ts";
 
 /** Which of a mapping's two leases: the beat's, or that of the long work which runs beside it. */
@@ -40,9 +42,26 @@ export interface Watermarks {
   readonly slow: Date | null;
   /** getDeleted's `latestDateCovered`. */
   readonly deleted: Date | null;
+  /** Where the next cycle goes on within what the lanes have not passed whole. */
+  readonly lanes: Lanes;
   /** Unfinished long work, by which any later invocation takes it up; null: none is under way. */
   readonly load: LoadCheckpoint | null;
 }
+
+/** What is left out stays as it is; undefined: it was passed whole, or never begun. */
+export interface Lanes {
+  /** The last record of the fast lane, in the second of the position; of the late lane; of what is outside of the filter. */
+  readonly fast?: Keyset | undefined;
+  readonly late?: Keyset | undefined;
+  readonly outside?: Keyset | undefined;
+  /** Pages of the fast lane since it last came to the end. */
+  readonly pages?: number | undefined;
+  /** How much a read asks for, where that is less than a page. */
+  readonly size?: ReadSize | undefined;
+}
+
+/** Long work of the mapping is unfinished, or somebody is at it: none was handed over. */
+export class LongWorkUnderWay extends Error {}
 
 export type Begun =
   | {

@@ -35,7 +35,7 @@ const LAST_SWEEP_LOOK_MILLISECONDS = 120_000;
  */
 export async function startReading(
   cycle: Cycle,
-  { kind, overRows, failedJobs = 0 }: Pick<LoadCheckpoint, "kind" | "overRows" | "failedJobs">,
+  { kind, since, overRows, failedJobs = 0 }: Pick<LoadCheckpoint, "kind" | "since" | "overRows" | "failedJobs">,
   isNarrow = kind === "sweep" && !isWholeToday(cycle),
 ): Promise<LoadCheckpoint> {
   const { salesforce, shape, store, lease, hold } = cycle;
@@ -44,7 +44,8 @@ export async function startReading(
   const isOverRows = overRows ?? (kind === "load" && (await hasRows(cycle)));
   const nothing = { startedAt: NOT_YET, afterId: null, bulk: null, afterRow: null };
   const byRest: LoadCheckpoint = {
-    ...{ kind, ...nothing, read: 0, records: shape.filter === null ? counted : null },
+    ...{ kind, ...nothing, read: 0, records: shape.filter === null && since === undefined ? counted : null },
+    ...(since !== undefined && { since }),
     ...(isOverRows && { overRows: true }),
     ...(kind === "sweep" && { lastRow: await store.lastRow(lease), met: {} }),
     ...(failedJobs > 0 && { failedJobs }),
@@ -52,7 +53,7 @@ export async function startReading(
   if (failedJobs >= MOST_FAILED_JOBS || (counted !== null && counted <= BULK_ABOVE_PAGES * pageSizeOf(shape)))
     return byRest;
   try {
-    const soql = everything(isNarrow ? unstamped(shape) : shape);
+    const soql = everything(isNarrow ? unstamped(shape) : shape, changedFrom({ since }));
     const { jobId, readAt: startedAt } = await salesforce.startBulkQuery(soql);
     const place = { jobId, locator: null };
     const byBulk = { ...byRest, startedAt, ...(isNarrow ? { narrow: place } : { bulk: place }) };
@@ -80,7 +81,7 @@ function isUnsupported(error: unknown): error is SalesforceRefusal {
 
 /** Reads and applies all that is left of a reading; gives the mark that stands when nothing is left. */
 export async function readAllRecords(cycle: Cycle, mark: LoadCheckpoint): Promise<LoadCheckpoint> {
-  const take = mark.kind === "sweep" ? comparing(cycle, mark) : applying(cycle);
+  const take = mark.kind === "sweep" ? comparing(cycle, mark) : applying(cycle, mark);
   let read: LoadCheckpoint;
   try {
     const since = { ...mark, readSince: mark.readSince ?? new Date(cycle.clock.now()).toISOString() };
@@ -128,20 +129,24 @@ export function looksAtRows({ shape }: Cycle, { kind, overRows }: LoadCheckpoint
   return kind === "sweep" || overRows === true || (kind === "backfill" && shape.filter !== null);
 }
 
-/** A first load, or a backfill, writes what it reads. */
+/** A first load, or a backfill, writes what it reads; a backlog what a row does not have already. */
 const applying =
-  (cycle: Cycle): Take =>
+  (cycle: Cycle, { kind }: LoadCheckpoint): Take =>
   async (page) => {
-    await applyImages(cycle, page);
+    await applyImages(cycle, kind === "backlog" ? { ...page, lane: "sweep" } : page);
     return {};
   };
 
 async function readByRest(cycle: Cycle, from: LoadCheckpoint, take: Take): Promise<LoadCheckpoint> {
   for (let mark = from; ; ) {
-    const { records, readAt, next } = await readPage(cycle, (shape) => allAfter(shape, mark.afterId));
+    const { records, readAt, next } = await readPage(cycle, (shape) =>
+      allAfter(shape, mark.afterId, changedFrom(mark)),
+    );
     const startedAt = mark.startedAt > NOT_YET ? mark.startedAt : readAt;
     const last = records.at(-1);
-    mark = { ...mark, startedAt, afterId: last ? sfidOf(last) : mark.afterId, read: (mark.read ?? 0) + records.length };
+    const { size } = cycle.reading;
+    const afterId = last ? sfidOf(last) : mark.afterId;
+    mark = { ...mark, startedAt, afterId, read: (mark.read ?? 0) + records.length, size };
     if (last) {
       const images = records.map((record) => imageOf(cycle.shape, record));
       const isSweep = mark.kind === "sweep";
@@ -269,11 +274,14 @@ async function untilDone({ hold, salesforce, clock }: Cycle, { kind }: LoadCheck
   }
 }
 
+const changedFrom = ({ since }: Pick<LoadCheckpoint, "since">) => (since === undefined ? null : new Date(since));
+
 /** A first load hands over to the fast lane, from where it began. */
 function ended({ kind, startedAt }: LoadCheckpoint): Moved {
   if (kind !== "load") return { load: null };
   const position = new Date(startedAt.getTime() - OVERLAP_SECONDS * 1000);
-  return { load: null, position, deleted: position };
+  const lanes = { fast: undefined, late: undefined, outside: undefined, pages: undefined };
+  return { load: null, position, deleted: position, lanes };
 }
 
 async function commit({ store, lease, clock }: Cycle, marks: Moved): Promise<void> {

@@ -1,4 +1,5 @@
 import type { CsvLine } from "../../model/record/csv-line.ts";
+import type { ReadSize } from "../../model/record/read-size.ts";
 
 /** A job, and the place in its results. */
 export interface BulkPlace {
@@ -8,8 +9,10 @@ export interface BulkPlace {
 
 /** How far long work has come. */
 export interface LoadCheckpoint {
-  /** A first load; a backfill of columns that were added; a comparison of both sides, whole. */
-  readonly kind: "load" | "backfill" | "sweep";
+  /** A first load; a backfill of columns that were added; a comparison of both sides, whole; what changed since a time. */
+  readonly kind: "load" | "backfill" | "sweep" | "backlog";
+  /** Of a backlog: that time (ISO 8601), from which on nothing was pulled. */
+  readonly since?: string | undefined;
   /** The org's time before the first page: what changed since is the fast lane's. The epoch: nothing was read yet. */
   readonly startedAt: Date;
   /** Read by REST in the order of ids: the last one that is in the table; null before the first page. */
@@ -33,6 +36,8 @@ export interface LoadCheckpoint {
   /** Of them read, since that time of ours; left out before the first. */
   readonly read?: number;
   readonly readSince?: string;
+  /** How much a read asks for, where that is less than a page. */
+  readonly size?: ReadSize;
   /** Jobs of the Bulk API that this reading has lost: failed, aborted or expired. Left out: none. */
   readonly failedJobs?: number;
 }

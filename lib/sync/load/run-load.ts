@@ -55,7 +55,7 @@ export async function runLoad(needs: CycleNeeds, order: LoadOrder): Promise<Load
   };
   const hold = { ...lock, mayRead };
   const { mapping, writers } = order;
-  const own = { callSize: new CallSize(), reading: { size: WHOLE }, tally };
+  const own = { callSize: new CallSize(), reading: { size: marks.load?.size ?? WHOLE }, tally };
   const cycle: Cycle = { ...needs, mapping, writers, lease, shape, hold, ...own };
   let [end, isSpared] = [ENDED_WELL, false];
   try {
@@ -104,10 +104,10 @@ async function giveBack({ store, lease, salesforce, tally }: Cycle, error: unkno
   }
 }
 
-type Work = LoadCheckpoint | Pick<LoadCheckpoint, "kind" | "overRows">;
+type Work = LoadCheckpoint | Pick<LoadCheckpoint, "kind" | "since" | "overRows">;
 
 /** `load` carries on with whatever is unfinished. New columns make what was read before them of no use. */
-function workToDo(asked: LoadCheckpoint["kind"], { position, load }: Watermarks): Work | null {
+function workToDo(asked: Exclude<LoadOrder["kind"], "dry_run">, { position, load }: Watermarks): Work | null {
   if (load && asked === "load") return load;
   if (position === null) return asked !== "backfill" && load ? load : { kind: "load" };
   if (asked === "load") return null;

@@ -1,10 +1,12 @@
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import { changedSince, type Keyset, outsideSince, stampsSince } from "../../model/mapping/soql.ts";
 import { sfidOf, stampOf } from "../../model/record/incoming.ts";
-import { createPosition } from "../../model/record/position.ts";
+import { createPosition, OVERLAP_SECONDS } from "../../model/record/position.ts";
 import { type Cycle, type Moved, tallyApplied } from "../cycle/cycle.ts";
-import type { Watermarks } from "../lease/lease-ports.ts";
-import { applyPage, readAgain, readPage, removeRows } from "./read-page.ts";
+import type { Lanes, Watermarks } from "../lease/lease-ports.ts";
+import type { LoadCheckpoint } from "../load/load-ports.ts";
+import { handOverBacklog } from "./hand-over-backlog.ts";
+import { applyPage, commitMarks, type ReadPage, readAgain, readPage, removeRows } from "./read-page.ts";
 
 /** Late commits and hard deletes are looked for this often, late commits this far back. */
 const LATE_EVERY_MILLISECONDS = 5 * 60_000;
@@ -18,26 +20,35 @@ const SHORTEST_WINDOW_MILLISECONDS = 2 * 60_000;
 
 interface Pulled {
   readonly marks: Moved;
-  /** The org's time of the last answer. */
-  readonly pulledAt: Date;
+  /** The org's time of the last answer; null: the fast lane has not come to its end. */
+  readonly pulledAt: Date | null;
+  /** False: its turn was over, and the next one goes on from the marks. */
+  readonly isDone: boolean;
 }
 
-/** Salesforce to rows: what changed since the position, and every five minutes what was committed late or deleted. */
-export async function pull(cycle: Cycle, marks: Watermarks): Promise<Pulled> {
-  if (marks.position === null)
-    throw new Error(`mapping ${cycle.mapping.id} has no position: its first load has not ended`);
+/** How far a pull is. */
+interface Place {
+  position: Date;
+  lanes: Lanes;
+  load: LoadCheckpoint | null;
+}
+
+/**
+ * Salesforce to rows: what changed since the position, and every five minutes what was committed late or deleted. It ends
+ * after the page in which its turn is over.
+ */
+export async function pull(cycle: Cycle, marks: Watermarks, isOver: () => boolean): Promise<Pulled> {
+  const { position, lanes, load } = marks;
+  if (position === null) throw new Error(`mapping ${cycle.mapping.id} has no position: its first load has not ended`);
+  const place: Place = { position, lanes, load };
   // First, because what the fast lane has passed is not asked for again.
-  if (cycle.shape.filter !== null) await exitLane(cycle, marks.position);
-  const fast = await fastLane(cycle, marks.position);
-  const isLate = areLateLanesDue(marks, fast.at);
-  const slow = isLate ? await slowLane(cycle, fast) : {};
-  const deleted = isLate ? await deletedLane(cycle, marks, fast) : {};
-  return { pulledAt: fast.at, marks: { position: fast.position, ...slow, ...deleted } };
-}
-
-interface Fast {
-  readonly position: Date;
-  readonly at: Date;
+  const isClear = cycle.shape.filter === null || (await exitLane(cycle, place, isOver));
+  const at = isClear ? await fastLane(cycle, place, isOver) : null;
+  if (at === null) return { marks: place, pulledAt: null, isDone: false };
+  if (!areLateLanesDue(marks, at)) return { marks: place, pulledAt: at, isDone: true };
+  if (!(await slowLane(cycle, place, isOver))) return { marks: place, pulledAt: at, isDone: false };
+  const deleted = await deletedLane(cycle, marks, { at, position: place.position });
+  return { marks: { ...place, slow: at, ...deleted }, pulledAt: at, isDone: true };
 }
 
 /**
@@ -48,43 +59,86 @@ export function areLateLanesDue({ slow }: Watermarks, now: Date): boolean {
   return !slow || now.getTime() - slow.getTime() >= LATE_EVERY_MILLISECONDS - JITTER_MILLISECONDS;
 }
 
-/** Page by page in the order of stamps; each page commits as far as it is safe to start from next time. */
-async function fastLane(cycle: Cycle, start: Date): Promise<Fast> {
-  const position = createPosition(start);
-  for (let from: Date | Keyset = start; ; ) {
+/** So many pages of what changed go by REST; what is more goes to the Bulk API, of whose calls each brings 50,000. */
+const BACKLOG_PAGES = 25;
+
+/**
+ * Page by page in the order of stamps; each page commits as far as it is safe to start from next time. Gives the org's time
+ * at its end; null: its turn is over.
+ */
+async function fastLane(cycle: Cycle, place: Place, isOver: () => boolean): Promise<Date | null> {
+  const { fast } = place.lanes;
+  // A keyset of another second belongs to a position that somebody has moved since.
+  const goesOn = fast !== undefined && fast.stamp.getTime() === place.position.getTime();
+  let position = createPosition(place.position);
+  for (let [from, tries]: [Date | Keyset, boolean] = [goesOn ? fast : place.position, place.load === null]; ; ) {
     const page = await readPage(cycle, (shape) => changedSince(shape, from));
-    const moved = position.after({ lastStamp: page.next?.stamp ?? null, readAt: page.readAt });
-    if (page.records.length > 0) await applyPage(cycle, page, "fast", { position: moved });
-    if (!page.next) return { position: moved, at: page.readAt };
+    place.position = position.after({ lastStamp: page.next?.stamp ?? null, readAt: page.readAt });
+    const pages = page.next ? (place.lanes.pages ?? 0) + 1 : undefined;
+    place.lanes = { ...place.lanes, fast: settled(page, place.position), pages };
+    if (page.records.length > 0) await applyPage(cycle, page, "fast", { position: place.position, lanes: place.lanes });
+    if (!page.next) return page.readAt;
     from = page.next;
+    if (tries && (pages ?? 0) >= BACKLOG_PAGES) {
+      tries = false;
+      const reached = await handOverBacklog(cycle, place.position, place.lanes);
+      if (reached) {
+        Object.assign(place, reached);
+        [from, position] = [reached.position, createPosition(reached.position)];
+      }
+    }
+    if (isOver()) return null;
   }
 }
 
-/** Records that changed and are outside of the filter now: their rows leave the table. */
-async function exitLane(cycle: Cycle, start: Date): Promise<void> {
-  for (let from: Date | Keyset = start; ; ) {
+/** Where a page ends, if all of its last second was there when it was read and nothing before is to be read again. */
+function settled({ next, readAt }: ReadPage, position: Date): Keyset | undefined {
+  if (next === null || next.stamp.getTime() !== position.getTime()) return undefined;
+  return readAt.getTime() - next.stamp.getTime() >= OVERLAP_SECONDS * 1000 ? next : undefined;
+}
+
+/** Records that changed and are outside of the filter now: their rows leave the table. False: its turn is over. */
+async function exitLane(cycle: Cycle, place: Place, isOver: () => boolean): Promise<boolean> {
+  const { outside } = place.lanes;
+  const position = createPosition(place.position);
+  for (let from = outside && outside.stamp >= place.position ? outside : place.position; ; ) {
     const page = await readPage(cycle, (shape) => outsideSince(shape, from));
+    const reached = position.after({ lastStamp: page.next?.stamp ?? null, readAt: page.readAt });
+    place.lanes = { ...place.lanes, outside: settled(page, reached) ?? place.lanes.outside };
     const owned = new Set(await cycle.store.owned(cycle.shape.mappingId, page.records.map(sfidOf)));
-    await removeRows(cycle, { ...page, records: page.records.filter((record) => owned.has(sfidOf(record))) });
-    if (!page.next) return;
+    const records = page.records.filter((record) => owned.has(sfidOf(record)));
+    await removeRows(cycle, { ...page, records }, page.next ? { lanes: place.lanes } : {});
+    if (!page.next) return true;
+    if (isOver()) return false;
     from = page.next;
   }
 }
 
-/** Ids and stamps of a quarter of an hour that was read before: what no row holds was committed after it was passed. */
-async function slowLane(cycle: Cycle, fast: Fast): Promise<Moved> {
-  for (let from: Date | Keyset = new Date(fast.position.getTime() - LATE_WINDOW_MILLISECONDS); ; ) {
-    const page = await readPage(cycle, (shape) => stampsSince(shape, from, fast.position));
+/**
+ * Ids and stamps of a quarter of an hour that was read before: what no row holds was committed after it was passed. False:
+ * its turn is over.
+ */
+async function slowLane(cycle: Cycle, place: Place, isOver: () => boolean): Promise<boolean> {
+  const start = new Date(place.position.getTime() - LATE_WINDOW_MILLISECONDS);
+  for (let from = place.lanes.late ?? start; ; ) {
+    const page = await readPage(cycle, (shape) => stampsSince(shape, from, place.position));
     const stamps = page.records.map((record) => ({ sfid: sfidOf(record), systemModstamp: stampOf(record) }));
     const missing = stamps.length > 0 ? await cycle.store.unseen(cycle.shape.mappingId, stamps) : [];
     await readAgain(cycle, missing, "slow");
-    if (!page.next) return { slow: fast.at };
+    place.lanes = { ...place.lanes, late: page.next ?? undefined };
+    if (!page.next) return true;
+    await commitMarks(cycle, page.readAt, { lanes: place.lanes });
+    if (isOver()) return false;
     from = page.next;
   }
 }
 
 /** What getDeleted knows beyond soft deletes. The next window starts where Salesforce says that this one is covered. */
-async function deletedLane(cycle: Cycle, { deleted }: Watermarks, { at, position }: Fast): Promise<Moved> {
+async function deletedLane(
+  cycle: Cycle,
+  { deleted }: Watermarks,
+  { at, position }: { readonly at: Date; readonly position: Date },
+): Promise<Moved> {
   if (!deleted) return { deleted: position };
   if (at.getTime() - deleted.getTime() < SHORTEST_WINDOW_MILLISECONDS) return {};
   try {

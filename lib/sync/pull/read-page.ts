@@ -19,7 +19,7 @@ import type { Applied, Page, QueryPage } from "./pull-ports.ts";
 const IDS_PER_QUERY = 400;
 
 /** A page of a query, and from where the next one goes on; null: this was the last. */
-interface ReadPage extends QueryPage {
+export interface ReadPage extends QueryPage {
   readonly next: Keyset | null;
 }
 
@@ -114,6 +114,11 @@ async function admitStrangers(
   }
 }
 
+/** Commits marks without any record. */
+export async function commitMarks({ store, lease }: Cycle, readAt: Date, marks: Moved): Promise<void> {
+  await store.apply(lease, { images: [], readAt, lane: "fast", marks });
+}
+
 /** Reads records by id, deleted ones too, and applies them. */
 export async function readAgain(cycle: Cycle, ids: readonly string[], lane: "reread" | "slow"): Promise<void> {
   for await (const page of recordsOf(cycle, ids)) {
@@ -135,15 +140,16 @@ export async function readHeldBack(cycle: Cycle, ids: readonly string[]): Promis
 export async function removeRows(
   cycle: Cycle,
   { records, readAt }: Pick<QueryPage, "records" | "readAt">,
+  marks: Moved = {},
 ): Promise<void> {
-  if (records.length === 0) return;
+  if (records.length + Object.keys(marks).length === 0) return;
   const images = records.map((record) => ({
     sfid: sfidOf(record),
     systemModstamp: stampOf(record),
     isDeleted: true,
     values: {},
   }));
-  const applied = await cycle.store.apply(cycle.lease, { images, readAt, lane: "outside", marks: {} });
+  const applied = await cycle.store.apply(cycle.lease, { images, readAt, lane: "outside", marks });
   tallyApplied(cycle.tally, images.length, applied);
 }
 

@@ -71,13 +71,34 @@ test("the echo of our own write only brings the stamp", async () => {
 test("marks are committed with the rows and read at the next beginning", async () => {
   const { store, lease } = await customer.cycle();
   const load = { kind: "load" as const, startedAt: orgTime(0), afterId: sfidOf(1), bulk: null, afterRow: null };
+  const fast = { stamp: orgTime(5), afterId: sfidOf(1) };
+  const lanes = { fast, pages: 3 };
+  const size = { rows: 1, fields: 0, since: 7 };
 
-  await store.apply(lease, page([image(1, 1, { lastname: "Curie" })], { marks: { position: orgTime(5), load } }));
-  await store.finish(lease, { marks: { deleted: orgTime(6) }, pulledAt: orgTime(7), apiCalls: {}, error: null });
+  await store.apply(
+    lease,
+    page([image(1, 1, { lastname: "Curie" })], { marks: { position: orgTime(5), lanes, load } }),
+  );
+  const finished = { deleted: orgTime(6), lanes: { size, pages: undefined } };
+  await store.finish(lease, { marks: finished, pulledAt: orgTime(7), apiCalls: {}, error: null });
   const { begun } = await customer.cycle();
 
-  expect(begun.marks).toEqual({ position: orgTime(5), slow: null, deleted: orgTime(6), load });
+  expect(begun.marks).toEqual({ position: orgTime(5), slow: null, deleted: orgTime(6), lanes: { fast, size }, load });
   expect(begun.lastPullAt).toEqual(orgTime(7));
+});
+
+test("a schema of the version before has no places of lanes, and its cycles go on without", async () => {
+  await customer.sql("ALTER TABLE salesforce._bridge_state DROP COLUMN lanes");
+  const { store, lease } = await customer.cycle();
+  const lanes = { fast: { stamp: orgTime(5), afterId: sfidOf(1) } };
+
+  await store.apply(lease, page([image(1, 1, { lastname: "Curie" })], { marks: { position: orgTime(5), lanes } }));
+  await store.apply(lease, page([], { marks: { lanes } }));
+  await store.finish(lease, { marks: { slow: orgTime(6), lanes }, pulledAt: orgTime(7), apiCalls: {}, error: null });
+  const { begun } = await customer.cycle();
+
+  expect(begun.marks).toMatchObject({ position: orgTime(5), slow: orgTime(6), lanes: {} });
+  await customer.sql("ALTER TABLE salesforce._bridge_state ADD COLUMN lanes jsonb");
 });
 
 test("a refused row says why, in the row, in the log and in an event", async () => {

@@ -185,7 +185,7 @@ export class ModelStore {
       lease: { mappingId, work, fence: this.#fence, configVersion },
       shape: this.#shape,
       captureOff: null,
-      marks: { position: null, slow: null, deleted: null, load: null },
+      marks: { position: null, slow: null, deleted: null, lanes: {}, load: null },
       lastPullAt: null,
       waiting: {
         changes: this.log.some((change) => this.#isDue(change)),

@@ -134,6 +134,7 @@ const NOTHING_SHARED = {
   claimProbe: async () => false,
   activeMappings: async () => [],
   sendSweep: async () => undefined,
+  sendLoad: async () => undefined,
   sendPulls: async () => undefined,
 };
 

@@ -29,7 +29,7 @@ import {
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { leaseTable, lockState, renewal } from "./fence.ts";
 import { unchanged, whatWaits } from "./idle-beats.ts";
-import { watermarkColumns, watermarksOf, watermarksToSet } from "./watermarks.ts";
+import { hasLanes, lanesOf, UNKNOWN_LANES, watermarkColumns, watermarksOf, watermarksToSet } from "./watermarks.ts";
 
 type Bench = Omit<StoreContext, "mapped">;
 
@@ -70,6 +70,7 @@ export async function begin(
       shape,
       layout: followed ?? (row["layout"] as Layout),
       isIndexed: row["is_indexed"] === true,
+      hasLanes: row["has_lanes"] === true,
       settledUntil: marks.position !== null && isSettled ? settledUntil(marks.position) : null,
     },
   };
@@ -105,8 +106,8 @@ function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): 
       ${whatWaits(schema, tables, "$6")},
       EXISTS (SELECT FROM ${tables.outbox})
         ${work === "cycle" ? `OR (taken.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox,
-      ${hasClaimIndexes(schema)} AS is_indexed
-    FROM (SELECT $1::text AS mapping_id) asked
+      ${hasClaimIndexes(schema)} AS is_indexed, ${hasLanes(tables)} AS has_lanes, ${lanesOf(tables, "$1")} AS lanes
+    FROM (SELECT $1::text AS mapping_id) asked CROSS JOIN ${UNKNOWN_LANES}
     LEFT JOIN ${tables.state} s ON s.mapping_id = asked.mapping_id
     LEFT JOIN ${leases} l ON l.mapping_id = asked.mapping_id
     LEFT JOIN ${tables.loads} lo ON lo.mapping_id = asked.mapping_id
@@ -141,7 +142,7 @@ export async function finish(
   backlog: BacklogMemory,
 ): Promise<Finished> {
   const { session, tables, now } = bench;
-  const marks = watermarksToSet(end.marks, 9);
+  const marks = watermarksToSet(end.marks, 9, bench.mapped(lease));
   const { mappingIds = [], at = null } = end.unchanged ?? {};
   const pulledAt = end.pulledAt ?? (mappingIds.includes(lease.mappingId) ? at : null);
   const waiting = isCountDue(backlog, now()) ? countWaiting(tables) : null;

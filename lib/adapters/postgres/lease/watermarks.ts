@@ -1,49 +1,76 @@
-import type { Lease, Watermarks } from "../../../sync/lease/lease-ports.ts";
+import { type Lanes, type Lease, LongWorkUnderWay, type Watermarks } from "../../../sync/lease/lease-ports.ts";
 import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
-import { instant, iso, type Row, type StoreContext } from "../session/sql.ts";
+import { instant, iso, literal, type MappedTable, type Metadata, type Row, type StoreContext } from "../session/sql.ts";
 
 /** The marks of the pulls, which stand in the mapping's row; that of the load stands in the load's own. */
-const PULL_MARKS = ["position", "slow", "deleted"] as const;
+const PULL_MARKS = ["position", "slow", "deleted", "lanes"] as const;
 
 /** `SET` clauses for the pulls' marks that are given, their values as parameters after the first `after`. */
 export function watermarksToSet(
   marks: Partial<Watermarks>,
   after: number,
-): { readonly set: readonly string[]; readonly values: readonly (Date | null | undefined)[] } {
-  const given = PULL_MARKS.filter((mark) => marks[mark] !== undefined);
+  { hasLanes = false }: Pick<MappedTable, "hasLanes">,
+): { readonly set: readonly string[]; readonly values: readonly (Date | string | null)[] } {
+  const given = PULL_MARKS.filter((mark) => marks[mark] !== undefined && (hasLanes || mark !== "lanes"));
   return {
-    set: given.map((mark, index) => `${mark} = $${after + index + 1}`),
-    values: given.map((mark) => marks[mark]),
+    set: given.map((mark, index) =>
+      mark === "lanes"
+        ? `lanes = coalesce(s.lanes, '{}') || $${after + index + 1}::jsonb`
+        : `${mark} = $${after + index + 1}`,
+    ),
+    values: given.map((mark) => (mark === "lanes" ? JSON.stringify(marks.lanes, orNull) : (marks[mark] ?? null))),
   };
 }
+
+const orNull = (_: string, value: unknown) => (value === undefined ? null : value);
 
 /** Whether committing these marks changes the mapping's row. */
 export const movesPulls = (marks: Partial<Watermarks>): boolean => PULL_MARKS.some((mark) => marks[mark] !== undefined);
 
 /** Writes where pulls and load stand, in the caller's transaction. */
 export async function writeWatermarks(
-  { session, tables }: StoreContext,
-  { mappingId }: Lease,
+  { session, tables, mapped }: StoreContext,
+  lease: Lease,
   marks: Partial<Watermarks>,
 ): Promise<void> {
+  const { mappingId } = lease;
   if (marks.load !== undefined) {
     const load = marks.load === null ? null : JSON.stringify(marks.load);
-    await session.query(`UPDATE ${tables.loads} SET load = $2 WHERE mapping_id = $1`, [mappingId, load]);
+    const written = await session.query(
+      `UPDATE ${tables.loads} SET load = $2 WHERE mapping_id = $1${lease.work === "cycle" ? IS_FREE : ""} RETURNING mapping_id`,
+      [mappingId, load],
+    );
+    if (written.length === 0) throw new LongWorkUnderWay(`long work of mapping ${mappingId} is under way`);
   }
-  if (!movesPulls(marks)) return;
-  const { set, values } = watermarksToSet(marks, 1);
-  await session.query(`UPDATE ${tables.state} SET ${set.join(", ")} WHERE mapping_id = $1`, [mappingId, ...values]);
+  const { set, values } = watermarksToSet(marks, 1, mapped(lease));
+  if (set.length === 0) return;
+  await session.query(`UPDATE ${tables.state} s SET ${set.join(", ")} WHERE mapping_id = $1`, [mappingId, ...values]);
 }
+
+/** A cycle hands long work over where there is none: it does not hold the lease of what another does. */
+const IS_FREE = " AND load IS NULL AND (lease_until IS NULL OR lease_until <= clock_timestamp())";
+
+/** Whether the mapping's row has its lanes: a schema of version 8 gets them with the daily look. */
+export const hasLanes = ({ state }: Metadata): string =>
+  `EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = ${literal(state)}::regclass AND a.attname = 'lanes')`;
+
+/** They are read where the column is there; else the name means that of `unknown`, which is to be in the same FROM. */
+export const lanesOf = ({ state }: Metadata, mapping: string): string =>
+  `(SELECT lanes FROM ${state} WHERE mapping_id = ${mapping})`;
+export const UNKNOWN_LANES = "(SELECT NULL::jsonb AS lanes) unknown";
 
 /** Columns of a SELECT from which `watermarksOf` reads; the arguments are aliases of the mapping's row and the load's. */
 export const watermarkColumns = (state: string, load: string): string =>
-  [...PULL_MARKS.map((mark) => `${iso(`${state}.${mark}`)} AS ${mark}`), `${load}.load`].join(", ");
+  [...["position", "slow", "deleted"].map((mark) => `${iso(`${state}.${mark}`)} AS ${mark}`), `${load}.load`].join(
+    ", ",
+  );
 
 /** Where pulls and load stand. */
 export const watermarksOf = (row: Row): Watermarks => ({
   position: instant(row, "position"),
   slow: instant(row, "slow"),
   deleted: instant(row, "deleted"),
+  lanes: lanesIn(row["lanes"]),
   load: loadCheckpoint(row["load"]),
 });
 
@@ -52,4 +79,16 @@ function loadCheckpoint(load: unknown): LoadCheckpoint | null {
   if (load === null || typeof load !== "object") return null;
   const { startedAt, ...mark } = load as Omit<LoadCheckpoint, "startedAt"> & { readonly startedAt: string };
   return { ...mark, startedAt: new Date(startedAt) };
+}
+
+/** Reads the places of the lanes as they are kept, null where there is none. */
+function lanesIn(lanes: unknown): Lanes {
+  const kept = Object.entries((lanes ?? {}) as Readonly<Record<string, { readonly stamp?: string } | number | null>>);
+  return Object.fromEntries(
+    kept.flatMap(([name, value]) => {
+      if (value === null) return [];
+      const isPlace = typeof value === "object" && value.stamp !== undefined;
+      return [[name, isPlace ? { ...value, stamp: new Date(value.stamp ?? 0) } : value]];
+    }),
+  );
 }

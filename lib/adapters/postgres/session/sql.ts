@@ -135,6 +135,8 @@ export interface MappedTable {
   readonly layout: Layout;
   /** Whether the log has its indexes of blocked changes: a schema of version 8 gets them with the daily look. */
   readonly isIndexed?: boolean;
+  /** Whether the mapping's row holds the places of its lanes: the same. */
+  readonly hasLanes?: boolean;
   /** Up to this stamp every record was read once more after the second of its stamp; null: a first load or a backfill goes on. */
   readonly settledUntil?: Date | null;
 }

@@ -182,6 +182,7 @@ const READING = {
   load: "The first load goes on",
   backfill: "Every record is read again",
   sweep: "Both sides are compared",
+  backlog: "Many changes are read by the Bulk API",
 } as const;
 
 function Reading({ progress }: { readonly progress: NonNullable<ReadMappingData["progress"]> }) {

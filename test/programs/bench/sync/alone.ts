@@ -7,6 +7,7 @@ export const ALONE: Shared = {
   claimProbe: async () => true,
   activeMappings: async () => [],
   sendSweep: async () => undefined,
+  sendLoad: async () => undefined,
   sendPulls: async () => undefined,
 };
 

@@ -1,0 +1,203 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
+import { mapped } from "../../support/worlds/worlds.ts";
+
+/** Pages of the mapping hold fifty records, for its six long texts may be long. */
+const PAGE = 50;
+const WIDE = Array.from({ length: 6 }, (_, at) => `Story${at}__c`);
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let contact: Mapping;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+  world = await createSyncWorld(cloud, {
+    definition: {
+      objects: [
+        { name: "Account", fields: [{ name: "Key__c", type: "text", length: 40, externalId: true, unique: true }] },
+        { name: "Contact", fields: WIDE.map((name) => ({ name, type: "longTextArea" as const, length: 131_072 })) },
+      ],
+    },
+  });
+  contact = await mapped(world, {
+    object: "Contact",
+    fields: [
+      "Account.External_Id__c",
+      "Account.Key__c",
+      "AccountId",
+      "Department",
+      "Email",
+      "LastName",
+      "Title",
+      ...WIDE,
+    ],
+  });
+});
+afterAll(async () => {
+  await world.close();
+  await cloud.close();
+});
+afterEach(async () => {
+  world.interfere(null);
+  await world.control("DELETE", "/faults");
+  await world.sql("UPDATE salesforce._bridge_state SET lanes = NULL");
+});
+
+let made = 0;
+/** So many contacts of one stamp, by somebody else. */
+async function create(count: number, values: object = {}): Promise<string> {
+  made += 1;
+  const department = `D${made}`;
+  await world.createRecords(
+    "Contact",
+    Array.from({ length: count }, (_, at) => ({ LastName: `Contact ${at}`, Department: department, ...values })),
+  );
+  return department;
+}
+
+const arrived = async (department: string) =>
+  (await world.sql("SELECT count(*)::int AS n FROM salesforce.contact WHERE department = $1", [department]))[0]?.["n"];
+const state = async () => (await world.sql("SELECT position, lanes FROM salesforce._bridge_state"))[0] ?? {};
+async function asked(): Promise<readonly string[]> {
+  const paths = ((await world.control("GET", "/requests")) as { request: string }[]).map(({ request }) => request);
+  return paths.map((path) => decodeURIComponent(path.replaceAll("+", " ")));
+}
+
+/** A cycle that is killed before its `nth` query. */
+async function killedAtQuery(nth: number): Promise<void> {
+  let queries = 0;
+  world.interfere((call) => {
+    if (call === "org.query" && ++queries >= nth) throw new Error("killed");
+  });
+  await world.cycle(contact);
+  world.interfere(null);
+}
+
+test("many records of one second arrive although no cycle reads more than one page of them", async () => {
+  const department = await create(3 * PAGE + 10);
+  await world.pass(120);
+
+  for (let cycles = 1; cycles <= 3; cycles += 1) {
+    await killedAtQuery(2);
+    expect(await arrived(department)).toBe(cycles * PAGE);
+  }
+  await world.cycle(contact);
+
+  expect(await arrived(department)).toBe(3 * PAGE + 10);
+});
+
+test("a late lane that no cycle comes through goes on where it stood, and finds what was committed late", async () => {
+  const size = { rows: 6, fields: 0, since: cloud.clock.now() }; // pages of 31 stamps
+  await world.sql("UPDATE salesforce._bridge_state SET lanes = $1", [JSON.stringify({ size })]);
+  await world.fault({ kind: "heldCommit", object: "Contact", milliseconds: 200_000, times: 1 });
+  const held = create(1);
+  await world.heldUp();
+  const department = await create(3 * 31);
+  await world.pass(100);
+  await world.cycle(contact);
+  await world.pass(101);
+  const late = await held;
+  await world.pass(300);
+  await world.control("DELETE", "/requests");
+
+  // Its fast lane has one page; the late lane has a page each time.
+  for (let cycles = 1; cycles <= 3; cycles += 1) await killedAtQuery(3);
+  const { lanes } = (await state()) as { lanes: { late: { afterId: string } | null } };
+  await world.cycle(contact);
+
+  expect(lanes.late).toMatchObject({ afterId: expect.stringMatching(/^003/) });
+  expect(await arrived(department)).toBe(93);
+  expect(await arrived(late)).toBe(1);
+  expect(((await state())["lanes"] as { late: unknown }).late).toBeNull();
+});
+
+test("a read that takes the org too long is asked for in halves, the next cycle begins with the small one, and it grows again", async () => {
+  await world.pass(3_600);
+  await world.cycle(contact);
+  await world.fault({ kind: "queryTimeout", object: "Contact", size: 20, times: 0 });
+  const department = await create(45);
+  await world.pass(70);
+  await world.control("DELETE", "/requests");
+
+  await world.cycle(contact);
+  const limits = async () => (await asked()).flatMap((path) => /Department.* LIMIT (\d+)$/.exec(path)?.[1] ?? []);
+  expect(await arrived(department)).toBe(45);
+  expect((await limits()).slice(0, 3)).toEqual(["50", "25", "12"]);
+
+  await world.control("DELETE", "/requests");
+  await world.cycle(contact);
+  expect((await limits())[0]).toBe("12");
+
+  await world.control("DELETE", "/faults");
+  for (let quarters = 0; quarters < 2; quarters += 1) {
+    await world.pass(15 * 60);
+    await world.control("DELETE", "/requests");
+    await world.cycle(contact);
+  }
+  expect((await limits())[0]).toBe("50");
+});
+
+test("records of more fields than the org answers at once arrive whole, in parts, by every lane", async () => {
+  await world.pass(3_600);
+  await world.cycle(contact);
+  const { id } = (await world.rest("POST", "/sobjects/Account", {
+    Name: "Acme",
+    External_Id__c: "A-1",
+    Key__c: "123",
+  })) as { id: string };
+  await world.fault({ kind: "complicatedQuery", object: "Contact", size: 7, times: 0 });
+  const values = { AccountId: id, Email: "ada@example.com", Title: "Countess", Story0__c: "long", Story5__c: "longer" };
+  const department = await create(3, values);
+
+  await world.cycle(contact);
+  await world.pass(70);
+  const later = await create(1, values);
+  await world.work(contact, "sweep");
+
+  const row = {
+    account__external_id__c: "A-1",
+    account__key__c: "123",
+    email: "ada@example.com",
+    title: "Countess",
+    story0__c: "long",
+    story5__c: "longer",
+  };
+  const columns = Object.keys(row).join(", ");
+  for (const [name, count] of [
+    [department, 3],
+    [later, 1],
+  ] as const)
+    expect(await world.sql(`SELECT ${columns} FROM salesforce.contact WHERE department = $1`, [name])).toEqual(
+      Array.from({ length: count }, () => row),
+    );
+});
+
+test("a backlog of more than 25 pages goes to the Bulk API, and what changes meanwhile does not wait for it", async () => {
+  await world.pass(3_600);
+  await world.cycle(contact);
+  await cloud.take("loads");
+  const [gone] = await world.sql("SELECT sfid FROM salesforce.contact LIMIT 1");
+  const department = await create(27 * PAGE);
+  await world.pass(1);
+  await world.rest("DELETE", `/sobjects/Contact/${gone?.["sfid"]}`);
+  await world.pass(120);
+
+  await world.cycle(contact);
+  const [{ load } = {}] = await world.sql("SELECT load FROM salesforce._bridge_loads");
+  expect(load).toMatchObject({ kind: "backlog", since: expect.any(String), bulk: { jobId: expect.any(String) } });
+  expect(await arrived(department)).toBe(25 * PAGE);
+  const meanwhile = await create(1);
+  await world.cycle(contact);
+  expect(await arrived(meanwhile)).toBe(1);
+  const messages = (await cloud.take("loads")) as { readonly mapping_id: string; readonly kind: string }[];
+  expect(messages).toContainEqual(expect.objectContaining({ mapping_id: contact.id, kind: "load" }));
+
+  await world.work(contact, "load");
+
+  expect(await arrived(department)).toBe(27 * PAGE);
+  expect(await world.sql("SELECT FROM salesforce.contact WHERE sfid = $1", [gone?.["sfid"]])).toEqual([]);
+  expect(await world.sql("SELECT load FROM salesforce._bridge_loads")).toEqual([{ load: null }]);
+  expect(await world.sql("SELECT FROM salesforce._trigger_log")).toEqual([]);
+});
