@@ -21,7 +21,7 @@ import {
 import { areLateLanesDue, pull } from "./pull/pull.ts";
 import { readHeldBack } from "./pull/read-page.ts";
 import { isUnjudged, refuseUncaptured } from "./pull/refuse-uncaptured.ts";
-import { push } from "./push/push.ts";
+import { type PushOrder, push } from "./push/push.ts";
 
 export interface CycleNeeds {
   readonly store: CycleStore;
@@ -84,20 +84,62 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
     refuseUncaptured(begun);
     const inDoubt = begun.waiting.unfinished ? await resolveInDoubt(cycle, maySave(order, needs.clock)) : [];
     if (isReading(cycle, order)) await readHeldBack(cycle, begun.rereads);
-    if (await hasToPull(cycle, order, begun, done)) {
-      const { marks, pulledAt } = await pull(cycle, begun.marks, () => false);
-      Object.assign(done, { marks, pulledAt });
-    }
-    if (isPushing(order, begun, needs.clock)) {
-      await push(cycle, {
-        settleEdited: (sending, claimed) => settleEditedInserts(cycle, sending, claimed, inDoubt),
-        probes: order.saves === "probe",
-      });
-    }
+    await takeTurns(cycle, order, begun, done, (sending, claimed) =>
+      settleEditedInserts(cycle, sending, claimed, inDoubt),
+    );
   } catch (error) {
     end = endBy(error);
   }
   return finish(cycle, begun, done, end);
+}
+
+/** Two slots: so long at most pull and push wait for each other, beyond the call that is under way. */
+const TURN_MILLISECONDS = 20_000;
+
+/**
+ * Pull and push by turns while either has work. A push that goes on gives way to a pull once one is due again, and a pull
+ * looks in every turn for changes that have come meanwhile.
+ */
+async function takeTurns(
+  cycle: Cycle,
+  order: CycleOrder,
+  begun: Held,
+  done: Done,
+  settleEdited: PushOrder["settleEdited"],
+): Promise<void> {
+  const { clock } = cycle;
+  const nextTurn = () => {
+    const end = clock.now() + TURN_MILLISECONDS;
+    return () => clock.now() >= end;
+  };
+  let toPull = await hasToPull(cycle, order, begun, done);
+  let toPush = isPushing(order, begun, clock);
+  while (toPull || toPush) {
+    if (toPull) {
+      const { marks, pulledAt, isDone } = await pull(cycle, { ...begun.marks, ...done.marks }, nextTurn());
+      Object.assign(done, { marks: { ...done.marks, ...marks }, pulledAt: pulledAt ?? done.pulledAt });
+      toPull = !isDone;
+      toPush ||= toPull && mayPush(order, begun, clock);
+    }
+    if (toPush) {
+      const isLeft = await push(cycle, { settleEdited, probes: order.saves === "probe", isOver: nextTurn() });
+      toPush = isLeft && mayPush(order, begun, clock);
+      toPull ||= toPush && isPullDueAgain(cycle, order, begun, done);
+    }
+  }
+}
+
+/** Whether the time for another pull has come while a push went on. */
+function isPullDueAgain(
+  { clock }: Cycle,
+  { mapping, budget }: CycleOrder,
+  { marks, lastPullAt }: Held,
+  { pulledAt, unchanged }: Done,
+): boolean {
+  const now = new Date(clock.now());
+  const { pullEverySeconds } = allowance(budget, mapping.pollingSeconds, now);
+  if (!pulls(mapping.syncDirection) || marks.position === null || pullEverySeconds === null) return false;
+  return isPullDue(pullEverySeconds, pulledAt ?? unchanged?.at ?? lastPullAt, now);
 }
 
 const refusing = ({ rows, sqlState }: Finished["refusedWriteBacks"]): string =>
@@ -159,9 +201,11 @@ async function hasToPull(
 function isPushing(order: CycleOrder, begun: Held, clock: Clock): boolean {
   const { waiting } = begun;
   // What was unfinished may wait again by now.
-  if (!pushes(order.mapping.syncDirection) || !(waiting.changes || waiting.unfinished)) return false;
-  if (isUnjudged(begun)) return false;
-  return maySave(order, clock);
+  return (waiting.changes || waiting.unfinished) && mayPush(order, begun, clock);
+}
+
+function mayPush(order: CycleOrder, begun: Held, clock: Clock): boolean {
+  return pushes(order.mapping.syncDirection) && !isUnjudged(begun) && maySave(order, clock);
 }
 
 /** Whether the org's calls suffice to save, or to learn what became of a save; who polls by hand is not spared them. */

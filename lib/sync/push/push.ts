@@ -13,7 +13,7 @@ const SMALL_CLAIM_LIMIT = 2_000;
 const JOBS_AT_WORK = 3;
 
 /** What one push is asked to do. */
-interface Order {
+export interface PushOrder {
   /** Settles the claimed changes of rows whose insert is in doubt; answers the others. */
   readonly settleEdited: (
     sending: PushProgress,
@@ -21,13 +21,16 @@ interface Order {
   ) => Promise<readonly ClaimedChange[]>;
   /** The org has refused saves for reasons of its own, and may do so still: each kind of save begins with one call. */
   readonly probes: boolean;
+  /** Whether its turn is over: it ends before its next call then. */
+  readonly isOver: () => boolean;
 }
 
 /**
  * Rows to Salesforce: claim, fold, send one batch after another, settle each, until nothing is due. A job of the Bulk API
  * that takes long is left at work, and the push ends with it. Rejects with the org's refusal once all else is settled.
+ * True: its turn is over, and more may be due.
  */
-export async function push(cycle: Cycle, order: Order): Promise<void> {
+export async function push(cycle: Cycle, order: PushOrder): Promise<boolean> {
   const sending = startPushProgress();
   try {
     for (let goesOn = true; goesOn; ) {
@@ -36,7 +39,9 @@ export async function push(cycle: Cycle, order: Order): Promise<void> {
       // Changes that came too early, or behind a job that is left; where the org refuses, all that was not sent.
       await giveBack(cycle, sending);
       if (sending.refusal) throw sending.refusal;
+      if (goesOn && order.isOver()) return true;
     }
+    return false;
   } catch (error) {
     await giveBack(cycle, sending).catch((cause: unknown) => {
       // The next holder of the lease finds out what was sent, and gives back the rest.
@@ -58,13 +63,14 @@ async function claim(cycle: Cycle, { unsent }: PushProgress): Promise<readonly C
 async function send(
   cycle: Cycle,
   sending: PushProgress,
-  { settleEdited, probes }: Order,
+  { settleEdited, probes, isOver }: PushOrder,
   claimed: readonly ClaimedChange[],
 ): Promise<boolean> {
   if (claimed.length === 0) return false;
   const folded = fold(cycle.shape, await settleEdited(sending, claimed));
   await settle(cycle, sending, withoutSending(folded));
-  for (const { way, operation, writes } of folded.batches) {
+  for (const [index, { way, operation, writes }] of folded.batches.entries()) {
+    if (index > 0 && isOver()) return true;
     // What the org refuses a call's worth of, it is not sent a whole job of.
     const first = way === "soap" ? writes : writes.slice(0, probes ? BATCH_SIZE : 0);
     const rest = writes.slice(first.length);
