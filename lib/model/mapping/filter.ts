@@ -24,6 +24,12 @@ export function parseFilter(text: string): Filter {
   return filter;
 }
 
+/** The names of the fields that a filter compares. */
+export function fieldsIn(filter: Filter): readonly string[] {
+  if (filter.kind === "comparison") return [filter.field];
+  return filter.kind === "not" ? fieldsIn(filter.part) : filter.parts.flatMap(fieldsIn);
+}
+
 /** What a filter must know of a field. */
 interface Filterable {
   readonly name: string;

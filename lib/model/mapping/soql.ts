@@ -54,9 +54,16 @@ export function stampsSince(shape: TableShape, since: Date | Keyset, until: Date
 /** Ids and stamps of what changed and is outside of the filter, deleted or not, one page. */
 export function outsideSince(shape: TableShape, since: Date | Keyset): PageQuery {
   const from = since instanceof Date ? `SystemModstamp >= ${instant(since)}` : `(${following(since)})`;
-  const outside = shape.filter === null ? "" : ` AND (NOT ${shape.filter})`;
-  return page(`${stampsOf(shape)} WHERE ${from}${outside} ${BY_STAMP}`, PAGE_SIZE);
+  return page(`${stampsOf(shape)} WHERE ${from}${outsideOf(shape)} ${BY_STAMP}`, PAGE_SIZE);
 }
+
+/** Those of these records, at most 400, that are living and outside of the filter. */
+export function outsideWithIds(shape: TableShape, ids: readonly string[]): string {
+  const alive = living({ ...shape, filter: null }).map((condition) => ` AND ${condition}`);
+  return `${stampsOf(shape)} WHERE Id IN (${ids.map(recordId).join(", ")})${alive.join("")}${outsideOf(shape)}`;
+}
+
+const outsideOf = ({ filter }: TableShape) => (filter === null ? "" : ` AND (NOT ${filter})`);
 
 const BY_STAMP = "ORDER BY SystemModstamp, Id";
 

@@ -5,6 +5,7 @@ import type { Cycle } from "../cycle/cycle.ts";
 import { readAgain } from "../pull/read-page.ts";
 import type { PushOutcome } from "../push/push-ports.ts";
 import { giveBack, isTaken, type PushProgress, settle, startPushProgress } from "../push/push-progress.ts";
+import { removeOutside } from "../push/remove-outside.ts";
 import { sendBatch } from "../push/send-batch.ts";
 import { type InDoubtWrite, isRepeatable, refold } from "./in-doubt-writes.ts";
 import { matchLostInserts } from "./match-lost-inserts.ts";
@@ -51,7 +52,9 @@ export async function resolveInDoubt(cycle: Cycle, mayCall: boolean): Promise<re
     await resumeJob(cycle, ofJob, job);
     // What the org refused for reasons of its own was not saved: the push tries it again.
     await giveBack(cycle, ofJob);
+    await removeOutside(cycle, ofJob);
   }
+  await removeOutside(cycle, sending);
   if (sending.refusal) throw sending.refusal;
   return inserts;
 }

@@ -5,6 +5,8 @@ import type { TableShape } from "../../model/mapping/shape.ts";
 import {
   atMost,
   type Keyset,
+  outsideWithIds,
+  PAGE_SIZE,
   type PageQuery,
   pageSizeOf,
   strangersWithIds,
@@ -121,19 +123,31 @@ export async function commitMarks({ store, lease }: Cycle, readAt: Date, marks: 
 
 /** Reads records by id, deleted ones too, and applies them. */
 export async function readAgain(cycle: Cycle, ids: readonly string[], lane: "reread" | "slow"): Promise<void> {
-  for await (const page of recordsOf(cycle, ids)) {
+  for await (const page of recordsOf(cycle, await withoutOutside(cycle, ids))) {
     if (page.records.length > 0) await applyPage(cycle, page, lane, {});
   }
 }
 
 /** Reads again what could not become a row. What Salesforce does not know any more, nobody waits for any longer. */
-export async function readHeldBack(cycle: Cycle, ids: readonly string[]): Promise<void> {
+export async function readHeldBack(cycle: Cycle, asked: readonly string[]): Promise<void> {
+  const ids = await withoutOutside(cycle, asked);
   const gone = new Set(ids);
   for await (const page of recordsOf(cycle, ids)) {
     for (const record of page.records) gone.delete(sfidOf(record));
     if (page.records.length > 0) await applyPage(cycle, page, "reread", {});
   }
   if (gone.size > 0) await cycle.store.forgetGone(cycle.lease, [...gone]);
+}
+
+/** Takes the rows of those of these records out of the table that are outside of the filter; answers the others. */
+export async function withoutOutside(cycle: Cycle, ids: readonly string[]): Promise<readonly string[]> {
+  if (cycle.shape.filter === null) return ids;
+  const outside = new Set<string>();
+  for await (const page of recordsOf(cycle, ids, outsideWithIds, PAGE_SIZE)) {
+    await removeRows(cycle, page);
+    for (const record of page.records) outside.add(sfidOf(record));
+  }
+  return ids.filter((id) => !outside.has(id));
 }
 
 /** Takes the rows of living records out of the table, as if they had been deleted: they are outside of the filter now. */

@@ -9,6 +9,7 @@ import type { Cycle } from "../cycle/cycle.ts";
 import { recordsOf } from "../pull/read-page.ts";
 import type { PushOutcome } from "./push-ports.ts";
 import { leave, type PushProgress } from "./push-progress.ts";
+import { leavingFilter } from "./remove-outside.ts";
 
 /**
  * What records' results mean for the changes that they stand for; what is to be tried again delays what follows it. What the
@@ -27,13 +28,13 @@ export async function outcomesOf(
     cycle,
     gone.filter((write) => mayComeBack(cycle, write, found.get(write))),
   );
-  const goesSmaller = sizeAfter(cycle, results);
+  const judged = { answeredAt, goesSmaller: sizeAfter(cycle, results), mayLeave: leavingFilter(cycle) };
   return writes.flatMap((write, index) => {
     const result = results[index];
     if (!result) throw new Error(`no result for the record of change ${write.changeIds[0]}`);
     const brought = undeleted.get(write);
     if (brought) return again(sending, write, result, brought);
-    return outcomeOf(cycle, sending, write, namingMaster(result, found.get(write)), { answeredAt, goesSmaller });
+    return outcomeOf(cycle, sending, write, namingMaster(result, found.get(write)), judged);
   });
 }
 
@@ -56,17 +57,28 @@ function left(sending: PushProgress, write: Write, refusal: RequestRefusal): [] 
   return [];
 }
 
+/** What the results of one call have in common. */
+interface Judged {
+  readonly answeredAt: Date;
+  /** What was too much at once goes in smaller calls. */
+  readonly goesSmaller: boolean;
+  readonly mayLeave: (write: Write) => boolean;
+}
+
 function outcomeOf(
   cycle: Cycle,
   sending: PushProgress,
   write: Write,
   result: RecordResult,
-  { answeredAt, goesSmaller }: { readonly answeredAt: Date; readonly goesSmaller: boolean },
+  { answeredAt, goesSmaller, mayLeave }: Judged,
 ): PushOutcome[] {
   const { action, changeIds, recordId } = write;
   const common = { changeIds, recordId };
   const accepted = { ...common, kind: "accepted", action, sfid: result.id ?? write.record.id, answeredAt } as const;
-  if (result.success) return [accepted];
+  if (result.success) {
+    if (accepted.sfid !== null && mayLeave(write)) sending.mayHaveLeft.add(accepted.sfid);
+    return [accepted];
+  }
 
   const error = errorText(result.errors);
   const verdict = judge(write.operation, result.errors, write.attempts, cycle.random());

@@ -12,11 +12,18 @@ export interface PushProgress {
   readonly unsent: Set<number>;
   /** Writes to be tried again, and after how many seconds. */
   readonly delayed: Map<Write, number>;
+  /** Records that our saves may have moved out of the mapping's filter. */
+  readonly mayHaveLeft: Set<string>;
   /** What the org has answered records with that is not about them; they are among `unsent`, and the push ends with it. */
   refusal: SalesforceRefusal | null;
 }
 
-export const startPushProgress = (): PushProgress => ({ unsent: new Set(), delayed: new Map(), refusal: null });
+export const startPushProgress = (): PushProgress => ({
+  unsent: new Set(),
+  delayed: new Map(),
+  mayHaveLeft: new Set(),
+  refusal: null,
+});
 
 /** The writes that nothing holds back. What follows one that is to be tried again waits as long. */
 export async function ready(cycle: Cycle, sending: PushProgress, writes: readonly Write[]): Promise<readonly Write[]> {

@@ -4,6 +4,7 @@ import { BATCH_SIZE, JOB_RECORDS } from "../../model/change/ways.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import type { PushOutcome } from "./push-ports.ts";
 import { giveBack, isTaken, type PushProgress, settle, startPushProgress } from "./push-progress.ts";
+import { removeOutside } from "./remove-outside.ts";
 import { sendBatch } from "./send-batch.ts";
 import { sendByBulk } from "./send-by-bulk.ts";
 
@@ -38,6 +39,7 @@ export async function push(cycle: Cycle, order: PushOrder): Promise<boolean> {
       goesOn = await send(cycle, sending, order, await claim(cycle, sending));
       // Changes that came too early, or behind a job that is left; where the org refuses, all that was not sent.
       await giveBack(cycle, sending);
+      await removeOutside(cycle, sending);
       if (sending.refusal) throw sending.refusal;
       if (goesOn && order.isOver()) return true;
     }

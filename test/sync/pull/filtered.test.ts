@@ -119,6 +119,42 @@ test("a change that waits on a row whose record leaves the filter is sent before
   ]);
 });
 
+test("a row that the application moves out of the filter leaves the table with the answer to that push", async () => {
+  await change("Department = 'R&D'");
+  await world.sql(
+    "INSERT INTO salesforce.contact (lastname, department) VALUES ('Goes', 'R&D'), ('Stays', 'R&D'), ('Never', NULL)",
+  );
+  await world.cycle(contact);
+  expect(await names()).toEqual(["Goes", "Stays"]);
+  await world.sql("UPDATE salesforce.contact SET department = 'Sales' WHERE lastname = 'Goes'");
+  await world.sql("UPDATE salesforce.contact SET lastname = 'Stays on' WHERE lastname = 'Stays'");
+  const before = await world.calls();
+
+  await world.cycle(contact);
+
+  expect(await names()).toEqual(["Stays on"]);
+  // Two for the pull, one for the save, one to ask where the record is now.
+  expect((await world.calls()) - before).toBe(4);
+  expect(await world.soql("SELECT Department FROM Contact WHERE LastName = 'Goes'")).toEqual([{ Department: "Sales" }]);
+  expect(await world.sql("SELECT DISTINCT state FROM salesforce._trigger_log")).toEqual([{ state: "SUCCESS" }]);
+});
+
+test("a row whose update was in doubt when pulls passed it leaves with the end of the doubt", async () => {
+  await world.sql("UPDATE salesforce.contact SET department = 'Sales' WHERE lastname = 'Stays on'");
+  await world.fault({ kind: "saveThenDrop", path: "services/Soap" });
+  await world.cycle(contact);
+  for (let minutes = 0; minutes < 10; minutes += 2) {
+    await world.pass(120);
+    await world.cycle(contact);
+  }
+  expect(await names()).toEqual(["Stays on"]);
+
+  await world.pass(120);
+  await world.cycle(contact);
+
+  expect(await names()).toEqual([]);
+});
+
 test("beside other mappings a record that leaves the filter is noticed by the very next probe, and asking costs no call of its own", async () => {
   await change(null);
   await world.map({ object: "Account", fields: ["Name"] });
