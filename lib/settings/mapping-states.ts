@@ -7,6 +7,7 @@ import { sizeNow, tellCallSize } from "../model/change/call-size.ts";
 import { tellHeld } from "../model/change/delete-breaker.ts";
 import { FAILURE_REASONS } from "../model/engine.ts";
 import { type Mapping, pulls } from "../model/mapping/mapping.ts";
+import { type ReadSize, tellReadSize } from "../model/record/read-size.ts";
 import { DatabaseUnavailable } from "../monitoring/ports.ts";
 import { configuredState, type MappingState, mappingView, viewMapping } from "./mapping-view.ts";
 import { type MappingProgress, READINGS, type RowQueries, type RowQueriesOf } from "./row-ports.ts";
@@ -140,6 +141,7 @@ const NOTHING_YET = {
   recordsToRead: null,
   recordsRead: 0,
   readingSince: null,
+  readSize: null,
   lastPullAt: null,
   lastRunAt: null,
   rowsSynced: 0,
@@ -183,10 +185,13 @@ function withState(
     inbound_errors: progress?.inboundErrors ?? null,
     notices: [
       ...noticesOn(mapping, report, now),
+      ...(isSmaller(progress?.readSize) ? [tellReadSize(progress.readSize, mapping.sfObject)] : []),
       ...(progress?.upsertFieldUnique === false ? [tellShared(mapping)] : []),
     ],
   };
 }
+
+const isSmaller = (size: ReadSize | null | undefined): size is ReadSize => Boolean(size && size.rows + size.fields > 0);
 
 function noticesOn({ batchSize, sfObject }: Mapping, report: EngineReport | null, now: Date) {
   const size = sizeNow(batchSize, report?.callSize ?? null, now);

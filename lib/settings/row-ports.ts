@@ -72,6 +72,8 @@ export const mappingProgress = z.object({
   records_to_read: z.nullable(z.int()),
   records_read: z.int(),
   reading_since: nullableTimestamp(),
+  /** How much a read asks for; null: whole pages. */
+  read_size: z.nullable(z.object({ rows: z.int(), fields: z.int(), since: z.int() })),
   last_pull_at: nullableTimestamp(),
   last_run_at: nullableTimestamp(),
   rows_synced: z.int(),

@@ -46,6 +46,17 @@ export function grown(size: ReadSize, now: number): ReadSize {
   return fields > 0 ? { rows, fields: fields - 1, since: now } : { rows: rows - 1, fields, since: now };
 }
 
+/** What there is to say of reads that are smaller than a page. */
+export function tellReadSize({ rows, fields }: ReadSize, sfObject: string) {
+  const part = (halvings: number) => (halvings === 0 ? "all" : `a ${2 ** halvings}th`);
+  return {
+    message: `Salesforce takes too long to read ${sfObject}, or calls it too complicated: a call asks for ${part(rows)} of a page's records and ${part(fields)} of their fields`,
+    remedy:
+      "map fewer fields, formulas and fields of parents above all, or ask Salesforce for an index on SystemModstamp or a " +
+      "skinny table; nothing is left out meanwhile, and each quarter of an hour more is asked for again",
+  };
+}
+
 /** So many records instead of so many. */
 export const halved = (records: number, { rows }: ReadSize): number =>
   Math.max(Math.min(records, SMALLEST_PAGE), records >> rows);

@@ -1,5 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { listMappingStates } from "../../../functions/api/list-mapping-states.ts";
+import { workspaces } from "../../../functions/services/composition.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { readStates } from "../../../lib/settings/mapping-states.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
 import { mapped } from "../../support/worlds/worlds.ts";
@@ -63,6 +66,13 @@ const state = async () => (await world.sql("SELECT position, lanes FROM salesfor
 async function asked(): Promise<readonly string[]> {
   const paths = ((await world.control("GET", "/requests")) as { request: string }[]).map(({ request }) => request);
   return paths.map((path) => decodeURIComponent(path.replaceAll("+", " ")));
+}
+
+/** What API, console and `doctor` tell of the mapping. */
+async function shown() {
+  const workspace = await workspaces().find(world.workspaceId);
+  if (!workspace) throw new Error("the test's workspace is gone");
+  return (await readStates(listMappingStates.services(), workspace, false, new Date(cloud.clock.now())))[0];
 }
 
 /** A cycle that is killed before its `nth` query. */
@@ -129,6 +139,7 @@ test("a read that takes the org too long is asked for in halves, the next cycle 
   await world.control("DELETE", "/requests");
   await world.cycle(contact);
   expect((await limits())[0]).toBe("12");
+  expect((await shown())?.notices).toMatchObject([{ message: expect.stringContaining("a 4th of a page's records") }]);
 
   await world.control("DELETE", "/faults");
   for (let quarters = 0; quarters < 2; quarters += 1) {
@@ -137,6 +148,7 @@ test("a read that takes the org too long is asked for in halves, the next cycle 
     await world.cycle(contact);
   }
   expect((await limits())[0]).toBe("50");
+  expect((await shown())?.notices).toEqual([]);
 });
 
 test("records of more fields than the org answers at once arrive whole, in parts, by every lane", async () => {

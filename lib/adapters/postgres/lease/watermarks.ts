@@ -56,7 +56,7 @@ export const hasLanes = ({ state }: Metadata): string =>
 
 /** They are read where the column is there; else the name means that of `unknown`, which is to be in the same FROM. */
 export const lanesOf = ({ state }: Metadata, mapping: string): string =>
-  `(SELECT lanes FROM ${state} WHERE mapping_id = ${mapping})`;
+  `(SELECT lanes FROM ${state} own WHERE own.mapping_id = ${mapping})`;
 export const UNKNOWN_LANES = "(SELECT NULL::jsonb AS lanes) unknown";
 
 /** Columns of a SELECT from which `watermarksOf` reads; the arguments are aliases of the mapping's row and the load's. */

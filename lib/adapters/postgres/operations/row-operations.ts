@@ -10,6 +10,7 @@ import {
   type RowQueriesOf,
 } from "../../../settings/row-ports.ts";
 import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
+import { lanesOf, UNKNOWN_LANES } from "../lease/watermarks.ts";
 import { hasSucceeded, isHeld, isOfTable } from "../log/change-states.ts";
 import { beginDryRun, confirmDryRun, readDryRun } from "../pull/dry-run.ts";
 import { captureAllOf, captureExisting } from "../schema/capture-existing.ts";
@@ -93,7 +94,8 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
 const progressOf = (tables: Metadata): string => `
   SELECT s.mapping_id, s.position IS NOT NULL AS loaded,
     lo.load ->> 'kind' AS reading, lo.load -> 'records' AS records_to_read,
-    coalesce((lo.load ->> 'read')::bigint, 0) AS records_read, lo.load ->> 'readSince' AS reading_since, ${iso("s.last_pull_at")} AS last_pull_at,
+    coalesce((lo.load ->> 'read')::bigint, 0) AS records_read, lo.load ->> 'readSince' AS reading_since,
+    coalesce(lo.load -> 'size', ${lanesOf(tables, "s.mapping_id")} -> 'size') AS read_size, ${iso("s.last_pull_at")} AS last_pull_at,
     ${iso("s.last_run_at")} AS last_run_at, s.rows_synced, s.api_calls,
     waiting.count AS waiting,
     (SELECT ${iso("l.created_at")} FROM ${tables.log} l WHERE l.id = waiting.oldest) AS oldest_waiting_at,
@@ -102,7 +104,7 @@ const progressOf = (tables: Metadata): string => `
       + (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isHeld("l")}) AS held_deletes,
     s.shape -> 'repeatsUpsertValues' IS NULL AS upsert_field_unique,
     (SELECT count(*) FROM ${tables.inboundErrors} e WHERE e.mapping_id = s.mapping_id) AS inbound_errors
-  FROM ${tables.state} s LEFT JOIN ${tables.loads} lo ON lo.mapping_id = s.mapping_id CROSS JOIN LATERAL (
+  FROM ${tables.state} s LEFT JOIN ${tables.loads} lo ON lo.mapping_id = s.mapping_id CROSS JOIN ${UNKNOWN_LANES} CROSS JOIN LATERAL (
     SELECT count(*) AS count, min(l.id) AS oldest FROM ${tables.log} l
     WHERE ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL
   ) AS waiting`;
