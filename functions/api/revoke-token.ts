@@ -1,17 +1,26 @@
+import * as z from "zod/mini";
 import { endpoint } from "../../lib/http/endpoint.ts";
+import { hoursAhead } from "../../lib/http/input.ts";
 import { revokeToken as revoke } from "../../lib/settings/revoke-token.ts";
 import { tokenView, viewToken } from "../../lib/settings/token-view.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { tokens } from "../services/composition.ts";
 
-/** Ends a token, within seconds everywhere. */
+const HOUR_MILLISECONDS = 3_600_000;
+
+/** Ends a token, within seconds everywhere, or after some hours in which another one takes its place. */
 export const revokeToken = endpoint({
   route: "revoke-token",
-  summary: "Ends an API token, within three seconds everywhere.",
+  summary:
+    "Ends an API token, within three seconds everywhere. ?in_hours= lets it open the API for so many hours more, at most 720, while a new one takes its place.",
+  input: z.object({ in_hours: hoursAhead(720) }),
   output: tokenView,
   services: () => ({ tokens: tokens() }),
-  run: async ({ path, workspace, services, actor, at }) =>
-    viewToken(await revoke(services.tokens, { workspaceId: workspace.id, tokenId: path.token_id, actor, at }), at),
+  run: async ({ input, path, workspace, services, actor, at }) => {
+    const endsAt = new Date(at.getTime() + input.in_hours * HOUR_MILLISECONDS);
+    const asked = { workspaceId: workspace.id, tokenId: path.token_id, endsAt, actor, at };
+    return viewToken(await revoke(services.tokens, asked), at);
+  },
 });
 
 export const handler = onLambda(revokeToken);

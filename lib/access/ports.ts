@@ -27,8 +27,8 @@ export interface Tokens {
   create(hash: string, token: TokenRecord, entry: AuditEntry): Promise<void>;
   /** All tokens of a workspace, newest first, revoked and expired ones too for some weeks. */
   list(workspaceId: string): Promise<readonly TokenRecord[]>;
-  /** Ends a token, with its audit entry; null: this workspace has no such token, or it was revoked before. */
-  revoke(workspaceId: string, tokenId: string, entry: AuditEntry): Promise<TokenRecord | null>;
+  /** Ends a token then, at once if that is the entry's time; null: this workspace has no such token, or it ends before. */
+  revoke(workspaceId: string, tokenId: string, endsAt: Date, entry: AuditEntry): Promise<TokenRecord | null>;
   /** Keeps when a token was used. */
   touch(hash: string, usedAt: Date): Promise<void>;
 }

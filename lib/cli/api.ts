@@ -54,8 +54,8 @@ export class Api {
     return this.#call("PATCH", path, sent);
   }
 
-  delete<Data>(path: string): Promise<Answered<Data>> {
-    return this.#call("DELETE", path, {});
+  delete<Data>(path: string, query: Query = {}): Promise<Answered<Data>> {
+    return this.#call("DELETE", path, { query });
   }
 
   /** An answer that is not the envelope. */

@@ -29,7 +29,7 @@ const PLACES: readonly (readonly [pattern: string, page: Shown])[] = [
   ["/webhooks/new", later(async () => (await import("./pages/webhooks/new-webhook.tsx")).NewWebhook)],
   ["/webhooks/{id}", later(async () => (await import("./pages/webhooks/webhook.tsx")).WebhookPage)],
   ["/connections", later(async () => (await import("./pages/connections/connections.tsx")).Connections)],
-  ["/tokens", later(async () => (await import("./pages/tokens.tsx")).Tokens)],
+  ["/tokens", later(async () => (await import("./pages/tokens/tokens.tsx")).Tokens)],
   ["/audit-log", later(async () => (await import("./pages/audit-log.tsx")).AuditLog)],
 ];
 

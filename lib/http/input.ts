@@ -20,6 +20,13 @@ export const minutesBack = (most: number) =>
     60,
   );
 
+/** In how many hours, at once unless said otherwise; clamped to `most`. */
+export const hoursAhead = (most: number) =>
+  z._default(
+    wholeNumber(0, (value) => Math.min(value, most)),
+    0,
+  );
+
 function wholeNumber(least: number, read: (value: number) => number) {
   const rule = `must be a whole number, at least ${least}`;
   const isRight = (text: string) => /^\d{1,15}$/.test(text) && Number(text) >= least;

@@ -5,6 +5,8 @@ import { newId } from "../model/id.ts";
 interface Asked {
   readonly workspaceId: string;
   readonly tokenId: string;
+  /** Until when it opens the API; `at` ends it at once. */
+  readonly endsAt: Date;
   readonly actor: string;
   readonly at: Date;
 }
@@ -13,7 +15,10 @@ interface Asked {
  * Ends a token; processes that know it forget it within seconds. The last one that administers a workspace stays, for
  * nobody could make another: CONFLICT.
  */
-export async function revokeToken(tokens: Tokens, { workspaceId, tokenId, actor, at }: Asked): Promise<TokenRecord> {
+export async function revokeToken(
+  tokens: Tokens,
+  { workspaceId, tokenId, endsAt, actor, at }: Asked,
+): Promise<TokenRecord> {
   const all = await tokens.list(workspaceId);
   const token = all.find(({ id }) => id === tokenId);
   if (token === undefined) throw new Failure("NOT_FOUND", "this workspace has no token with this id");
@@ -21,16 +26,22 @@ export async function revokeToken(tokens: Tokens, { workspaceId, tokenId, actor,
   if (isLastAdministrator(token, all, at)) {
     throw new Failure("CONFLICT", "this is the last token that administers the workspace: make another one first");
   }
-  const revoked = await tokens.revoke(workspaceId, tokenId, {
+  const isLater = endsAt > at;
+  const ended = await tokens.revoke(workspaceId, tokenId, endsAt, {
     id: newId("aud"),
     workspaceId,
     actor,
     action: "token.revoked",
     resourceId: tokenId,
-    detail: { name: token.name, owner: token.owner, scopes: token.scopes },
+    detail: {
+      name: token.name,
+      owner: token.owner,
+      scopes: token.scopes,
+      ...(isLater && { valid_until: endsAt.toISOString() }),
+    },
     createdAt: at,
   });
-  return revoked ?? { ...token, revokedAt: at };
+  return ended ?? (isLater ? token : { ...token, revokedAt: at });
 }
 
 function isLastAdministrator(token: TokenRecord, all: readonly TokenRecord[], at: Date): boolean {

@@ -26,6 +26,25 @@ describe("secrets", () => {
     expect(world.asked[0]?.headers["idempotency-key"]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  test("a rotated token stands alone on standard output before the old one is told when to end", async () => {
+    const old = { id: "tok_0", name: "ci", owner: "ada@example.com", scopes: ["operate"], state: "valid" };
+    world.answer("GET /tokens", [{ ...old, created_at: "2026-03-01T12:00:00Z", valid_until: "2026-03-31T12:00:00Z" }]);
+    world.answer("POST /tokens", made);
+    world.refuse("DELETE /tokens/tok_0", 500, "INTERNAL_ERROR");
+    const failed = await world.line.run(["token", "rotate", "ci"]);
+    world.answer("DELETE /tokens/tok_0", old);
+
+    const rotated = await world.line.run(["token", "rotate", "ci", "--overlap", "48"]);
+
+    expect([failed.code, failed.stdout]).toEqual([1, "brg_rNEW\n"]);
+    expect([rotated.code, rotated.stdout]).toEqual([0, "brg_rNEW\n"]);
+    expect(rotated.stderr).toContain("valid for 48 more hours");
+    expect(world.asked.at(-1)?.call).toContain("in_hours=48");
+    expect(JSON.parse(world.asked.at(-2)?.body ?? "")).toEqual({
+      ...{ name: "ci", owner: "ada@example.com", scopes: ["operate"], valid_days: 30 },
+    });
+  });
+
   test("the database's URL is read from standard input or a file, and no option takes it", async () => {
     world.answer("PUT /connections/postgres", { ok: true, findings: [] });
     const database = "postgres://u:p@db.example.com/d";

@@ -27,8 +27,8 @@ interface Token {
 
 const make = async (body: object): Promise<Token> => dataOf(await call(createToken, "create-token", request({ body })));
 
-const revoke = (id: string) =>
-  call(revokeToken, "revoke-token", request({ path: { workspace_id: workspace.id, token_id: id } }));
+const revoke = (id: string, query: object = {}) =>
+  call(revokeToken, "revoke-token", request({ path: { workspace_id: workspace.id, token_id: id }, query }));
 
 test("a new token opens what its scope says, is shown once, and never again", async () => {
   const made = await make({ name: "grafana", owner: "Ada@Example.com", scopes: ["read"], valid_days: 30 });
@@ -124,4 +124,25 @@ test("a revoked token is listed for thirty days, and gone then", async () => {
   await cloud.clock.advance({ hours: 2 * 24 });
 
   expect([within, await listed()]).toEqual([true, false]);
+});
+
+test("a token that is rotated opens the API beside its successor for the hours that were given, and no longer", async () => {
+  const made = await make({ name: "worker", owner: "ada@example.com", scopes: ["operate"], valid_days: 30 });
+  const asks = async () => (await call(listMappings, "list-mappings", request({ token: made.token }))).status;
+
+  const ending = await revoke(made.id, { in_hours: "24" });
+  const longer = await revoke(made.id, { in_hours: "48" });
+
+  const until = new Date(cloud.clock.now() + 24 * 3_600_000).toISOString();
+  expect(ending.json?.data).toMatchObject({ state: "valid", valid_until: until, revoked_at: null });
+  expect(longer.json?.data).toMatchObject({ state: "valid", valid_until: until, revoked_at: null });
+  await cloud.clock.advance({ hours: 23, minutes: 59 });
+  expect(await asks()).toBe(200);
+  await cloud.clock.advance({ minutes: 1 });
+  expect(await asks()).toBe(401);
+  const { entries } = await auditPage(
+    { workspaceId: workspace.id, actor: "owner@example.com", action: "token.revoked" },
+    { limit: 1, offset: 0 },
+  );
+  expect(entries[0]).toMatchObject({ resourceId: made.id, detail: { name: "worker", valid_until: until } });
 });

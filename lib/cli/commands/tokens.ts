@@ -50,6 +50,23 @@ export async function createToken(context: Context): Promise<void> {
   out.done(data.token, data);
 }
 
+const DAY_MILLISECONDS = 86_400_000;
+
+/** Makes a token like another, shows it once, and ends the other one some hours later. */
+export async function rotateToken(context: Context): Promise<void> {
+  const { out } = context;
+  const api = context.api();
+  const hours = wholeNumber(context, "overlap") ?? 24;
+  const { id, name, owner, scopes, created_at, valid_until } = await findToken(api, argument(context, 0));
+  const days = valid_until && Math.ceil((Date.parse(valid_until) - Date.parse(created_at)) / DAY_MILLISECONDS);
+  const body = { name, owner, scopes, ...(days && { valid_days: days }) };
+  const { data } = await api.post<Token & { readonly token: string }>("/tokens", { body });
+  if (!out.json) out.note(`Token ${data.id} for ${owner} (${scopes.join(", ")}). It is shown this once:`);
+  out.done(data.token, data); // before the old one is touched: whatever happens then, this one is in hand
+  await api.delete<Token>(`/tokens/${segment(id)}`, { in_hours: hours });
+  if (!out.json) out.note(`The old one, ${id}, is valid for ${hours} more hours.`);
+}
+
 /** Ends a token, named by its id or, where only one has it, by its name. */
 export async function revokeToken(context: Context): Promise<void> {
   const api = context.api();

@@ -18,6 +18,11 @@ export function addTokenCommands(program: Command, does: Does): void {
     .option("--days <days>", "days that it is valid (default: until it is revoked)")
     .action(does(async () => (await commands()).createToken));
   token
+    .command("rotate <token>")
+    .description("make a token in place of another, by its id or its name, and end that one later; it is shown once")
+    .option("--overlap <hours>", "hours that the old one stays valid, at most 720", "24")
+    .action(does(async () => (await commands()).rotateToken));
+  token
     .command("revoke <token>")
     .description("end a token, by its id or its name")
     .action(does(async () => (await commands()).revokeToken));

@@ -11,20 +11,24 @@ interface DialogProps {
   readonly title: string;
   readonly children: ReactNode;
   readonly broad?: boolean;
+  /** It is left by its own button alone, as what is shown once. */
+  readonly holds?: boolean;
 }
 
-/** Something that is done before the page goes on; Escape and the cross leave it. */
-export function Dialog({ open, onClose, title, children, broad }: DialogProps) {
+/** Something that is done before the page goes on; Escape, a click outside and the cross leave it. */
+export function Dialog({ open, onClose, title, children, broad, holds }: DialogProps) {
   return (
-    <Base.Root open={open} onOpenChange={(opens) => !opens && onClose()}>
+    <Base.Root open={open} onOpenChange={(opens) => !opens && !holds && onClose()}>
       <Base.Portal>
         <Base.Backdrop className="veil" />
         <Base.Popup className={broad ? "dialog broad" : "dialog"}>
           <div className="head">
             <Base.Title render={<h2>{title}</h2>} />
-            <Base.Close
-              render={<Button kind="plain" compact icon={<X size={18} aria-hidden />} aria-label="Close" />}
-            />
+            {!holds && (
+              <Base.Close
+                render={<Button kind="plain" compact icon={<X size={18} aria-hidden />} aria-label="Close" />}
+              />
+            )}
           </div>
           {children}
         </Base.Popup>

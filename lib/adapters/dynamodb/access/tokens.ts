@@ -3,7 +3,6 @@ import * as z from "zod/mini";
 import type { TokenRecord, Tokens } from "../../../access/ports.ts";
 import { TABLES } from "../../../model/resources.ts";
 import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
-import type { AuditEntry } from "../../../model/workspace/audit.ts";
 import { SCOPES } from "../../../model/workspace/token.ts";
 import type { Database } from "../client/client.ts";
 import { present } from "../client/difference.ts";
@@ -35,13 +34,14 @@ export function tokens(database: Database): Tokens {
 
     list: async (workspaceId) => (await listItems(database, workspaceId)).map(readToken),
 
-    revoke: async (workspaceId, tokenId, entry) => {
+    revoke: async (workspaceId, tokenId, endsAt, entry) => {
       const items = await listItems(database, workspaceId);
       const found = items.find(({ id }) => id === tokenId);
       if (found === undefined) return null;
-      const writes = [markRevoked(database, found["pk"], entry)];
-      const isRevoked = await commitIf(database, { writes, audit: [entry], events: [] });
-      return isRevoked ? { ...readToken(found), revokedAt: entry.createdAt } : null;
+      const end = endsAt > entry.createdAt ? ({ validUntil: endsAt } as const) : { revokedAt: entry.createdAt };
+      const writes = [markEnding(database, found["pk"], end)];
+      const isEnding = await commitIf(database, { writes, audit: [entry], events: [] });
+      return isEnding ? { ...readToken(found), ...end } : null;
     },
 
     touch: async (hash, usedAt) => {
@@ -67,14 +67,17 @@ const listItems = (database: Database, workspaceId: string): Promise<readonly Re
     ScanIndexForward: false,
   });
 
-function markRevoked(database: Database, pk: unknown, { createdAt }: AuditEntry): Write {
+function markEnding(database: Database, pk: unknown, end: { revokedAt: Date } | { validUntil: Date }): Write {
+  const isRevoked = "revokedAt" in end;
+  const at = isRevoked ? end.revokedAt : end.validUntil;
+  const isSooner = "AND (attribute_not_exists(valid_until) OR valid_until > :at)";
   return {
     Update: {
       TableName: database.table("tokens"),
       Key: { pk },
-      UpdateExpression: "SET revoked_at = :at, expires_at = :expiry",
-      ConditionExpression: "attribute_exists(pk) AND attribute_not_exists(revoked_at)",
-      ExpressionAttributeValues: { ":at": createdAt.toISOString(), ":expiry": expiryAfter(createdAt) },
+      UpdateExpression: `SET ${isRevoked ? "revoked_at" : "valid_until"} = :at, expires_at = :expiry`,
+      ConditionExpression: `attribute_exists(pk) AND attribute_not_exists(revoked_at) ${isRevoked ? "" : isSooner}`,
+      ExpressionAttributeValues: { ":at": at.toISOString(), ":expiry": expiryAfter(at) },
     },
   };
 }

@@ -146,9 +146,7 @@ function Acts({ webhook }: { readonly webhook: ReadWebhookData }) {
       <Dialog open={asked === "change"} onClose={() => setAsked(null)} title="Change webhook" broad>
         <ChangeForm webhook={webhook} onDone={() => setAsked(null)} />
       </Dialog>
-      <Dialog open={asked === "rotate"} onClose={() => setAsked(null)} title="Rotate the signing secret">
-        <Rotate path={path} onDone={() => setAsked(null)} />
-      </Dialog>
+      {asked === "rotate" && <Rotate path={path} onDone={() => setAsked(null)} />}
       <Confirm
         open={asked === "delete"}
         onClose={() => setAsked(null)}
@@ -220,33 +218,36 @@ function ChangeForm({ webhook, onDone }: { readonly webhook: ReadWebhookData; re
 
 function Rotate({ path, onDone }: { readonly path: string; readonly onDone: () => void }) {
   const rotate = useAct<RotateWebhookSecretData>(() => ({ method: "POST", path: `${path}/rotate-secret` }));
-  if (rotate.data)
-    return (
-      <>
-        <Notice tone="good" title="Copy the new secret now: it is shown this once.">
-          The old one signs beside it for 24 hours.
-        </Notice>
-        <Secret text={rotate.data.data.secret} name="signing secret" />
-        <div className="acts">
-          <Button kind="primary" onClick={onDone}>
-            I have kept it
-          </Button>
-        </div>
-      </>
-    );
+  const secret = rotate.data?.data.secret;
   return (
-    <>
-      <p>
-        A new secret is made. For 24 hours the old one signs as well, in a header of its own, so that no delivery is
-        missed while your endpoint changes over.
-      </p>
-      {rotate.error && <Trouble error={rotate.error} />}
-      <div className="acts">
-        <Button onClick={onDone}>Cancel</Button>
-        <Button kind="primary" busy={rotate.isPending} onClick={() => rotate.mutate()}>
-          Rotate secret
-        </Button>
-      </div>
-    </>
+    <Dialog open onClose={onDone} title="Rotate the signing secret" holds={secret !== undefined}>
+      {secret ? (
+        <>
+          <Notice tone="good" title="Copy the new secret now: it is shown this once.">
+            The old one signs beside it for 24 hours.
+          </Notice>
+          <Secret text={secret} name="signing secret" />
+          <div className="acts">
+            <Button kind="primary" onClick={onDone}>
+              I have kept it
+            </Button>
+          </div>
+        </>
+      ) : (
+        <>
+          <p>
+            A new secret is made. For 24 hours the old one signs as well, in a header of its own, so that no delivery is
+            missed while your endpoint changes over.
+          </p>
+          {rotate.error && <Trouble error={rotate.error} />}
+          <div className="acts">
+            <Button onClick={onDone}>Cancel</Button>
+            <Button kind="primary" busy={rotate.isPending} onClick={() => rotate.mutate()}>
+              Rotate secret
+            </Button>
+          </div>
+        </>
+      )}
+    </Dialog>
   );
 }

@@ -1,0 +1,117 @@
+import type { ListTokensData } from "bridge/api";
+import { KeyRound, Plus } from "lucide-react";
+import { useState } from "react";
+import { questions } from "../../api/questions.ts";
+import { useScopes } from "../../api/scopes.ts";
+import { useAnswer } from "../../api/use.ts";
+import { Badge, type Tone } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { List } from "../../parts/list.tsx";
+import { Bones, Card, Empty, Page } from "../../parts/page.tsx";
+import { Ago, Time } from "../../parts/time.tsx";
+import { Needs } from "../../parts/too-small.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { NewToken } from "./new-token.tsx";
+import { Revoke } from "./revoke-token.tsx";
+import { Rotate } from "./rotate-token.tsx";
+
+/** A token of the workspace; what opens the API is not part of it. */
+export type Token = ListTokensData[number];
+
+const TONES: Record<Token["state"], Tone> = { valid: "good", expired: "quiet", revoked: "quiet" };
+
+/** Who may use the API of this workspace. */
+export function Tokens() {
+  const [makes, setMakes] = useState(false);
+  const { refusal } = useScopes();
+  return (
+    <Page
+      title="Tokens"
+      says="Each opens the API of this workspace, as the person it was made for."
+      acts={
+        <Button
+          kind="primary"
+          icon={<Plus size={16} aria-hidden />}
+          refused={refusal("admin")}
+          onClick={() => setMakes(true)}
+        >
+          New token
+        </Button>
+      }
+    >
+      <Needs scope="admin" what="Tokens">
+        <Card padded={false}>
+          <Table />
+        </Card>
+      </Needs>
+      <NewToken open={makes} onClose={() => setMakes(false)} />
+    </Page>
+  );
+}
+
+function Table() {
+  const { data, error, refetch } = useAnswer(questions.tokens, { everySeconds: 15 });
+  const { token: own } = useScopes();
+  const [revoking, setRevoking] = useState<Token | null>(null);
+  const [rotating, setRotating] = useState<Token | null>(null);
+  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
+  if (!data) return <Bones lines={4} />;
+  if (data.data.length === 0)
+    return (
+      <Empty icon={<KeyRound size={24} aria-hidden />} title="No tokens">
+        Make one for each program and each person, so that each can be revoked alone.
+      </Empty>
+    );
+  return (
+    <>
+      <List
+        caption="Tokens"
+        head={
+          <>
+            <th>Name and owner</th>
+            <th>State</th>
+            <th className="wide">May</th>
+            <th className="wide">Last used</th>
+            <th className="wide">Valid until</th>
+            <th>
+              <span className="unseen">Acts</span>
+            </th>
+          </>
+        }
+      >
+        {data.data.map((token) => (
+          <tr key={token.id}>
+            <td className="breaks">
+              {token.name} {token.id === own?.id && <span className="tag">this one</span>}
+              <span className="sub">{token.owner}</span>
+            </td>
+            <td>
+              <Badge tone={TONES[token.state]}>{token.state}</Badge>
+            </td>
+            <td className="wide">{token.scopes.join(", ")}</td>
+            <td className="wide once">
+              <Ago at={token.last_used_at} />
+            </td>
+            <td className="wide once">
+              <Time at={token.valid_until} none="it is revoked" />
+            </td>
+            <td className="acts-cell">
+              {token.state === "valid" && (
+                <>
+                  <Button compact kind="plain" onClick={() => setRotating(token)} aria-label={`Rotate ${token.name}`}>
+                    Rotate
+                  </Button>
+                  <Button compact kind="plain" onClick={() => setRevoking(token)} aria-label={`Revoke ${token.name}`}>
+                    Revoke
+                  </Button>
+                </>
+              )}
+            </td>
+          </tr>
+        ))}
+      </List>
+      {rotating && <Rotate token={rotating} isOwn={rotating.id === own?.id} onClose={() => setRotating(null)} />}
+      <Revoke token={revoking} isOwn={revoking?.id === own?.id} onClose={() => setRevoking(null)} />
+    </>
+  );
+}
