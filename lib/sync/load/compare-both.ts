@@ -2,10 +2,14 @@ import { hash } from "../../model/beat.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import type { Page } from "../pull/pull-ports.ts";
 import { applyImages, readAgain } from "../pull/read-page.ts";
-import type { Counts, LoadCheckpoint } from "./load-ports.ts";
+import type { LoadCheckpoint } from "./load-ports.ts";
 
-/** Takes a page of a reading; gives the records that a sweep has met, by bucket. */
-export type Take = (page: Page) => Promise<Counts>;
+/** What becomes of the pages of a reading. */
+export interface Taker {
+  take(page: Page): Promise<void>;
+  /** The records that a sweep has met so far. */
+  met(): Pick<LoadCheckpoint, "met">;
+}
 
 /** A sweep has found more that differs than is read again by id. */
 export class MuchDiffers extends Error {}
@@ -24,22 +28,27 @@ export function isWholeToday({ clock, mapping }: Cycle): boolean {
 }
 
 /** Compares what is read with the rows, which are neither locked nor written where they are equal. */
-export function comparing(cycle: Cycle, { lastRow = 0, narrow }: LoadCheckpoint): Take {
+export function comparing(cycle: Cycle, { lastRow = 0, narrow, met: before }: LoadCheckpoint): Taker {
   const { store, lease, tally } = cycle;
+  const counts: Record<string, number> = { ...before };
+  const met = () => ({ met: { ...counts } });
   let found = 0;
-  return async (page) => {
-    const { differing, rowless } = await store.compareRows(lease, page.images, lastRow);
-    const images = page.images.filter(({ sfid }) => differing.has(sfid));
-    tally.read += page.images.length - images.length;
-    found += images.length;
-    if (narrow && found > MOST_READ_AGAIN) throw new MuchDiffers();
-    if (narrow) await readAgain(cycle, [...differing], "slow");
-    else if (images.length > 0) await applyImages(cycle, { ...page, images, lane: "sweep" });
-    const met: Record<string, number> = {};
-    for (const { sfid } of page.images) {
-      if (!rowless.has(sfid)) met[bucketOf(sfid)] = (met[bucketOf(sfid)] ?? 0) + 1;
-    }
-    return met;
+  return {
+    met,
+    take: async ({ marks, ...page }) => {
+      const { differing, rowless } = await store.compareRows(lease, page.images, lastRow);
+      const images = page.images.filter(({ sfid }) => differing.has(sfid));
+      tally.read += page.images.length - images.length;
+      found += images.length;
+      if (narrow && found > MOST_READ_AGAIN) throw new MuchDiffers();
+      if (narrow) await readAgain(cycle, [...differing], "slow");
+      else if (images.length > 0) await applyImages(cycle, { ...page, images, lane: "sweep", marks: {} });
+      for (const { sfid } of page.images) {
+        if (!rowless.has(sfid)) counts[bucketOf(sfid)] = (counts[bucketOf(sfid)] ?? 0) + 1;
+      }
+      if (!marks.load) return;
+      await store.apply(lease, { ...page, images: [], marks: { load: { ...marks.load, ...met() } } });
+    },
   };
 }
 

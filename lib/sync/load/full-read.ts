@@ -6,8 +6,8 @@ import { OVERLAP_SECONDS } from "../../model/record/position.ts";
 import type { Image } from "../../model/record/record.ts";
 import { type Cycle, type Moved, pause } from "../cycle/cycle.ts";
 import { applyImages, readPage } from "../pull/read-page.ts";
-import { comparing, isWholeToday, MuchDiffers, type Take } from "./compare-both.ts";
-import type { BulkPart, BulkPlace, Counts, LoadCheckpoint } from "./load-ports.ts";
+import { comparing, isWholeToday, MuchDiffers, type Taker } from "./compare-both.ts";
+import type { BulkPart, BulkPlace, LoadCheckpoint } from "./load-ports.ts";
 import { readAhead } from "./read-ahead.ts";
 
 /** Up to so many pages, 10,000 records mostly, REST takes fewer calls and less time than a job of the Bulk API. */
@@ -81,18 +81,18 @@ function isUnsupported(error: unknown): error is SalesforceRefusal {
 
 /** Reads and applies all that is left of a reading; gives the mark that stands when nothing is left. */
 export async function readAllRecords(cycle: Cycle, mark: LoadCheckpoint): Promise<LoadCheckpoint> {
-  const take = mark.kind === "sweep" ? comparing(cycle, mark) : applying(cycle, mark);
+  const taker = mark.kind === "sweep" ? comparing(cycle, mark) : applying(cycle, mark);
   let read: LoadCheckpoint;
   try {
     const since = { ...mark, readSince: mark.readSince ?? new Date(cycle.clock.now()).toISOString() };
     const place = mark.bulk ?? mark.narrow;
-    read = place ? await readByBulk(cycle, since, place, take) : await readByRest(cycle, since, take);
+    read = place ? await readByBulk(cycle, since, place, taker) : await readByRest(cycle, since, taker);
   } catch (error) {
     if (error instanceof MuchDiffers) return readAllRecords(cycle, await startReading(cycle, mark, false));
     if (!(error instanceof JobLost)) throw error;
     return readAllRecords(cycle, await startOver(cycle, mark, error));
   }
-  const { narrow: _, ...rest } = read;
+  const { narrow: _, ...rest } = { ...read, ...taker.met() };
   const done: LoadCheckpoint = { ...rest, bulk: null, afterId: null, afterRow: 0 };
   await commit(cycle, { ...ended(done), ...(looksAtRows(cycle, done) && { load: done }) });
   return done;
@@ -130,14 +130,12 @@ export function looksAtRows({ shape }: Cycle, { kind, overRows }: LoadCheckpoint
 }
 
 /** A first load, or a backfill, writes what it reads; a backlog what a row does not have already. */
-const applying =
-  (cycle: Cycle, { kind }: LoadCheckpoint): Take =>
-  async (page) => {
-    await applyImages(cycle, kind === "backlog" ? { ...page, lane: "sweep" } : page);
-    return {};
-  };
+const applying = (cycle: Cycle, { kind }: LoadCheckpoint): Taker => ({
+  take: (page) => applyImages(cycle, kind === "backlog" ? { ...page, lane: "sweep" } : page),
+  met: () => ({}),
+});
 
-async function readByRest(cycle: Cycle, from: LoadCheckpoint, take: Take): Promise<LoadCheckpoint> {
+async function readByRest(cycle: Cycle, from: LoadCheckpoint, { take }: Taker): Promise<LoadCheckpoint> {
   for (let mark = from; ; ) {
     const { records, readAt, next } = await readPage(cycle, (shape) =>
       allAfter(shape, mark.afterId, changedFrom(mark)),
@@ -147,27 +145,16 @@ async function readByRest(cycle: Cycle, from: LoadCheckpoint, take: Take): Promi
     const { size } = cycle.reading;
     const afterId = last ? sfidOf(last) : mark.afterId;
     mark = { ...mark, startedAt, afterId, read: (mark.read ?? 0) + records.length, size };
-    if (last) {
-      const images = records.map((record) => imageOf(cycle.shape, record));
-      const isSweep = mark.kind === "sweep";
-      const met = await take({ images, readAt, lane: "load", marks: isSweep ? {} : { load: mark } });
-      mark = withMet(mark, met);
-      if (isSweep) await commit(cycle, { load: mark });
-    }
+    const images = records.map((record) => imageOf(cycle.shape, record));
+    if (last) await take({ images, readAt, lane: "load", marks: { load: mark } });
     if (!next) return mark;
   }
 }
 
-const withMet = (mark: LoadCheckpoint, met: Counts): LoadCheckpoint =>
-  mark.met ? { ...mark, met: sumOf(mark.met, met) } : mark;
-
-function sumOf(some: Counts, more: Counts): Counts {
-  const sum: Record<string, number> = { ...some };
-  for (const [bucket, count] of Object.entries(more)) sum[bucket] = (sum[bucket] ?? 0) + count;
-  return sum;
-}
-
-/** Parts of a job's results that are read side by side: each takes Salesforce seconds, and is written meanwhile. */
+/**
+ * Parts of a job's results that are read side by side: each takes Salesforce seconds, and is written meanwhile. A sweep, whose
+ * parts are large, counts what it has met up to the end of each.
+ */
 const PARTS_AT_ONCE = 3;
 
 /** Reads the parts of a job's results; whatever the order in which they end, the mark stands before the first open one. */
@@ -175,7 +162,7 @@ async function readByBulk(
   cycle: Cycle,
   from: LoadCheckpoint,
   { jobId, locator }: BulkPlace,
-  take: Take,
+  taker: Taker,
 ): Promise<LoadCheckpoint> {
   let mark: LoadCheckpoint = { ...from, records: await untilDone(cycle, from, jobId) };
   await commit(cycle, { load: mark });
@@ -187,30 +174,28 @@ async function readByBulk(
       const { done, value: part } = await cycle.hold.during(() => parts.next());
       if (done) return;
       open.push(part);
-      part.taken = await takePart(cycle, mark, jobId, part, take);
+      part.read = await takePart(cycle, mark, jobId, part, taker);
       let place: BulkPlace | null = null;
-      for (; open[0] && open[0].taken !== null; open.shift()) {
-        const { read, met } = open[0].taken;
+      for (; open[0] && open[0].read !== null; open.shift()) {
         place = { jobId, locator: open[0].next };
-        mark = withMet({ ...mark, read: (mark.read ?? 0) + read }, met);
-        mark = mark.narrow ? { ...mark, narrow: place } : { ...mark, bulk: place };
+        mark = {
+          ...mark,
+          ...(mark.narrow ? { narrow: place } : { bulk: place }),
+          read: (mark.read ?? 0) + open[0].read,
+        };
       }
-      if (place !== null && place.locator !== null) await commit(cycle, { load: mark });
+      if (place !== null && place.locator !== null) await commit(cycle, { load: { ...mark, ...taker.met() } });
     }
   };
-  const ends = await Promise.allSettled(Array.from({ length: PARTS_AT_ONCE }, readOneByOne));
+  const atOnce = from.kind === "sweep" ? 1 : PARTS_AT_ONCE;
+  const ends = await Promise.allSettled(Array.from({ length: atOnce }, readOneByOne));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
   return mark;
 }
 
-/** A part of a job's results, and what was taken of it; null: not all of it yet. */
+/** A part of a job's results, and how many records of it are taken; null: not all of them. */
 interface Part extends BulkPart {
-  taken: Taken | null;
-}
-
-interface Taken {
-  readonly read: number;
-  readonly met: Counts;
+  read: number | null;
 }
 
 /** The parts in their order: an answer's beginning tells where the next part begins. */
@@ -223,7 +208,7 @@ async function* partsOf(
   const most = kind === "sweep" ? SWEPT_PART_RECORDS : undefined;
   for (let locator = first; ; ) {
     const part = await ofJob(jobId, () => salesforce.bulkResults(jobId, locator, most));
-    yield { ...part, taken: null };
+    yield { ...part, read: null };
     if (part.next === null) return;
     locator = part.next;
   }
@@ -235,19 +220,19 @@ async function takePart(
   { narrow, startedAt }: LoadCheckpoint,
   jobId: string,
   { pieces }: Part,
-  take: Take,
-): Promise<Taken> {
-  let taken: Taken = { read: 0, met: {} };
+  { take }: Taker,
+): Promise<number> {
+  let read = 0;
   const images = narrow
     ? pagesOf(unstamped(cycle.shape), pieces, NARROW_PAGE_RECORDS)
     : pagesOf(cycle.shape, pieces, BULK_PAGE_RECORDS);
   for (const pages = readAhead(images); ; ) {
     await cycle.hold.mayRead();
     const { done, value: page } = await cycle.hold.during(() => ofJob(jobId, () => pages.next()));
-    if (done) return taken;
+    if (done) return read;
     // What the job read is as old as the job.
-    const met = await take({ images: page, readAt: startedAt, lane: "load", marks: {} });
-    taken = { read: taken.read + page.length, met: sumOf(taken.met, met) };
+    await take({ images: page, readAt: startedAt, lane: "load", marks: {} });
+    read += page.length;
   }
 }
 

@@ -4,7 +4,7 @@ import type { Cycle } from "../cycle/cycle.ts";
 import type { QueryPage } from "../pull/pull-ports.ts";
 import { applyPage, recordsOf, removeRows } from "../pull/read-page.ts";
 import type { LoadCheckpoint } from "./load-ports.ts";
-import { removingVanished, type Vanished } from "./vanished.ts";
+import { deleteVanished, viewsAll } from "./vanished.ts";
 
 /** Rows looked for in the org by one call. */
 const ROWS_AT_ONCE = 2_000;
@@ -17,7 +17,7 @@ const ROWS_AT_ONCE = 2_000;
 export async function sweepRows(cycle: Cycle, begun: LoadCheckpoint): Promise<void> {
   const mark = begun.met ? await findUnmet(cycle, begun) : begun;
   const { lastRow, unmet: buckets = null } = mark;
-  const vanishing = removingVanished(cycle);
+  let isSure: boolean | null = null;
   let [vanished, waiting]: [number, string[]] = [0, []];
   for (let afterRow = mark.afterRow ?? 0; buckets?.length !== 0; ) {
     await cycle.hold.mayRead();
@@ -28,9 +28,12 @@ export async function sweepRows(cycle: Cycle, begun: LoadCheckpoint): Promise<vo
       afterRow = looked;
       continue;
     }
-    const gone = await sweepSome(cycle, waiting);
-    if (mark.kind === "sweep") await vanishing.take(gone);
-    vanished += gone.sfids.length;
+    const { gone, readAt } = await sweepSome(cycle, waiting);
+    if (mark.kind === "sweep" && readAt !== null && gone.length > 0) {
+      isSure ??= await viewsAll(cycle);
+      await deleteVanished(cycle, gone, readAt, isSure);
+    }
+    vanished += gone.length;
     if (looked === null) break;
     [afterRow, waiting] = [looked, []];
     await commit(cycle, { ...mark, afterRow });
@@ -58,8 +61,8 @@ async function findUnmet(cycle: Cycle, { met: records = {}, ...mark }: LoadCheck
   return next;
 }
 
-/** The rows whose records the org does not know. */
-async function sweepSome(cycle: Cycle, ids: readonly string[]): Promise<Vanished> {
+/** Tells those whose records the org does not know, at its time; null: it was not asked. */
+async function sweepSome(cycle: Cycle, ids: readonly string[]) {
   const unknown = new Map(ids.map((sfid) => [sfid.slice(0, 15), sfid]));
   const forget = ({ records }: QueryPage) => {
     for (const record of records) unknown.delete(sfidOf(record).slice(0, 15));
@@ -76,7 +79,7 @@ async function sweepSome(cycle: Cycle, ids: readonly string[]): Promise<Vanished
     if (deleted.length > 0) await applyPage(cycle, { ...page, records: deleted }, "reread", {});
     if (cycle.shape.filter !== null) await removeRows(cycle, { ...page, records: living });
   }
-  return { sfids: [...unknown.values()], readAt };
+  return { gone: [...unknown.values()], readAt };
 }
 
 const idsAlone: typeof withIds = (shape, ids) => withIds({ ...shape, columns: [] }, ids);
