@@ -137,11 +137,18 @@ describe("a sweep of a large object", () => {
       if (call === "org.bulkResults" && ++parts === 4) throw new Error("killed");
     });
     await expect(sweep()).rejects.toThrow("killed");
-    world.interfere(null);
+    const unmet: unknown[] = [];
+    world.interfere(async (call) => {
+      if (call === "store.rowsAfter")
+        unmet.push(
+          ...(await world.sql("SELECT jsonb_array_length(load -> 'unmet') AS buckets FROM salesforce._bridge_loads")),
+        );
+    });
     const calls = await world.calls();
 
     await world.work(contact, "load");
 
+    expect(unmet[0]).toEqual({ buckets: 1 });
     expect(await names()).toHaveLength(MANY - 1);
     expect(await jobs()).toHaveLength(1);
     expect((await world.calls()) - calls, "a look, three parts, the ids of one bucket").toBeLessThanOrEqual(5);
