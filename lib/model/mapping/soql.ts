@@ -156,6 +156,12 @@ export function strangersWithIds(
   return `${withIds(shape, ids)} AND (${strange.join(" OR ")})`;
 }
 
+/** Those of these records, at most 400, that one of these users saved last, and not before `since`. */
+export function savedBy(shape: TableShape, ids: readonly string[], writers: readonly string[], since: Date): string {
+  const users = writers.map(recordId).join(", ");
+  return `${withIds(shape, ids)} AND LastModifiedById IN (${users}) AND LastModifiedDate >= ${instant(since)}`;
+}
+
 /** Fields that every read of the mapping asks for. */
 export function fieldsOf(shape: TableShape): string[] {
   const own = ["Id", "SystemModstamp", ...(shape.softDeletes ? ["IsDeleted"] : [])];

@@ -9,7 +9,7 @@ import { removeOutside } from "../push/remove-outside.ts";
 import { sendBatch } from "../push/send-batch.ts";
 import { type InDoubtWrite, isRepeatable, refold } from "./in-doubt-writes.ts";
 import { matchLostInserts } from "./match-lost-inserts.ts";
-import { readBackUpdates } from "./read-back-updates.ts";
+import { findSavedUpdates, readBackUpdates } from "./read-back-updates.ts";
 import { resumeJob } from "./resume-job.ts";
 
 /** A Salesforce transaction may commit ten minutes after we gave up on it. */
@@ -17,7 +17,8 @@ const DOUBT_MILLISECONDS = 11 * 60_000;
 
 /**
  * Settles the writes that an earlier cycle sent without learning their end (design section 5): upserts and deletes are
- * sent again as they were; updates and plain inserts wait until nothing can commit any more, and are then looked up. When
+ * sent again as they were; updates and plain inserts wait until nothing can commit any more, and are then looked up, but for
+ * updates whose records show them before. When
  * the org's calls are to be spared, they wait as well. Answers the inserts that still wait.
  */
 export async function resolveInDoubt(cycle: Cycle, mayCall: boolean): Promise<readonly InDoubtWrite[]> {
@@ -46,7 +47,12 @@ export async function resolveInDoubt(cycle: Cycle, mayCall: boolean): Promise<re
   await settleLookedUp(cycle, sending, await readBackUpdates(cycle, readBack));
   const lookedUp = ripe.filter(({ write }) => write.operation === "create");
   await settleLookedUp(cycle, sending, await matchLostInserts(cycle, lookedUp, inserts));
-  cycle.tally.doubtsWaiting += unripe.length;
+  const saved = await findSavedUpdates(
+    cycle,
+    unripe.filter(({ write }) => write.operation === "update"),
+  );
+  await settleLookedUp(cycle, sending, saved);
+  cycle.tally.doubtsWaiting += unripe.length - saved.length;
   for (const job of jobs) {
     const ofJob = startPushProgress();
     await resumeJob(cycle, ofJob, job);

@@ -19,6 +19,9 @@ async function mapContact(upsertField?: string): Promise<Mapping> {
 
 const rows = () => world.sql("SELECT lastname, sfid, _ab_lastop FROM salesforce.contact ORDER BY id");
 const records = () => world.soql("SELECT Id, LastName FROM Contact ORDER BY Id");
+const saves = async () =>
+  ((await world.control("GET", "/requests")) as { path: string }[]).filter(({ path }) => path.includes("/Soap/"))
+    .length;
 const states = async () =>
   (await world.sql("SELECT state FROM salesforce._trigger_log ORDER BY id")).map(({ state }) => state);
 
@@ -99,12 +102,37 @@ describe("an insert whose answer was lost", () => {
 });
 
 describe("an update whose answer was lost", () => {
-  test("is read back after eleven minutes, and a newer change of the row waits for that", async () => {
-    const contact = await mapContact();
-    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Sklodowska')");
+  const updated = async (upsertField?: string) => {
+    const contact = await mapContact(upsertField);
+    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Sklodowska', 'C-1')");
     await world.cycle(contact);
+    await world.pass(60);
     await world.sql("UPDATE salesforce.contact SET lastname = 'Curie'");
-    await world.fault(LOST);
+    return contact;
+  };
+  const found = () => world.soql("SELECT LastName, Email FROM Contact");
+  const both = [{ LastName: "Curie", Email: "m@example.com" }];
+
+  test.each([undefined, "External_Id__c"])(
+    "and that was saved is done with the next cycle, upsert field %s",
+    async (upsertField) => {
+      const contact = await updated(upsertField);
+      await world.fault(LOST);
+      await world.cycle(contact);
+      await world.sql("UPDATE salesforce.contact SET email = 'm@example.com'");
+      await world.control("DELETE", "/requests");
+
+      await world.cycle(contact);
+
+      expect(await states()).toEqual(["SUCCESS", "SUCCESS", "SUCCESS"]);
+      expect(await found()).toEqual(both);
+      expect(await saves(), "of the newer change alone").toBe(1);
+    },
+  );
+
+  test("and that never arrived waits eleven minutes and is sent again, and a newer change of the row waits for that", async () => {
+    const contact = await updated("External_Id__c");
+    await world.fault(NEVER_ARRIVED);
     await world.cycle(contact);
     await world.sql("UPDATE salesforce.contact SET email = 'm@example.com'");
 
@@ -114,9 +142,40 @@ describe("an update whose answer was lost", () => {
     await world.cycle(contact);
 
     expect(await states()).toEqual(["SUCCESS", "SUCCESS", "SUCCESS"]);
-    expect(await world.soql("SELECT LastName, Email FROM Contact")).toEqual([
-      { LastName: "Curie", Email: "m@example.com" },
-    ]);
+    expect(await found()).toEqual(both);
+  });
+
+  test("and that commits minutes later undoes nothing that was changed since", async () => {
+    const contact = await updated("External_Id__c");
+    await world.fault(NEVER_ARRIVED);
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET lastname = 'Joliot'");
+    for (let minutes = 0; minutes < 4; minutes += 2) {
+      await world.pass(120);
+      await world.cycle(contact);
+    }
+    // As our own save does when it gets through at last.
+    const [record] = await records();
+    await world.rest("PATCH", `/sobjects/Contact/${record?.["Id"]}`, { LastName: "Curie" });
+    await world.cycle(contact);
+
+    expect(await states()).toEqual(["SUCCESS", "SUCCESS", "SUCCESS"]);
+    expect(await found()).toEqual([{ LastName: "Joliot", Email: null }]);
+  });
+
+  test("is not taken for done when somebody else has made the record what was sent", async () => {
+    const contact = await updated();
+    await world.fault(NEVER_ARRIVED);
+    await world.cycle(contact);
+    const [record] = await records();
+    await world.colleague("PATCH", `/sobjects/Contact/${record?.["Id"]}`, { LastName: "Curie" });
+
+    await world.cycle(contact);
+
+    expect(await states()).toEqual(["SUCCESS", "PENDING"]);
+    await world.pass(ELEVEN_MINUTES);
+    await world.cycle(contact);
+    expect(await states()).toEqual(["SUCCESS", "SUCCESS"]);
   });
 });
 
