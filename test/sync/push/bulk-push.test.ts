@@ -422,7 +422,11 @@ test("a new row waits behind the delete of the record with its upsert value, als
   await world.fault({ kind: "failedJob", path: "BULK delete" });
 
   await push();
-  await push();
+  // On a busy machine a job outlives its cycle, and what it failed to delete has its next turn later.
+  for (let more = 0; more < 5 && "NEW" in (await states()); more++) {
+    await world.pass(60);
+    await push();
+  }
 
   expect(await states()).toEqual({ SUCCESS: 3 * MANY });
   expect(await count("Title = 'again'")).toBe(MANY);
