@@ -53,8 +53,8 @@ const CASES: readonly Case[] = [
     holds: "SELECT FROM salesforce._bridge_loads FOR UPDATE",
     wants: `${STATE} FOR UPDATE`,
     answers: {},
-    changed: "SELECT position, (SELECT load FROM salesforce._bridge_loads) AS load FROM salesforce._bridge_state",
-    to: [{ position: null, load: null }],
+    changed: "SELECT load ->> 'kind' AS kind FROM salesforce._bridge_loads",
+    to: [{ kind: "backfill" }],
   },
   {
     route: "retry-rows",

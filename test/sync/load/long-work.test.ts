@@ -9,7 +9,7 @@ import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
 /** Records that are loaded by the Bulk API: more than five pages, and the gate maps fields that make small pages. */
-const MANY = isWholeGrid ? 10_001 : 1_001;
+const MANY = isWholeGrid ? 10_002 : 1_002;
 const WIDE = ["Story__c", "Saga__c"];
 
 let cloud: BridgeCloud;
