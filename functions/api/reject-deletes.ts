@@ -8,6 +8,7 @@ import {
   rejectDeletes as reject,
   rejectedView,
 } from "../../lib/settings/held-deletes/reject-deletes.ts";
+import { chosenDeletes } from "../../lib/settings/held-deletes/reject-ports.ts";
 import { body } from "../../lib/settings/shapes.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { auditLog, mappings, rowQueriesOf } from "../services/composition.ts";
@@ -19,9 +20,10 @@ const place = z.string({ error: "must be a text" }).check(z.refine(isPlace, { er
 export const rejectDeletes = endpoint({
   route: "reject-deletes",
   summary:
-    "Takes deletes of a mapping back that the breaker holds, 1,000 rows or 100 records a call; call again with `after`, the `next` of the answer, until that is null. Rows are inserted again under their keys, with their mapped columns and sfid, and not sent; records are undeleted. A record that is gone for good is created again, with another id, when the mapping has an upsert field and `recreate` is true. What a constraint or Salesforce refuses stays held, with the reason. ?dry_run=true only tells how many there are and what cannot come back: columns that are not mapped, and rows of other tables that went by a foreign key.",
+    "Takes deletes of a mapping back that the breaker holds, 1,000 rows or 100 records a call; call again with `after`, the `next` of the answer, until that is null. Rows are inserted again under their keys, with their mapped columns and sfid, and not sent; records are undeleted. A record that is gone for good is created again, with another id, when the mapping has an upsert field and `recreate` is true. What a constraint or Salesforce refuses stays held, with the reason. ?only= chooses some by their keys. ?dry_run=true only tells how many there are and what cannot come back: columns that are not mapped, and rows of other tables that went by a foreign key.",
   input: z.object({
     dry_run: flag(),
+    only: chosenDeletes(),
     body: body({
       recreate: z.optional(z.boolean({ error: "must be true or false" })),
       after: z.optional(z.nullable(place)),
@@ -30,10 +32,10 @@ export const rejectDeletes = endpoint({
   output: rejectedView,
   services: () => ({ mappings: mappings(), desks: rowQueriesOf(), audit: auditLog(), withOrg }),
   find: ({ path, workspace, services }) => findMapping(services.mappings, workspace.id, path.mapping_id),
-  run: ({ input: { dry_run, body: asked }, resource: mapping, workspace, services, actor, at }) => {
+  run: ({ input: { dry_run, only = null, body: asked }, resource: mapping, workspace, services, actor, at }) => {
     const who = { workspace, mapping, actor, at };
-    if (dry_run) return forecastReject(services, who);
-    return reject(services, who, { after: asked.after ?? null, recreate: asked.recreate ?? false });
+    if (dry_run) return forecastReject(services, who, only);
+    return reject(services, who, { after: asked.after ?? null, recreate: asked.recreate ?? false, only });
   },
 });
 

@@ -8,6 +8,7 @@ import type { LoadMessage, ProvisioningMessage, Queue } from "../model/messages.
 import type { AuditAction } from "../model/workspace/audit.ts";
 import { withDatabase } from "../monitoring/with-database.ts";
 import { callsToRead, callsToSend } from "./forecast.ts";
+import { type ChosenDeletes, named } from "./held-deletes/reject-ports.ts";
 import type { FailedChanges, Retried, RowQueriesOf } from "./row-ports.ts";
 
 export interface Needs {
@@ -45,9 +46,9 @@ export async function retryFailed(needs: Needs, who: Who, which: FailedChanges):
 export const DELETES_AT_ONCE = 200_000;
 
 /** Lets deletes go that the breaker holds back. Call again while a call gives `DELETES_AT_ONCE` and more. */
-export async function confirmDeletes(needs: Needs, who: OnMapping): Promise<number> {
-  await noteMapping(needs, who, "deletes.confirmed");
-  return withDatabase(needs.desks, who.workspace, (desk) => desk.confirmDeletes(who.mapping.id, DELETES_AT_ONCE));
+export async function confirmDeletes(needs: Needs, who: OnMapping, only: ChosenDeletes | null): Promise<number> {
+  await noteMapping(needs, who, "deletes.confirmed", named(only));
+  return withDatabase(needs.desks, who.workspace, (desk) => desk.confirmDeletes(who.mapping.id, DELETES_AT_ONCE, only));
 }
 
 /** Sends rows that no record stands for. Call again while a call gives `ROWS_AT_ONCE`. */

@@ -44,6 +44,8 @@ export const mappingDetail = z.extend(mappingWithState, {
       ends_at: nullableTimestamp(),
     }),
   ),
+  /** Deletes of the last hour that the breaker let through, on either side; null while it holds none. */
+  sent_deletes: z.nullable(z.int()),
   /** From a change of a row to Salesforce's word, over the last 1,000; null before the first. */
   lag_seconds: z.nullable(z.object({ p50: z.number(), p95: z.number() })),
   api_calls: z.record(z.string(), z.int()),
@@ -85,7 +87,8 @@ export async function readDetail(
     needs.engine.read(workspace.id),
     ifAvailable(needs.desks, workspace, async (desk) => {
       const progress = progressOf(mapping, await desk.progress());
-      return { progress, lag: await desk.lag(mapping.id) };
+      const sentDeletes = progress.heldDeletes > 0 ? await desk.recentDeletes(mapping.id) : null;
+      return { progress, sentDeletes, lag: await desk.lag(mapping.id) };
     }),
   ]);
   const view = withState(mapping, engine, found?.progress ?? null, now);
@@ -93,6 +96,7 @@ export async function readDetail(
   return {
     ...view,
     progress: found && reading ? { reading, ...howFar(found.progress, now) } : null,
+    sent_deletes: found?.sentDeletes ?? null,
     lag_seconds: found?.lag ?? null,
     api_calls: { ...found?.progress.apiCalls },
   };

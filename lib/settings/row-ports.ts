@@ -7,7 +7,7 @@ import type { CamelCased } from "../model/snake-case.ts";
 import type { Span } from "../model/span.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
 import type { LoadCheckpoint } from "../sync/load/load-ports.ts";
-import type { HeldDelete, Rejections } from "./held-deletes/reject-ports.ts";
+import type { ChosenDeletes, HeldDelete, Rejections } from "./held-deletes/reject-ports.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
 /** What the settings area asks of a customer's database about rows. Rejects with `DatabaseUnavailable`. */
@@ -39,8 +39,10 @@ export interface RowQueries extends AsyncDisposable, Rejections {
   conflicts(mappingId: string | null, slice: Slice): Promise<Page<Conflict>>;
   /** Deletes that the breaker holds back on either side, longest first. */
   heldDeletes(mappingId: string, slice: Slice): Promise<Page<HeldDelete>>;
-  /** Lets deletes go that the breaker holds back on either side, about as many as `most`; how many. */
-  confirmDeletes(mappingId: string, most: number): Promise<number>;
+  /** Lets deletes go that the breaker holds back on either side, or those that were chosen, about as many as `most`; how many. */
+  confirmDeletes(mappingId: string, most: number, only: ChosenDeletes | null): Promise<number>;
+  /** Deletes of the last hour that the breaker let through, on either side. */
+  recentDeletes(mappingId: string): Promise<number>;
   /** Makes every record be read again beside the cycles; false: the mapping is not provisioned. */
   startOver(mappingId: string): Promise<boolean>;
   /**

@@ -237,14 +237,14 @@ describe.skipIf(findChromium() === undefined)("in a browser, somebody", () => {
     await vi.waitFor(async () => expect((await database.query(unsent)).rows).toEqual([{ rows: 0 }]), PATIENCE);
     await database.query("DELETE FROM console.contact WHERE lastname LIKE 'Many %'");
     await goTo(page, world, "/");
-    await link("Were they meant?").click();
+    await link("Release or reject").click();
     await sees("the record in Salesforce");
 
-    await button("Let them go").click();
-    await button(/^Let \d+ deletes? go/).click();
+    await button(/^Release (all|it)/).click();
+    await button(/^Release \d+ deletes?/).click();
 
-    await sees(/deletes? let go/);
-    await page.getByText("held back").first().waitFor({ state: "detached" });
+    await sees(/deletes? released/);
+    await page.getByText("on hold").first().waitFor({ state: "detached" });
     const waiting = "SELECT count(*)::int AS rows FROM console._trigger_log WHERE processed_at IS NULL";
     await vi.waitFor(async () => expect((await database.query(waiting)).rows).toEqual([{ rows: 0 }]), PATIENCE);
   });

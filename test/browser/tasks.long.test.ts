@@ -72,4 +72,36 @@ describe.skipIf(findChromium() === undefined)("in few clicks, somebody", () => {
       ["valid", false],
     ]);
   });
+
+  test("sees which deletes are on hold, rejects one of them and releases the others", async () => {
+    const body = { sf_object: "Contact", fields: ["LastName", "FirstName"], delete_limit: "2" };
+    await ask("POST", "/mappings", body);
+    const mapping = async () => (await ask<readonly { id: string; state: string }[]>("GET", "/monitoring/mappings"))[0];
+    await vi.waitFor(async () => expect((await mapping())?.state).toBe("running"), PATIENCE);
+    await database.query("INSERT INTO tasks.contact (lastname) SELECT 'Guest ' || n FROM generate_series(1, 6) n");
+    const rows = (where: string) => database.query(`SELECT lastname FROM tasks.contact WHERE ${where} ORDER BY 1`);
+    await vi.waitFor(async () => expect((await rows("sfid IS NULL")).rows).toEqual([]), PATIENCE);
+    await database.query("DELETE FROM tasks.contact");
+
+    await click(link("Release or reject"));
+    await sees("2 deletes sent in the last hour, 4 on hold");
+    await sees("running, deletes on hold");
+    await click(page.getByRole("checkbox", { name: "Choose Guest 6" }));
+    await click(button("Reject 1"));
+    await click(button("Reject and restore"));
+    await sees("1 delete rejected");
+    expect(clicks).toBeLessThanOrEqual(4); // one of them is the choice
+    await sees("3 on hold");
+
+    clicks = 0;
+    await goTo(page, world, "/");
+    await click(link("Release or reject"));
+    await click(button("Release all 3"));
+    await click(button("Release 3 deletes"));
+    await sees("3 deletes released");
+    expect(clicks).toBeLessThanOrEqual(3);
+    const waiting = "SELECT count(*)::int AS changes FROM tasks._trigger_log WHERE processed_at IS NULL";
+    await vi.waitFor(async () => expect((await database.query(waiting)).rows).toEqual([{ changes: 0 }]), PATIENCE);
+    expect((await rows("true")).rows).toEqual([{ lastname: "Guest 6" }]);
+  });
 });

@@ -193,7 +193,16 @@ test("an empty text takes a setting away", async () => {
 
 test("held deletes are let go after a question that nobody at a terminal means no to, or with --yes", async () => {
   world.answer("GET /monitoring/mappings", [{ id: "map_1", sf_object: "Lead", pg_table: "lead" }]);
-  const held = [{ deletes: "record", sfid: "00Q000000000001AAA", record_id: 7, at: "2026-01-01T00:00:00.000Z" }];
+  const held = [
+    {
+      key: "record:7",
+      name: "Ada",
+      deletes: "record",
+      sfid: "00Q000000000001AAA",
+      record_id: 7,
+      at: "2026-01-01T00:00:00.000Z",
+    },
+  ];
   world.answer("GET /mappings/map_1/held-deletes", held, { total: 3, limit: 1, offset: 0 });
   world.answer("POST /mappings/map_1/confirm-deletes", { confirmed: 3, more: false, mapping_id: "map_1" });
 
@@ -203,6 +212,8 @@ test("held deletes are let go after a question that nobody at a terminal means n
   expect((await world.line.run(["mapping", "confirm-deletes", "lead", "--yes"])).stdout).toBe(
     "Lead lets 3 deletes go.\n",
   );
+  await world.line.run(["mapping", "confirm-deletes", "lead", "--yes", "--only", "record:7"]);
+  expect(world.asked.at(-1)?.call).toContain("only=record%3A7");
 });
 
 test("held deletes are let go in as many calls as it takes", async () => {

@@ -1,10 +1,14 @@
 import { expect, test } from "vitest";
+import { handler as confirmDeletes } from "../../functions/api/confirm-deletes.ts";
+import { handler as listHeldDeletes } from "../../functions/api/list-held-deletes.ts";
+import { handler as readMapping } from "../../functions/api/read-mapping.ts";
 import { handler as rejectDeletes } from "../../functions/api/reject-deletes.ts";
 import { now, pepper, tokens } from "../../functions/services/composition.ts";
 import { createToken } from "../../lib/access/create-token.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
+import { dataOf } from "../support/clients/data-of.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
@@ -206,4 +210,64 @@ test("while the org refuses, nothing is undeleted and the deletes stay held", as
 
   expect(answer.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("undeleted") });
   expect(await held()).toEqual({ records: 0, rows: 1 });
+});
+
+interface Held {
+  readonly key: string;
+  readonly name: string | null;
+  readonly deletes: string;
+}
+
+const path = () => ({ workspace_id: world.workspaceId, mapping_id: contact.id });
+const listHeld = async (): Promise<readonly Held[]> =>
+  dataOf(await call(listHeldDeletes, "list-held-deletes", { token, path: path() }));
+const namesOf = (some: readonly Held[]) => some.map(({ deletes, name }) => `${deletes} ${name}`).toSorted();
+
+test("held deletes have names on both sides, and only those that were chosen go or come back", async () => {
+  await withRecords(["Ada", "Grace", "Emmy", "Hedy"]);
+  const ids = new Map((await rows()).map(({ lastname, sfid }) => [lastname, sfid]));
+  await world.sql("DELETE FROM salesforce.contact WHERE lastname IN ('Ada', 'Grace')");
+  await deleteRecords([ids.get("Emmy"), ids.get("Hedy")]);
+  const before = await listHeld();
+  const keyOf = (name: string) => before.find((one) => one.name === name)?.key ?? "";
+  const chosen = (...names: readonly string[]) => ({ only: names.map(keyOf).join(",") });
+
+  const forecast = await reject({}, { ...chosen("Ada", "Emmy"), dry_run: "true" });
+  const back = [await reject({}, chosen("Ada", "Emmy")), await reject({ after: "record:" }, chosen("Ada", "Emmy"))];
+  const left = await listHeld();
+  const gone = await call(confirmDeletes, "confirm-deletes", { token, path: path(), query: chosen("Grace") });
+  await cycles(2);
+
+  expect(namesOf(before)).toEqual(["record Ada", "record Grace", "row Emmy", "row Hedy"]);
+  expect(forecast).toMatchObject({ rows: 1, records: 1 });
+  expect(back).toMatchObject([
+    { rows: 1, records: 0 },
+    { rows: 0, records: 1, next: null },
+  ]);
+  expect(namesOf(left)).toEqual(["record Grace", "row Hedy"]);
+  expect(gone.json?.data).toMatchObject({ confirmed: 1, more: false });
+  expect(namesOf(await listHeld())).toEqual(["row Hedy"]);
+  expect((await rows()).map(({ lastname }) => lastname)).toEqual(["Ada", "Emmy", "Hedy"]);
+  expect(await world.soql("SELECT LastName FROM Contact ORDER BY LastName")).toMatchObject([
+    { LastName: "Ada" },
+    { LastName: "Emmy" },
+  ]);
+  const detail = await call(readMapping, "read-mapping", { token, path: path() });
+  expect(detail.json?.data).toMatchObject({ held_deletes: 1, sent_deletes: 1 });
+  const filter = { workspaceId: world.workspaceId, actor: null, action: "deletes.confirmed" };
+  const [entry] = (await auditPage(filter, { limit: 1, offset: 0 })).entries;
+  expect(entry?.detail).toMatchObject({ sfids: [], trigger_log_ids: [Number(keyOf("Grace").slice(7))] });
+});
+
+test("a choice of deletes that is none is refused, and all stay held", async () => {
+  await withRecords(["Ada"]);
+  await world.sql("DELETE FROM salesforce.contact");
+  await cycles(1);
+  const choices = ["", "row", "row:1", "record:x", "record:1,", "table:contact"];
+  const ask = (only: string) => call(confirmDeletes, "confirm-deletes", { token, path: path(), query: { only } });
+
+  const codes = await Promise.all(choices.map(async (only) => (await ask(only)).json?.error?.code));
+
+  expect(codes).toEqual(choices.map(() => "VALIDATION_ERROR"));
+  expect(await held()).toEqual({ records: 1, rows: 0 });
 });

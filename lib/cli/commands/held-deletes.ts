@@ -1,4 +1,4 @@
-import { argument, type Context, isSet, segment, wholeNumber } from "../context.ts";
+import { argument, type Context, isSet, segment, text, wholeNumber } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { findMapping } from "../find.ts";
 import { confirm } from "../secret.ts";
@@ -6,6 +6,8 @@ import { shortTime } from "../table.ts";
 import { count } from "../words.ts";
 
 interface HeldDelete {
+  readonly key: string;
+  readonly name: string | null;
   readonly deletes: "row" | "record";
   readonly sfid: string | null;
   readonly record_id: number | null;
@@ -27,6 +29,8 @@ export async function heldDeletes(context: Context): Promise<void> {
   out.list(
     data,
     [
+      { name: "KEY", of: ({ key }) => key, whole: true },
+      { name: "NAME", of: ({ name }) => name },
       { name: "WOULD DELETE", of: ({ deletes }) => `the ${deletes}` },
       { name: "RECORD", of: ({ sfid }) => sfid, whole: true },
       { name: "ROW", of: ({ record_id }) => record_id, right: true },
@@ -36,7 +40,9 @@ export async function heldDeletes(context: Context): Promise<void> {
   );
   if (meta && data.length < meta.total && !out.json) out.note(`${data.length} of ${meta.total} deletes`);
   if (data.length > 0 && !out.json) {
-    out.note(`Let them go with: bridge mapping confirm-deletes ${sf_object}; take them back with: reject-deletes`);
+    out.note(
+      `Let them go with: bridge mapping confirm-deletes ${sf_object}; take them back with: reject-deletes; some of them: --only <keys>`,
+    );
   }
 }
 
@@ -46,10 +52,11 @@ export async function confirmDeletes(context: Context): Promise<void> {
   const api = context.api();
   const { id, sf_object } = await findMapping(api, argument(context, 0));
   const path = `/mappings/${segment(id)}`;
+  const only = text(context, "only");
   let asked = Number.POSITIVE_INFINITY;
   if (!isSet(context, "yes")) {
     const { meta } = await api.get(`${path}/held-deletes`, { limit: 1 });
-    asked = meta?.total ?? 0;
+    asked = Math.min(meta?.total ?? 0, only?.split(",").length ?? Number.POSITIVE_INFINITY);
     if (asked === 0)
       return out.done(`${sf_object} has no deletes that are held back.`, { confirmed: 0, mapping_id: id });
     const question = `Delete ${count(asked, "row or record", "rows and records")} of ${sf_object} for good?`;
@@ -59,7 +66,7 @@ export async function confirmDeletes(context: Context): Promise<void> {
   }
   let confirmed = 0;
   for (let more = true; more && confirmed < asked; ) {
-    const { data } = await api.post<Confirmed>(`${path}/confirm-deletes`);
+    const { data } = await api.post<Confirmed>(`${path}/confirm-deletes`, { query: { only } });
     confirmed += data.confirmed;
     more = data.more;
     out.progress(count(confirmed, "delete", "deletes"));

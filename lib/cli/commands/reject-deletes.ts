@@ -1,4 +1,4 @@
-import { argument, type Context, isSet, segment } from "../context.ts";
+import { argument, type Context, isSet, segment, text } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { findMapping } from "../find.ts";
 import { confirm } from "../secret.ts";
@@ -41,8 +41,9 @@ export async function rejectDeletes(context: Context): Promise<void> {
   const api = context.api();
   const { id, sf_object, pg_table } = await findMapping(api, argument(context, 0));
   const path = `/mappings/${segment(id)}/reject-deletes`;
+  const only = text(context, "only");
   if (!isSet(context, "yes")) {
-    const { data } = await api.post<Rejected>(path, { query: { dry_run: true }, body: {} });
+    const { data } = await api.post<Rejected>(path, { query: { dry_run: true, only }, body: {} });
     if (data.rows + data.records === 0) return out.done(`${sf_object} has no deletes that are held back.`, data);
     out.note(forecast(data, sf_object, pg_table));
     if (!(await confirm(terminal, "Take these deletes back?"))) {
@@ -52,7 +53,7 @@ export async function rejectDeletes(context: Context): Promise<void> {
   const sum: Sum = { mapping_id: id, rows: 0, records: 0, recreated: 0, gone: 0, staying: [] };
   const goThrough = async (from: string | null, recreate: boolean): Promise<void> => {
     for (let after = from; ; ) {
-      const { data } = await api.post<Rejected>(path, { body: { after, recreate } });
+      const { data } = await api.post<Rejected>(path, { query: { only }, body: { after, recreate } });
       for (const part of ["rows", "records", "recreated", "gone"] as const) sum[part] += data[part];
       sum.staying = [...sum.staying, ...data.staying];
       out.progress(count(sum.rows + sum.records + sum.recreated, "delete", "deletes"));

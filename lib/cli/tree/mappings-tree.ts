@@ -61,11 +61,13 @@ export function addMappingCommands(program: Command, does: Does): void {
   mapping
     .command("confirm-deletes <mapping>")
     .description("let the deletes go that the breaker holds back")
+    .option("--only <keys>", "some of them, by their keys in held-deletes, with commas between them")
     .option("-y, --yes", "do not ask")
     .action(does(async () => (await held()).confirmDeletes));
   mapping
     .command("reject-deletes <mapping>")
     .description("take back the deletes that the breaker holds: insert rows again, undelete records")
+    .option("--only <keys>", "some of them, by their keys in held-deletes, with commas between them")
     .option("--recreate", "create records again that are gone for good, with other ids; needs an upsert field")
     .option("-y, --yes", "do not ask")
     .action(does(async () => (await reject()).rejectDeletes));

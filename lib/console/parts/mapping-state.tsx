@@ -24,7 +24,7 @@ const WORDS: Record<Mapping["state"], string> = {
   loading: "first load",
   running: "running",
   sparing_calls: "sparing calls",
-  deletes_held: "deletes held",
+  deletes_held: "running, deletes on hold",
   broken: "broken",
   paused: "paused",
   deleted: "deleted",

@@ -427,9 +427,11 @@ export type ListFailuresData = readonly {
 }[];
 
 export type ListHeldDeletesData = {
+  readonly key: string;
   readonly deletes: "row" | "record";
   readonly sfid: string | null;
   readonly record_id: number | null;
+  readonly name: string | null;
   readonly at: string;
 };
 
@@ -746,6 +748,7 @@ export type ReadMappingData = {
     readonly rows_total: number | null;
     readonly ends_at: string | null;
   } | null;
+  readonly sent_deletes: number | null;
   readonly lag_seconds: {
     readonly p50: number;
     readonly p95: number;

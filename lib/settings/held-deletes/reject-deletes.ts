@@ -9,7 +9,7 @@ import { withDatabase } from "../../monitoring/with-database.ts";
 import type { Salesforce } from "../../sync/cycle/cycle-ports.ts";
 import { noteMapping, type OnMapping, type Needs as RowNeeds } from "../change-rows.ts";
 import { explainRefusal } from "../explain-refusal.ts";
-import { type Rejections, type StayingDelete, stayingDelete } from "./reject-ports.ts";
+import { type ChosenDeletes, named, type Rejections, type StayingDelete, stayingDelete } from "./reject-ports.ts";
 
 type Org = Pick<Salesforce, "write" | "query">;
 
@@ -50,9 +50,13 @@ const ROWS_AT_ONCE = 1_000;
 const RECORDS_AT_ONCE = 100;
 
 /** Says what cannot come back, and what would. */
-export async function forecastReject(needs: RowNeeds, { workspace, mapping }: OnMapping): Promise<RejectedView> {
+export async function forecastReject(
+  needs: RowNeeds,
+  { workspace, mapping }: OnMapping,
+  only: ChosenDeletes | null,
+): Promise<RejectedView> {
   const { lostColumns, lostChildren, ...found } = await withDatabase(needs.desks, workspace, (desk) =>
-    desk.forecastReject(mapping.id),
+    desk.forecastReject(mapping.id, only),
   );
   return { ...nothing(mapping.id), ...found, lost_columns: [...lostColumns], lost_children: [...lostChildren] };
 }
@@ -61,18 +65,18 @@ export async function forecastReject(needs: RowNeeds, { workspace, mapping }: On
 export async function rejectDeletes(
   needs: Needs,
   who: OnMapping,
-  { after, recreate }: { readonly after: string | null; readonly recreate: boolean },
+  { after, recreate, only }: { after: string | null; recreate: boolean; only: ChosenDeletes | null },
 ): Promise<RejectedView> {
   const { workspace, mapping } = who;
   const [, id, record] = PLACE.exec(after ?? "") ?? [];
-  await noteMapping(needs, who, "deletes.rejected", { recreate });
+  await noteMapping(needs, who, "deletes.rejected", { recreate, ...named(only) });
   return withDatabase(needs.desks, workspace, async (desk) => {
     if (record === undefined) {
-      const { done, staying, last } = await desk.putBackRows(mapping.id, id ? Number(id) : null, ROWS_AT_ONCE);
+      const { done, staying, last } = await desk.putBackRows(mapping.id, id ? Number(id) : null, ROWS_AT_ONCE, only);
       const next = last === null ? "record:" : `log:${last}`;
       return { ...nothing(mapping.id), rows: done, staying: staying.map(asView), next };
     }
-    const held = await desk.heldRecords(mapping.id, record, RECORDS_AT_ONCE);
+    const held = await desk.heldRecords(mapping.id, record, RECORDS_AT_ONCE, only);
     const last = held.length < RECORDS_AT_ONCE ? undefined : held.at(-1);
     const next = last === undefined ? null : `record:${last}`;
     if (held.length === 0) return nothing(mapping.id);

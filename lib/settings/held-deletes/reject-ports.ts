@@ -4,18 +4,55 @@ import { timestamp } from "../shapes.ts";
 
 /** A delete that the breaker holds back. */
 export const heldDelete = z.object({
+  /** What `only` of confirm-deletes and reject-deletes names it by. */
+  key: z.string(),
   /** What would be deleted: the row, for its record was deleted; or the record, for its row was. */
   deletes: z.enum(["row", "record"]),
   sfid: z.nullable(z.string()),
   /** The row's key; null where the row is known by its sfid alone. */
   record_id: z.nullable(z.int()),
+  /** What the row is called, by the fields that Salesforce names records by; null where none is mapped. */
+  name: z.nullable(z.string()),
   at: timestamp(),
 });
 export type HeldDelete = CamelCased<typeof heldDelete>;
 
 /** A delete that stays held although it was rejected. */
-export const stayingDelete = z.extend(z.omit(heldDelete, { at: true }), { reason: z.string() });
+export const stayingDelete = z.extend(z.omit(heldDelete, { key: true, name: true, at: true }), { reason: z.string() });
 export type StayingDelete = CamelCased<typeof stayingDelete>;
+
+/** Some of a mapping's held deletes: of rows by their records, of records by their ids in the log. */
+export interface ChosenDeletes {
+  readonly sfids: readonly string[];
+  readonly logIds: readonly number[];
+}
+
+/** The same in an audit entry; nothing where all are meant. */
+export const named = (only: ChosenDeletes | null): object =>
+  only ? { sfids: only.sfids, trigger_log_ids: only.logIds } : {};
+
+const KEY = /^(?:row:(\w{15,18})|record:(-?\d{1,15}))$/;
+
+/** As many as a page of them has. */
+const MOST_CHOSEN = 200;
+
+/** `?only=`: keys of held deletes with commas between them. */
+export const chosenDeletes = () =>
+  z.optional(
+    z.pipe(
+      z.string().check(
+        z.refine((text) => text.split(",").every((key) => KEY.test(key)), { error: "must be keys of held deletes" }),
+        z.refine((text) => text.split(",").length <= MOST_CHOSEN, { error: `must be at most ${MOST_CHOSEN} keys` }),
+      ),
+      z.transform((text: string): ChosenDeletes => {
+        const keys = text.split(",").map((key) => KEY.exec(key));
+        return {
+          sfids: keys.flatMap((found) => found?.[1] ?? []),
+          logIds: keys.flatMap((found) => (found?.[2] === undefined ? [] : Number(found[2]))),
+        };
+      }),
+    ),
+  );
 
 /** What rejecting all held deletes of a mapping would come to. */
 export interface RejectForecast {
@@ -35,9 +72,9 @@ export interface Rejected {
   readonly staying: readonly StayingDelete[];
 }
 
-/** Takes back deletes that the breaker holds. */
+/** Takes back deletes that the breaker holds, or only those that were chosen. */
 export interface Rejections {
-  forecastReject(mappingId: string): Promise<RejectForecast>;
+  forecastReject(mappingId: string, only: ChosenDeletes | null): Promise<RejectForecast>;
   /**
    * Inserts rows again under their keys, with what was logged of their mapped columns and their sfid, uncaptured; those of
    * the first held deletes after an id of the log. `last`: where to go on; null: no more are held.
@@ -46,9 +83,10 @@ export interface Rejections {
     mappingId: string,
     after: number | null,
     limit: number,
+    only: ChosenDeletes | null,
   ): Promise<Rejected & { readonly last: number | null }>;
   /** Records whose deletion is held back from their rows, by id, after one. */
-  heldRecords(mappingId: string, after: string, limit: number): Promise<readonly string[]>;
+  heldRecords(mappingId: string, after: string, limit: number, only: ChosenDeletes | null): Promise<readonly string[]>;
   /** Their rows stay, for the records are back. */
   keepRows(mappingId: string, sfids: readonly string[]): Promise<void>;
   /** Rows of records that are gone for good lose their sfid and are captured as if they were inserted now. */

@@ -1,4 +1,5 @@
 import { IN_DOUBT } from "../../../model/change/in-doubt.ts";
+import type { ChosenDeletes } from "../../../settings/held-deletes/reject-ports.ts";
 import { BEGINNING, hasFailed, isHeld, isOfTable } from "../log/change-states.ts";
 import { HELD_AT_ONCE } from "../log/delete-breaker.ts";
 import type { KeptSession } from "../session/request-session.ts";
@@ -7,8 +8,8 @@ import { type Layout, literal, type Metadata, metadata, name, qualified } from "
 
 /** What an operator does to a mapping by hand. Each answers how many rows it concerned. */
 export interface Operations {
-  /** Lets deletes go that the breaker holds, on both sides, about as many as `most`; the next cycle carries them out. */
-  confirmDeletes(mappingId: string, most: number): Promise<number>;
+  /** Lets deletes go that the breaker holds, on both sides, all or some, about as many as `most`; the next cycle carries them out. */
+  confirmDeletes(mappingId: string, most: number, only: ChosenDeletes | null): Promise<number>;
   /** Makes FAILED changes NEW again: those of the given log ids, with what ended in doubt beside them; not one that a newer change carries just now. */
   retryFailed(mappingId: string, logIds: readonly number[]): Promise<number>;
 }
@@ -17,22 +18,28 @@ export interface Operations {
 export function createOperations(kept: KeptSession, schema: string): Operations {
   const tables = metadata(schema);
   return {
-    confirmDeletes: (mappingId, most) => confirmDeletes(kept, tables, mappingId, most),
+    confirmDeletes: (mappingId, most, only) => confirmDeletes(kept, tables, mappingId, most, only),
     retryFailed: (mappingId, logIds) => retryFailed(kept, tables, schema, mappingId, logIds),
   };
 }
 
 /** In parts, each for good by itself: a million at once would take longer than a statement may, and none would go. */
-async function confirmDeletes(kept: KeptSession, tables: Metadata, mappingId: string, most: number): Promise<number> {
+async function confirmDeletes(
+  kept: KeptSession,
+  tables: Metadata,
+  mappingId: string,
+  most: number,
+  only: ChosenDeletes | null,
+): Promise<number> {
   let all = 0;
   for (let part = 1; part > 0 && all < most; all += part) {
-    part = await confirmRows(kept, tables, mappingId);
+    part = await confirmRows(kept, tables, mappingId, only?.sfids ?? null);
   }
   // What comes to be held meanwhile has not been seen by whoever confirms.
   const [held] = await kept.query(`SELECT max(l.id) AS last FROM ${heldOf(tables)}`, [mappingId]);
   const until = held?.["last"] as number | null | undefined;
   for (let after: number | null = BEGINNING; after !== null && until != null && all < most; ) {
-    const part = await confirmRecords(kept, tables, mappingId, { after, until });
+    const part = await confirmRecords(kept, tables, mappingId, { after, until, only: only?.logIds ?? null });
     all += part.confirmed;
     after = part.last;
   }
@@ -42,15 +49,21 @@ async function confirmDeletes(kept: KeptSession, tables: Metadata, mappingId: st
 const heldOf = ({ state, log }: Metadata): string =>
   `${state} s JOIN ${log} l ON ${isOfTable("l", "s.table_name")} AND ${isHeld("l")} WHERE s.mapping_id = $1`;
 
-async function confirmRows(kept: KeptSession, { heldDeletes }: Metadata, mappingId: string): Promise<number> {
+async function confirmRows(
+  kept: KeptSession,
+  { heldDeletes }: Metadata,
+  mappingId: string,
+  only: readonly string[] | null,
+): Promise<number> {
   const [rows] = await kept.query(
     `WITH rows AS (
        UPDATE ${heldDeletes} SET confirmed = true WHERE mapping_id = $1 AND NOT confirmed AND sfid = ANY (ARRAY(
-         SELECT sfid FROM ${heldDeletes} WHERE mapping_id = $1 AND NOT confirmed LIMIT ${HELD_AT_ONCE}))
+         SELECT sfid FROM ${heldDeletes} WHERE mapping_id = $1 AND NOT confirmed
+           AND ($2::text[] IS NULL OR sfid = ANY ($2)) LIMIT ${HELD_AT_ONCE}))
        RETURNING 1
      )
      SELECT count(*) AS confirmed FROM rows`,
-    [mappingId],
+    [mappingId, only],
   );
   return Number(rows?.["confirmed"] ?? 0);
 }
@@ -59,17 +72,17 @@ async function confirmRecords(
   kept: KeptSession,
   tables: Metadata,
   mappingId: string,
-  { after, until }: { readonly after: number; readonly until: number },
+  { after, until, only }: { after: number; until: number; only: readonly number[] | null },
 ): Promise<{ readonly confirmed: number; readonly last: number | null }> {
   const [records] = await kept.query(
     `WITH records AS (
        UPDATE ${tables.log} SET held = false, confirmed = true WHERE held AND id = ANY (ARRAY(
-         SELECT l.id FROM ${heldOf(tables)} AND l.id > $2 AND l.id <= $3
+         SELECT l.id FROM ${heldOf(tables)} AND l.id > $2 AND l.id <= $3 AND ($4::bigint[] IS NULL OR l.id = ANY ($4))
          ORDER BY l.table_name, l.id LIMIT ${HELD_AT_ONCE}))
        RETURNING id
      )
      SELECT count(*) AS confirmed, max(id) AS last FROM records`,
-    [mappingId, after, until],
+    [mappingId, after, until, only],
   );
   return { confirmed: Number(records?.["confirmed"] ?? 0), last: (records?.["last"] as number | null) ?? null };
 }

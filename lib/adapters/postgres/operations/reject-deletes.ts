@@ -35,12 +35,19 @@ export function rejections(kept: KeptSession, schema: string, now: () => Date): 
   };
 
   return {
-    forecastReject: async (mappingId) => {
+    forecastReject: async (mappingId, only) => {
       const mapped = await mappedTable(mappingId);
       if (!mapped) return { rows: 0, records: 0, lostColumns: [], lostChildren: [] };
       const known = [mapped.layout.key, ...Object.keys(OWN_COLUMNS), ...mapped.shape.columns.map((one) => one.column)];
       const table = qualified(mapped.shape.schema, mapped.shape.table);
-      const [row] = await kept.query(forecast(tables), [mappingId, mapped.shape.table, table, known]);
+      const [row] = await kept.query(forecast(tables), [
+        mappingId,
+        mapped.shape.table,
+        table,
+        known,
+        only?.logIds ?? null,
+        only?.sfids ?? null,
+      ]);
       return {
         rows: Number(row?.["rows"] ?? 0),
         records: Number(row?.["records"] ?? 0),
@@ -49,11 +56,16 @@ export function rejections(kept: KeptSession, schema: string, now: () => Date): 
       };
     },
 
-    putBackRows: async (mappingId, after, limit) => {
+    putBackRows: async (mappingId, after, limit, only) => {
       const mapped = await mappedTable(mappingId);
       if (!mapped) return { done: 0, staying: [], last: null };
       return silently(mapped, async (session) => {
-        const held = await session.query<Held>(heldRows(tables), [mapped.shape.table, after ?? BEGINNING, limit]);
+        const held = await session.query<Held>(heldRows(tables), [
+          mapped.shape.table,
+          after ?? BEGINNING,
+          limit,
+          only?.logIds ?? null,
+        ]);
         // Before any row, as cycles lock them.
         await session.query(`SELECT FROM ${tables.totals} WHERE table_name = $1 FOR NO KEY UPDATE`, [
           mapped.shape.table,
@@ -67,11 +79,11 @@ export function rejections(kept: KeptSession, schema: string, now: () => Date): 
       });
     },
 
-    heldRecords: async (mappingId, after, limit) => {
+    heldRecords: async (mappingId, after, limit, only) => {
       const asked = kept.query(
         `SELECT sfid FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND NOT confirmed AND sfid > $2
-         ORDER BY sfid LIMIT $3`,
-        [mappingId, after, limit],
+           AND ($4::text[] IS NULL OR sfid = ANY ($4)) ORDER BY sfid LIMIT $3`,
+        [mappingId, after, limit, only?.sfids ?? null],
       );
       return (await unlessUnprovisioned(asked)).map(({ sfid }) => String(sfid));
     },
@@ -95,15 +107,18 @@ interface Held {
   readonly sfid: string | null;
 }
 
-/** Held deletes of rows. Parameters: table, after which id, how many. */
+/** Held deletes of rows. Parameters: table, after which id, how many, which of them. */
 const heldRows = ({ log }: Metadata): string => `
   SELECT l.id, l.record_id, l.sfid FROM ${log} l
-  WHERE ${isOfTable("l", "$1")} AND ${isHeld("l")} AND l.id > $2 ORDER BY l.table_name, l.id LIMIT $3 FOR NO KEY UPDATE`;
+  WHERE ${isOfTable("l", "$1")} AND ${isHeld("l")} AND l.id > $2 AND ($4::bigint[] IS NULL OR l.id = ANY ($4))
+  ORDER BY l.table_name, l.id LIMIT $3 FOR NO KEY UPDATE`;
 
-/** Parameters: mapping, its table's name, the table, columns that come back. */
+/** Parameters: mapping, its table's name, the table, columns that come back, which deletes of records and of rows. */
 const forecast = ({ log, heldDeletes }: Metadata): string => `
-  SELECT (SELECT count(*) FROM ${log} l WHERE ${isOfTable("l", "$2")} AND ${isHeld("l")}) AS rows,
-    (SELECT count(*) FROM ${heldDeletes} WHERE mapping_id = $1 AND NOT confirmed) AS records,
+  SELECT (SELECT count(*) FROM ${log} l WHERE ${isOfTable("l", "$2")} AND ${isHeld("l")}
+      AND ($5::bigint[] IS NULL OR l.id = ANY ($5))) AS rows,
+    (SELECT count(*) FROM ${heldDeletes} WHERE mapping_id = $1 AND NOT confirmed
+      AND ($6::text[] IS NULL OR sfid = ANY ($6))) AS records,
     (SELECT json_agg(attname ORDER BY attnum) FROM pg_attribute WHERE attrelid = to_regclass($3) AND attnum > 0
       AND NOT attisdropped AND attgenerated = '' AND attname <> ALL ($4::text[])) AS columns,
     (SELECT json_agg(DISTINCT conrelid::regclass::text) FROM pg_constraint WHERE confrelid = to_regclass($3)

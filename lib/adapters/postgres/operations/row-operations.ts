@@ -33,6 +33,10 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
   const tables = metadata(connection.schema);
   const operations = createOperations(kept, connection.schema);
   const ask: Ask = (text, values = []) => unlessUnprovisioned(kept.query(text, values));
+  const tableOf = async (mappingId: string): Promise<string | null> => {
+    const [state] = await ask(`SELECT table_name FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
+    return state ? qualified(connection.schema, String(state["table_name"])) : null;
+  };
 
   return {
     propose: (migrations) => readProposals(kept, connection, migrations),
@@ -49,9 +53,8 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
     change: (id) => readChange(ask, tables, id),
 
     countRows: async (mappingId) => {
-      const [state] = await ask(`SELECT table_name FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
-      if (!state) return 0;
-      const table = qualified(connection.schema, String(state["table_name"]));
+      const table = await tableOf(mappingId);
+      if (table === null) return 0;
       const [row] = await ask(`SELECT count(*) AS rows FROM (SELECT FROM ${table} LIMIT 1000000) AS counted`);
       return Number(row?.["rows"] ?? 0);
     },
@@ -67,12 +70,22 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
     conflicts: async (mappingId, { limit, offset }) =>
       readPage(await ask(conflictsOf(tables), [mappingId, limit, offset]), (row) => toCamelCase(conflict, row)),
 
-    heldDeletes: async (mappingId, { limit, offset }) =>
-      readPage(await ask(heldDeletesOf(tables), [mappingId, limit, offset]), (row) => toCamelCase(heldDelete, row)),
+    heldDeletes: async (mappingId, { limit, offset }) => {
+      const table = await tableOf(mappingId);
+      const rows = table === null ? [] : await ask(heldDeletesOf(tables, table), [mappingId, limit, offset]);
+      return readPage(rows, (row) => toCamelCase(heldDelete, row));
+    },
 
-    confirmDeletes: async (mappingId, most) => {
-      const [known] = await ask(`SELECT mapping_id FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
-      return known ? operations.confirmDeletes(mappingId, most) : 0;
+    confirmDeletes: async (mappingId, most, only) =>
+      (await tableOf(mappingId)) === null ? 0 : operations.confirmDeletes(mappingId, most, only),
+
+    recentDeletes: async (mappingId) => {
+      const [row] = await ask(
+        `SELECT count(*) AS deletes FROM ${tables.tombstones}
+         WHERE mapping_id = $1 AND deleted_at > $2::timestamptz - interval '1 hour'`,
+        [mappingId, now()],
+      );
+      return Number(row?.["deletes"] ?? 0);
     },
 
     ...rejections(kept, connection.schema, now),
@@ -109,18 +122,23 @@ const progressOf = (tables: Metadata): string => `
     WHERE ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL
   ) AS waiting`;
 
+/** What a row is called, by the fields that Salesforce names the records of most objects by. `row` is its JSON. */
+const nameOf = (row: string): string =>
+  `coalesce(${row} ->> 'name', nullif(concat_ws(' ', ${row} ->> 'firstname', ${row} ->> 'lastname'), ''), ${row} ->> 'subject', ${row} ->> 'title')`;
+
 /** Rows whose records were deleted, and records whose rows were. */
-function heldDeletesOf({ heldDeletes, log, state }: Metadata): string {
+function heldDeletesOf({ heldDeletes, log, state }: Metadata, table: string): string {
   const held = `
-    SELECT 'row' AS deletes, h.sfid::text AS sfid, NULL::bigint AS record_id, h.held_at AS at, 0 AS id
+    SELECT 'row' AS deletes, 'row:' || h.sfid AS key, h.sfid::text AS sfid, NULL::bigint AS record_id, NULL::jsonb AS old, h.held_at AS at, 0 AS id
     FROM ${heldDeletes} h WHERE h.mapping_id = $1 AND NOT h.confirmed
     UNION ALL
-    SELECT 'record', l.sfid, l.record_id, l.created_at, l.id FROM ${state} s JOIN ${log} l ON ${isOfTable("l", "s.table_name")}
+    SELECT 'record', 'record:' || l.id, l.sfid, l.record_id, l.old, l.created_at, l.id FROM ${state} s JOIN ${log} l ON ${isOfTable("l", "s.table_name")}
     WHERE s.mapping_id = $1 AND ${isHeld("l")}`;
   return pageOf(
     `SELECT count(*) AS total FROM (${held}) AS held`,
-    `SELECT deletes, sfid, record_id, ${iso("at")} AS at, id FROM (${held}) AS held
-     ORDER BY held.at, id, sfid LIMIT $2::bigint OFFSET $3::bigint`,
+    `SELECT deletes, key, held.sfid, record_id, ${cut(nameOf("coalesce(old, to_jsonb(t))"))} AS name, ${iso("at")} AS at, held.id FROM (
+       SELECT * FROM (${held}) AS every ORDER BY every.at, id, sfid LIMIT $2::bigint OFFSET $3::bigint
+     ) AS held LEFT JOIN ${table} t ON deletes = 'row' AND t.sfid = held.sfid`,
     "page.at, page.id, page.sfid",
   );
 }

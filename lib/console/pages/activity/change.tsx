@@ -82,8 +82,8 @@ function Story({ change }: { readonly change: ReadChangeData }) {
         </Notice>
       )}
       {change.held && (
-        <Notice tone="warn" title="The delete breaker holds it back.">
-          More was deleted within an hour than is usual. The mapping's page asks whether that was meant.
+        <Notice tone="warn" title="This delete is on hold.">
+          More was deleted within an hour than the limit lets through. It is released or rejected on the mapping's page.
         </Notice>
       )}
       <div className="split">

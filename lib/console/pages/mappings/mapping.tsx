@@ -11,7 +11,7 @@ import { useSay } from "../../parts/toast.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { count, counted, duration } from "../../parts/words.ts";
 import { go, hrefOf } from "../../route.ts";
-import { BreakerQuestion } from "./breaker.tsx";
+import { DeletesOnHold } from "./deletes-on-hold.tsx";
 import { DryRun } from "./dry-run.tsx";
 import { MoreActs } from "./more-acts.tsx";
 
@@ -102,7 +102,7 @@ function Acts({ mapping }: { readonly mapping: ReadMappingData }) {
 function Body({ mapping }: { readonly mapping: ReadMappingData }) {
   return (
     <>
-      {mapping.reason && (
+      {mapping.reason && mapping.state !== "deletes_held" && (
         <Notice
           tone={mapping.state === "paused" || mapping.state === "loading" ? "info" : "bad"}
           title={mapping.state === "broken" ? "It has stopped" : "What is in the way"}
@@ -120,7 +120,7 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
           <p>{remedy}</p>
         </Notice>
       ))}
-      {Boolean(mapping.held_deletes) && <BreakerQuestion mapping={mapping} />}
+      {Boolean(mapping.held_deletes) && <DeletesOnHold mapping={mapping} />}
       {mapping.last_pull_at === null && mapping.sync_direction !== "pg_to_sf" && mapping.deleted_at === null && (
         <DryRun mapping={mapping} />
       )}

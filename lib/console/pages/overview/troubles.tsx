@@ -36,13 +36,15 @@ export function Troubles({ mappings }: { readonly mappings: ListMappingStatesDat
         <Notice
           key={mapping.id}
           tone="warn"
-          title={`${counted(mapping.held_deletes ?? 0, "delete")} of ${mapping.sf_object} wait for an answer`}
+          title={`${counted(mapping.held_deletes ?? 0, "delete")} of ${mapping.sf_object} ${mapping.held_deletes === 1 ? "is" : "are"} on hold`}
           acts={
             <a className="button compact" href={hrefOf(`/mappings/${mapping.id}`)}>
-              Were they meant?
+              Release or reject
             </a>
           }
-        />
+        >
+          More was deleted within an hour than the limit lets through. Everything else is synced as ever.
+        </Notice>
       ))}
       {failed > 0 && (
         <Notice

@@ -151,7 +151,7 @@ test("confirmed deletes of rows are carried out by the next cycle, but not of a 
   const held = await customer.cycle();
   await held.store.finish(held.lease, END);
 
-  const confirmed = await operations().confirmDeletes("map_contact", ALL);
+  const confirmed = await operations().confirmDeletes("map_contact", ALL, null);
   const next = await customer.cycle();
   await next.store.recover(next.lease);
 
@@ -167,7 +167,7 @@ test("a confirmed delete of a row that a transaction holds is carried out once t
   const { store, lease, numbers } = await withRows(120);
   await store.apply(lease, page(numbers.slice(0, 110).map((n) => image(n, 2, {}, true))));
   await store.finish(lease, END);
-  await operations().confirmDeletes("map_contact", ALL);
+  await operations().confirmDeletes("map_contact", ALL, null);
   const user = await customer.connect();
   await user.query("BEGIN");
   await user.query("UPDATE salesforce.contact SET lastname = 'busy' WHERE key__c = '105'");
@@ -194,7 +194,7 @@ test("an application that deletes everything deletes a hundred records, and the 
   const more = await store.claim(lease, 1_000);
   await store.finish(lease, END);
   const held = await customer.cycle();
-  await operations().confirmDeletes("map_contact", ALL);
+  await operations().confirmDeletes("map_contact", ALL, null);
   const rest = await held.store.claim(held.lease, 1_000);
 
   expect(sent).toHaveLength(100);
@@ -357,7 +357,7 @@ test("whoever deletes a table finds all of it held by the first look, and lets a
   expect(await customer.sql(held)).toEqual([{ held: count - 100 }]);
   // All but a tenth of what the first look found, then all but what an hour may bring, which the last look finds.
   expect(looks).toHaveLength(2);
-  expect(await operations().confirmDeletes("map_contact", ALL)).toBe(count - 100);
+  expect(await operations().confirmDeletes("map_contact", ALL, null)).toBe(count - 100);
   expect(await customer.sql(held)).toEqual([{ held: 0 }]);
   await store.finish(lease, END);
 });
@@ -382,11 +382,11 @@ test("so many deletes are let go on either side as one request has time for, and
     return held;
   };
 
-  expect(await operations().confirmDeletes("map_contact", 30_000)).toBe(40_000);
+  expect(await operations().confirmDeletes("map_contact", 30_000, null)).toBe(40_000);
   expect(await left()).toEqual({ rows: 10_000, records: 50_000 });
-  expect(await operations().confirmDeletes("map_contact", 30_000)).toBe(30_000);
+  expect(await operations().confirmDeletes("map_contact", 30_000, null)).toBe(30_000);
   expect(await left()).toEqual({ rows: 0, records: 30_000 });
-  expect(await operations().confirmDeletes("map_contact", ALL)).toBe(30_000);
+  expect(await operations().confirmDeletes("map_contact", ALL, null)).toBe(30_000);
   expect(await left()).toEqual({ rows: 0, records: 0 });
 });
 

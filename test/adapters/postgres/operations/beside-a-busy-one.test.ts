@@ -61,7 +61,7 @@ describe.each(OTHERS)("beside another mapping with many %s", (_, others) => {
     expect(await desk.progress()).toMatchObject([{ waiting: 0, failed: 0, heldDeletes: 0 }]);
     expect(await desk.lag("map_contact")).toBeNull();
     expect(await desk.heldDeletes("map_contact", { limit: 50, offset: 0 })).toMatchObject({ total: 0 });
-    expect(await desk.confirmDeletes("map_contact", 1_000)).toBe(0);
+    expect(await desk.confirmDeletes("map_contact", 1_000, null)).toBe(0);
     for (const asked of [database, desk]) await asked[Symbol.asyncDispose]();
     await endKeptSessions(customer);
 
