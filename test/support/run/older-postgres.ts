@@ -31,7 +31,7 @@ export async function startOlderPostgres(
   const access = [`--username=${OWNER}`, `--pwfile=${passwordFile}`, "--auth=scram-sha-256"];
   await promisify(execFile)(
     join(programs, "initdb"),
-    ["--pgdata", cluster, "--encoding=UTF8", "--no-locale", "--no-sync", ...access],
+    ["--pgdata", cluster, "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync", ...access],
     { cwd: cluster, env: environment, ...user },
   );
 
