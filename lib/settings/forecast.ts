@@ -42,5 +42,10 @@ const RECORDS_PER_PAGE = 2_000;
 /** API calls that sending so many rows of one kind costs. */
 export const callsToSend = (rows: number): number => Math.min(soapCalls(rows), bulkCalls(rows));
 
+/** Records that one call reads of a job of the Bulk API, and the calls that make the job and look after it. */
+const RECORDS_PER_PART = 50_000;
+const JOB_CALLS = 5;
+
 /** API calls that reading so many records costs, with the one that counts them. */
-export const callsToRead = (records: number): number => 1 + Math.ceil(records / RECORDS_PER_PAGE);
+export const callsToRead = (records: number): number =>
+  1 + Math.min(Math.ceil(records / RECORDS_PER_PAGE), JOB_CALLS + Math.ceil(records / RECORDS_PER_PART));

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import type { CycleStore } from "../../../lib/sync/cycle/cycle-ports.ts";
+import { guardLease } from "../../../lib/sync/lease/lease-guard.ts";
+import { ModelClock } from "../../support/doubles/model-clock.ts";
+
+const LEASE = { mappingId: "map_1", work: "cycle", fence: 1, configVersion: 1 } as const;
+
+/** How many seconds a read may take with so many left of the invocation; null: it is not begun. */
+async function readSeconds(left: number): Promise<number | null> {
+  const clock = new ModelClock();
+  const store = { renew: async () => "held" } as unknown as CycleStore;
+  const hold = guardLease(store, LEASE, clock, clock.now() + left * 1000);
+  try {
+    await hold.mayRead();
+  } catch {
+    return null;
+  }
+  return await hold.during(async (milliseconds) => milliseconds / 1000);
+}
+
+test.each([
+  [900, 110],
+  [180, 110],
+  [125, 110],
+  [100, 85],
+  [31, 16],
+  [29, null],
+])(
+  "with %i seconds left of an invocation a read may take %s, so that its page can still be applied",
+  async (left, seconds) => {
+    expect(await readSeconds(left)).toBe(seconds);
+  },
+);
