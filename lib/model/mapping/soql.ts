@@ -41,7 +41,7 @@ export interface Keyset {
 /** Fast lane, one page: records stamped at `since` or later, oldest first; or what follows a keyset. */
 export function changedSince(shape: TableShape, since: Date | Keyset): PageQuery {
   const condition = since instanceof Date ? `SystemModstamp >= ${instant(since)}` : following(since);
-  return page(`${select(shape, mastersOf(shape))} WHERE ${within(shape, condition)} ${BY_STAMP}`, pageSizeOf(shape));
+  return page(`${select(shape)} WHERE ${within(shape, condition)} ${BY_STAMP}`, pageSizeOf(shape));
 }
 
 /** Ids and stamps alone, one page, up to but without `until` (null: to the end): for the probe and for late commits. */
@@ -171,11 +171,11 @@ export function fieldsOf(shape: TableShape): string[] {
 const pathOf = ({ field, parent }: Column): string =>
   parent ? `${identifier(parent.relationship)}.${identifier(parent.field)}` : identifier(field);
 
-/** Objects whose records Salesforce merges (SOAP API Developer Guide, merge()); the losers name the master. */
-const MERGED: ReadonlySet<string> = new Set(["Account", "Case", "Contact", "Individual", "Lead"]);
+/** Whether Salesforce merges the object's records (SOAP API Developer Guide, merge()); the losers name the master. */
+export const isMergeable = ({ sfObject }: TableShape): boolean =>
+  ["Account", "Case", "Contact", "Individual", "Lead"].includes(sfObject);
 
-/** What a deleted record tells beside its values, where Salesforce may have merged it. */
-const mastersOf = ({ sfObject }: TableShape): string[] => (MERGED.has(sfObject) ? ["MasterRecordId"] : []);
+const mastersOf = (shape: TableShape): string[] => (isMergeable(shape) ? ["MasterRecordId"] : []);
 
 function select(shape: TableShape, more: readonly string[] = []): string {
   return `SELECT ${[...new Set([...fieldsOf(shape), ...more])].join(", ")} FROM ${identifier(shape.sfObject)}`;

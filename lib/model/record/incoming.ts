@@ -75,12 +75,8 @@ const identityOf = (record: Readonly<Record<string, unknown>>) => ({
   sfid: sfidOf(record),
   systemModstamp: stampOf(record),
   isDeleted: record["IsDeleted"] === true || record["IsDeleted"] === "true",
-  mergedInto: masterOf(record),
+  ...("MasterRecordId" in record && { mergedInto: (record["MasterRecordId"] || null) as string | null }),
 });
-
-/** The id of the record that Salesforce has merged this one into; null: none. */
-const masterOf = ({ MasterRecordId: master }: Readonly<Record<string, unknown>>): string | null =>
-  typeof master === "string" && master !== "" ? master : null;
 
 /** What is told of a change whose record was merged into another one. */
 export const mergedInto = (master: string): string =>

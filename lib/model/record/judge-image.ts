@@ -30,6 +30,8 @@ export interface Circumstances {
   readonly deletion: Deletion | null;
   /** When Salesforce answered our last push of it, if that is not before `readAt`. */
   readonly pushedAt: Date | null;
+  /** Salesforce merges records of the object. */
+  readonly mayBeMerged?: boolean;
   /** The org's time at which it was deleted, as far as a tombstone tells. */
   readonly deletedAt: Date | null;
 }
@@ -78,13 +80,15 @@ function isOlderThanPush({ pushedAt, readAt, image }: Circumstances): boolean {
   return image.isDeleted ? pushedAt > readAt : pushedAt >= readAt;
 }
 
-function judgeDeleted({ image, lane, row, waiting, policy }: Circumstances): Verdict {
+function judgeDeleted({ image, lane, row, waiting, policy, mayBeMerged }: Circumstances): Verdict {
   if (row === null || isBefore(image.systemModstamp, row.stamp)) return { kind: "nothing" };
   if (lane === "outside") {
     // A change of the row is sent first: its save stamps the record anew, and the next pull meets it outside again.
     return waiting.length > 0 ? { kind: "nothing" } : { kind: "delete", key: row.key, waiting };
   }
-  // What the loser of a merge was lives on in the master: it never comes back to life.
+  // The loser of a merge lives on in its master and never comes back to life; reading it by id tells whether it is one.
+  const isAsked = image.mergedInto !== undefined || (lane !== "fast" && lane !== "slow");
+  if (waiting.length > 0 && mayBeMerged && !isAsked) return { kind: "reread" };
   if (!image.mergedInto && survivesDeletion(policy, image.systemModstamp, waiting)) return { kind: "undelete" };
   return { kind: "delete", key: row.key, waiting };
 }

@@ -7,7 +7,7 @@ export interface Image {
   readonly sfid: string;
   readonly systemModstamp: Date;
   readonly isDeleted: boolean;
-  /** The id of the record that it was merged into; null, or left out: none, as far as was asked. */
+  /** The id of the record that it was merged into; null: none; left out: that was not asked. */
   readonly mergedInto?: string | null;
   /** By column name, in the text form that the column's type reads; empty when only the deletion is known. */
   readonly values: ColumnValues;

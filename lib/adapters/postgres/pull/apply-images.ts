@@ -1,5 +1,6 @@
 import { IN_DOUBT } from "../../../model/change/in-doubt.ts";
 import { pushes } from "../../../model/mapping/mapping.ts";
+import { isMergeable } from "../../../model/mapping/soql.ts";
 import { judge } from "../../../model/record/judge-image.ts";
 import type { WaitingChange } from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
@@ -119,6 +120,7 @@ async function applyAll(
         deletion: around.deletionBySfid.get(image.sfid) ?? null,
         pushedAt: around.pushedLater.get(image.sfid) ?? null,
         deletedAt: around.tombstones.get(image.sfid) ?? null,
+        mayBeMerged: isMergeable(mapped.shape),
       });
       return { image, verdict };
     });
