@@ -43,7 +43,8 @@ export function DeletesOnHold({ mapping }: { readonly mapping: ReadMappingData }
           </>
         }
       >
-        More of {mapping.sf_object} was deleted within an hour than the limit lets through ({mapping.delete_limit}).
+        More of {mapping.sf_object} was deleted within an hour than the limit lets through ({mapping.delete_limit}), or
+        a sweep met rows whose records Salesforce tells nothing of: deleted for good, or hidden from the connected user.
         Everything else is synced as ever. Release what was meant; reject what was not, and it comes back.
       </Notice>
       <Held mapping={mapping} chosen={chosen} onChoose={setChosen} />

@@ -58,7 +58,7 @@ export const EVENTS: readonly { readonly type: EventType; readonly says: string;
       deletes: 939,
       since: "2026-11-20T03:02:10.000Z",
       message:
-        "939 deletes of Contact are held, beyond what an hour may bring (delete_limit auto); look at them with: bridge mapping held-deletes Contact, then confirm-deletes or reject-deletes",
+        "939 deletes of Contact are held, beyond what an hour may bring (delete_limit auto) or of records that Salesforce tells nothing of any more; look at them with: bridge mapping held-deletes Contact, then confirm-deletes or reject-deletes",
     },
   },
   {
