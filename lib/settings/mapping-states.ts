@@ -189,11 +189,17 @@ function withState(
     inbound_errors: progress?.inboundErrors ?? null,
     notices: [
       ...noticesOn(mapping, report, now),
+      ...(progress?.reading === "backlog" ? [tellBacklog(progress, mapping)] : []),
       ...(isSmaller(progress?.readSize) ? [tellReadSize(progress.readSize, mapping.sfObject)] : []),
       ...(progress?.upsertFieldUnique === false ? [tellShared(mapping)] : []),
     ],
   };
 }
+
+const tellBacklog = ({ recordsRead, recordsToRead }: MappingProgress, { sfObject }: Mapping) => ({
+  message: `more of ${sfObject} has changed than pulls read in time: the Bulk API brings it, ${recordsRead} of ${recordsToRead ?? "many"} records so far`,
+  remedy: "wait: what changes now is pulled meanwhile; the mapping's progress says about when it is done",
+});
 
 const isSmaller = (size: ReadSize | null | undefined): size is ReadSize => Boolean(size && size.rows + size.fields > 0);
 

@@ -200,6 +200,9 @@ test("a backlog of more than 25 pages goes to the Bulk API, and what changes mea
   const [{ load } = {}] = await world.sql("SELECT load FROM salesforce._bridge_loads");
   expect(load).toMatchObject({ kind: "backlog", since: expect.any(String), bulk: { jobId: expect.any(String) } });
   expect(await arrived(department)).toBe(25 * PAGE);
+  expect((await shown())?.notices).toMatchObject([
+    { message: expect.stringContaining("the Bulk API brings it, 0 of") },
+  ]);
   const meanwhile = await create(1);
   await world.cycle(contact);
   expect(await arrived(meanwhile)).toBe(1);
