@@ -143,6 +143,9 @@ test("a row whose update was in doubt when pulls passed it leaves with the end o
   await world.sql("UPDATE salesforce.contact SET department = 'Sales' WHERE lastname = 'Stays on'");
   await world.fault({ kind: "saveThenDrop", path: "services/Soap" });
   await world.cycle(contact);
+  // Nobody can tell at once who has saved what when somebody else has saved it since.
+  const [record] = await world.soql("SELECT Id FROM Contact WHERE LastName = 'Stays on'");
+  await world.colleague("PATCH", `/sobjects/Contact/${record?.["Id"]}`, { Title: "changed there" });
   for (let minutes = 0; minutes < 10; minutes += 2) {
     await world.pass(120);
     await world.cycle(contact);
