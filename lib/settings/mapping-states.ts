@@ -5,6 +5,7 @@ import type { EngineReport, EngineReports } from "../health/ports.ts";
 import { isSparing, tellBudget } from "../model/budget.ts";
 import { sizeNow, tellCallSize } from "../model/change/call-size.ts";
 import { tellHeld } from "../model/change/delete-breaker.ts";
+import { tellMissingParents } from "../model/change/missing-parent.ts";
 import { FAILURE_REASONS } from "../model/engine.ts";
 import { type Mapping, pulls } from "../model/mapping/mapping.ts";
 import { type ReadSize, tellReadSize } from "../model/record/read-size.ts";
@@ -156,6 +157,7 @@ const NOTHING_YET = {
   heldDeletes: 0,
   upsertFieldUnique: true,
   inboundErrors: 0,
+  waitingForParents: null,
 };
 
 function withState(
@@ -187,12 +189,7 @@ function withState(
     failed: progress?.failed ?? null,
     held_deletes: progress?.heldDeletes ?? null,
     inbound_errors: progress?.inboundErrors ?? null,
-    notices: [
-      ...noticesOn(mapping, report, now),
-      ...(progress?.reading === "backlog" ? [tellBacklog(progress, mapping)] : []),
-      ...(isSmaller(progress?.readSize) ? [tellReadSize(progress.readSize, mapping.sfObject)] : []),
-      ...(progress?.upsertFieldUnique === false ? [tellShared(mapping)] : []),
-    ],
+    notices: noticesOn(mapping, report, progress, now),
   };
 }
 
@@ -203,9 +200,21 @@ const tellBacklog = ({ recordsRead, recordsToRead }: MappingProgress, { sfObject
 
 const isSmaller = (size: ReadSize | null | undefined): size is ReadSize => Boolean(size && size.rows + size.fields > 0);
 
-function noticesOn({ batchSize, sfObject }: Mapping, report: EngineReport | null, now: Date) {
+function noticesOn(
+  mapping: Mapping,
+  report: EngineReport | null,
+  progress: MappingProgress | null,
+  now: Date,
+): z.infer<typeof mappingWithState>["notices"] {
+  const { batchSize, sfObject } = mapping;
   const size = sizeNow(batchSize, report?.callSize ?? null, now);
-  return size < batchSize ? [tellCallSize(size, sfObject)] : [];
+  return [
+    ...(size < batchSize ? [tellCallSize(size, sfObject)] : []),
+    ...(progress?.reading === "backlog" ? [tellBacklog(progress, mapping)] : []),
+    ...(progress?.waitingForParents ? [tellMissingParents(progress.waitingForParents)] : []),
+    ...(isSmaller(progress?.readSize) ? [tellReadSize(progress.readSize, sfObject)] : []),
+    ...(progress?.upsertFieldUnique === false ? [tellShared(mapping)] : []),
+  ];
 }
 
 const tellShared = ({ upsertField }: Mapping) => ({

@@ -90,6 +90,8 @@ export const mappingProgress = z.object({
   /** False: Salesforce lets several records have one value of the upsert field. */
   upsert_field_unique: z.boolean(),
   inbound_errors: z.int(),
+  /** Changes that have waited for more than an hour for parents which Salesforce does not have; null: none. */
+  waiting_for_parents: z.nullable(z.object({ changes: z.int(), since: timestamp(), example: z.string() })),
 });
 export type MappingProgress = CamelCased<typeof mappingProgress>;
 

@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { listMappingStates } from "../../functions/api/list-mapping-states.ts";
+import { workspaces } from "../../functions/services/composition.ts";
 import { exportConfig } from "../../lib/config/export-config.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import { readStates } from "../../lib/settings/mapping-states.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
 
@@ -80,7 +83,6 @@ test("a row whose parent is not in Salesforce yet waits for it and then travels"
   await world.cycle(contact);
   const waiting = await world.sql("SELECT state, sf_message FROM salesforce._trigger_log WHERE state <> 'SUCCESS'");
   await world.cycle(account);
-  await world.pass(70);
   await world.cycle(contact);
   await world.cycle(contact);
 
@@ -134,4 +136,121 @@ test("a row and its parent in the same table travel in one cycle, the parent fir
 
   const [leaf] = await world.soql("SELECT Parent.Name, Parent.Parent.Name FROM Account WHERE Name = 'Leaf'");
   expect(leaf).toMatchObject({ Parent: { Name: "Branch", Parent: { Name: "Root" } } });
+});
+
+describe("a child whose parent is not there for long", () => {
+  const HOUR = 3_600;
+  /** A row of now, by the time that the test moves; PostgreSQL stamps what is captured by its own. */
+  const childOf = async (lastname: string, key: string) => {
+    await world.sql("INSERT INTO salesforce.contact (lastname, account__external_id__c) VALUES ($1, $2)", [
+      lastname,
+      key,
+    ]);
+    const now = new Date(cloud.clock.now());
+    await world.sql("UPDATE salesforce._trigger_log SET created_at = $1 WHERE state = 'NEW'", [now]);
+  };
+  const change = async (lastname: string) =>
+    (
+      await world.sql(
+        `SELECT l.id::int, l.state, l.attempts, l.sf_message AS message, l.due_at FROM salesforce._trigger_log l
+         JOIN salesforce.contact c ON c.id = l.record_id AND l.table_name = 'contact' WHERE c.lastname = $1 ORDER BY l.id`,
+        [lastname],
+      )
+    )[0];
+  /** Beats of some hours, as many as matter. */
+  const pass = async (hours: number, step = 900) => {
+    for (let seconds = 0; seconds < hours * HOUR; seconds += step) {
+      await world.pass(step);
+      await world.cycle(contact, "beat");
+    }
+  };
+  const notices = async () => {
+    const workspace = await workspaces().find(world.workspaceId);
+    if (!workspace) throw new Error("the test's workspace is gone");
+    const states = await readStates(listMappingStates.services(), workspace, false, new Date(cloud.clock.now()));
+    return states.find(({ sf_object }) => sf_object === "Contact")?.notices;
+  };
+
+  test("waits without using up an attempt, says for whom, and goes with the slot after the parent's save", async () => {
+    await childOf("Patient", "A-10");
+    await pass(3);
+    const waiting = await change("Patient");
+    expect(waiting).toMatchObject({
+      state: "NEW",
+      attempts: 0,
+      message: "WAITS_FOR_PARENT: Salesforce has no Account whose External_Id__c is A-10",
+    });
+    expect(await notices()).toEqual([
+      {
+        message: expect.stringMatching(
+          /^1 changes wait for their parents, the oldest since \S+Z: Salesforce has no Account whose External_Id__c is A-10$/,
+        ),
+        remedy:
+          "create the parents, or correct the external ids by which rows name them; after 31 days the changes end FAILED",
+      },
+    ]);
+    await world.sql(
+      "INSERT INTO salesforce.account (name, external_id__c) VALUES ('Tenth', 'a-10'), ('Other', 'A-11')",
+    );
+    await world.cycle(account);
+    await world.pass(10);
+    await world.cycle(contact, "beat");
+
+    expect(await change("Patient")).toMatchObject({ state: "SUCCESS" });
+    expect(await parentOf("Patient")).toMatchObject({ Name: "Tenth" });
+    expect(await notices()).toEqual([]);
+  });
+
+  test("is woken by its own parent alone", async () => {
+    await childOf("Sleeper", "A-20");
+    await pass(2);
+    const before = await change("Sleeper");
+    await world.sql("INSERT INTO salesforce.account (name, external_id__c) VALUES ('Not it', 'A-200')");
+    await world.cycle(account);
+
+    expect(await change("Sleeper")).toEqual(before);
+    await world.sql("UPDATE salesforce.account SET external_id__c = 'A-20' WHERE name = 'Not it'");
+    await world.cycle(account);
+    await world.cycle(contact, "beat");
+    expect(await parentOf("Sleeper")).toMatchObject({ Name: "Not it" });
+  });
+
+  test("finds a parent that somebody else has made within a quarter of an hour", async () => {
+    await childOf("Finder", "A-30");
+    await pass(2);
+    await world.rest("POST", "/sobjects/Account", { Name: "Thirtieth", External_Id__c: "A-30" });
+
+    await pass(0.25, 300);
+
+    expect(await parentOf("Finder")).toMatchObject({ Name: "Thirtieth" });
+  });
+
+  test("goes at once with a change that names another parent", async () => {
+    await childOf("Corrected", "A-40");
+    await pass(2);
+
+    await world.sql("UPDATE salesforce.contact SET account__external_id__c = 'A-1' WHERE lastname = 'Corrected'");
+    await world.cycle(contact, "beat");
+
+    expect(await parentOf("Corrected")).toMatchObject({ Name: "First" });
+    expect(await changes()).toEqual([]);
+  });
+
+  test("costs its waiting calls that become rare, and ends FAILED in Salesforce's words after 31 days", async () => {
+    await childOf("Orphan", "A-50");
+    await world.cycle(contact);
+    const saves = () => world.log.reduce((sum, { saves }) => sum + Number(saves ?? 0), 0);
+    const before = saves();
+    await pass(1, 60);
+    expect(saves() - before).toBeLessThan(25);
+    await world.pass(31 * 24 * HOUR);
+
+    await world.cycle(contact, "beat");
+
+    expect(await change("Orphan")).toMatchObject({
+      state: "FAILED",
+      message: "INVALID_FIELD: Foreign key external ID: A-50 not found for field External_Id__c in entity Account",
+    });
+    expect(await notices()).toEqual([]);
+  });
 });

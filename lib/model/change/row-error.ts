@@ -1,5 +1,6 @@
 import { cutText } from "../cut-text.ts";
 import type { Operation, RecordError } from "../record/record.ts";
+import { type MissingParent, missingParentIn } from "./missing-parent.ts";
 import { orgKindOf, type RequestRefusal } from "./refusal.ts";
 
 /** Times that a record is sent again after an error that may pass, before it ends FAILED. */
@@ -15,6 +16,8 @@ export type Verdict =
   | { readonly kind: "refused" }
   /** Triggers and flows could not bear so many records at once. */
   | { readonly kind: "tooMany" }
+  /** It names a parent that Salesforce does not have, and waits for it: that is no attempt. */
+  | { readonly kind: "parentMissing"; readonly parent: MissingParent }
   | { readonly kind: "org"; readonly refusal: RequestRefusal };
 
 /** Judges one record's errors (reference: Salesforce's status codes). `random` is in [0, 1) and spreads the retries. */
@@ -23,6 +26,8 @@ export function judge(operation: Operation, errors: readonly RecordError[], atte
   const refusal = orgRefusalIn(errors);
   if (refusal) return { kind: "org", refusal };
   if (isTooMany(errors)) return { kind: "tooMany" };
+  const parent = missingParentIn(errors);
+  if (parent) return { kind: "parentMissing", parent };
   const passing = errors.length > 0 && errors.every((error) => mayPass(error));
   if (!passing || attempts >= MAX_RETRIES) return { kind: "refused" };
   return { kind: "retry", afterSeconds: retryAfterSeconds(errors, attempts, random) };
@@ -77,8 +82,5 @@ export const isTooMany = (errors: readonly RecordError[]): boolean =>
   );
 
 function mayPass(error: RecordError): boolean {
-  const { code, message } = error;
-  if (PASSING.has(code) || isLock(error)) return true;
-  // The parent that the external id names is not there yet.
-  return code === "INVALID_FIELD" && message.includes("Foreign key external ID");
+  return PASSING.has(error.code) || isLock(error);
 }

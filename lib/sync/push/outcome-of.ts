@@ -1,4 +1,5 @@
 import type { Write } from "../../model/change/fold.ts";
+import { asNamed, type MissingParent, sentAgainAfterSeconds, waitsFor } from "../../model/change/missing-parent.ts";
 import { mayBeOneRecords, type RequestRefusal, SalesforceRefusal } from "../../model/change/refusal.ts";
 import { errorText, isTooMany, judge, orgRefusalIn } from "../../model/change/row-error.ts";
 import { BATCH_SIZE } from "../../model/change/ways.ts";
@@ -88,9 +89,26 @@ function outcomeOf(
     sending.delayed.set(write, 0);
     return [{ ...common, kind: "retry", afterSeconds: 0, counts: false, error }];
   }
+  if (verdict.kind === "parentMissing") return [waitingOutcome(cycle, sending, write, verdict.parent, error)];
   if (verdict.kind !== "retry") return [{ ...common, kind: "refused", action, error }];
   sending.delayed.set(write, verdict.afterSeconds);
   return [{ ...common, kind: "retry", afterSeconds: verdict.afterSeconds, counts: true, error }];
+}
+
+/** Back to NEW until the parent is there, however often that takes; after a month it ends FAILED. */
+function waitingOutcome(
+  { clock }: Cycle,
+  sending: PushProgress,
+  write: Write,
+  missing: MissingParent,
+  error: string,
+): PushOutcome {
+  const { changeIds, recordId, action, capturedAt } = write;
+  const afterSeconds = sentAgainAfterSeconds(clock.now() - capturedAt.getTime());
+  if (afterSeconds === null) return { changeIds, recordId, kind: "refused", action, error };
+  sending.delayed.set(write, afterSeconds);
+  const told = waitsFor(asNamed(write, missing));
+  return { changeIds, recordId, kind: "retry", afterSeconds, counts: false, error: told };
 }
 
 /** Records that Salesforce deleted beneath updates, by the updates, as far as it still knows them. */

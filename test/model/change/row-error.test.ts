@@ -15,12 +15,12 @@ describe("a record that Salesforce refuses", () => {
     ]);
   });
 
-  test.each([
-    ["UNKNOWN_EXCEPTION", "An unexpected error occurred"],
-    ["INVALID_FIELD", "Foreign key external ID: a-1 not found for field Ext__c in entity Account"],
-  ])("is tried again a minute later after %s: %s", (code, message) => {
-    expect(judge("update", [error(code, message)], 0, 0)).toEqual({ kind: "retry", afterSeconds: 60 });
-  });
+  test.each([["UNKNOWN_EXCEPTION", "An unexpected error occurred"]])(
+    "is tried again a minute later after %s: %s",
+    (code, message) => {
+      expect(judge("update", [error(code, message)], 0, 0)).toEqual({ kind: "retry", afterSeconds: 60 });
+    },
+  );
 
   test.each([
     ["CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", "T: System.LimitException: Apex CPU time limit exceeded"],

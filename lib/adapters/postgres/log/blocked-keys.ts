@@ -1,5 +1,5 @@
 import { literal, type MappedTable } from "../session/sql.ts";
-import { mayBlock } from "./change-states.ts";
+import { mayBlock, waitsForParent } from "./change-states.ts";
 
 /** By what changes of different rows can get in each other's way; Salesforce compares upsert values without case. */
 export function keysOf(alias: string, mapped: MappedTable): string {
@@ -40,14 +40,15 @@ const noteOf = ({ shape }: MappedTable) => `${upsertColumn(shape)}\u0001`;
 
 /**
  * A condition of a candidate, by index: nothing that waits for its time or is held blocks it. That is any change of its
- * row, and an earlier one of its sfid or upsert value. `isBlocking` is the condition of such a change, as `b`.
+ * row, unless that waits for its parent, whose key the candidate may correct; and an earlier one of its sfid or upsert
+ * value. `isBlocking` is the condition of such a change, as `b`.
  *
  * Each is looked for by a scalar subquery, which the planner can turn neither into a join nor into a hash of a backlog.
  */
 export function isUnblocked(log: string, alias: string, mapped: MappedTable, isBlocking: string): string {
   const none = (by: Parameters<typeof mayBlock>[2], condition: string) =>
     `(SELECT b.id FROM ${log} b WHERE ${mayBlock("b", literal(mapped.shape.table), by)} AND ${condition} AND ${isBlocking}
-            LIMIT 1) IS NULL`;
+            AND NOT (b.record_id = ${alias}.record_id AND ${waitsForParent("b.")}) LIMIT 1) IS NULL`;
   const earlier = `b.id + 0 < ${alias}.id`; // or an index in the order of ids would seem to serve
   const values = upsertValues(alias, mapped).map((value) => `${literal(noteOf(mapped))} || 'key ' || ${value}`);
   return [

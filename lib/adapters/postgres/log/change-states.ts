@@ -1,3 +1,4 @@
+import { FOUND_BY_CHARACTERS, WAITS_FOR_PARENT } from "../../../model/change/missing-parent.ts";
 import { literal, type Metadata, qualified } from "../session/sql.ts";
 
 /*
@@ -78,6 +79,13 @@ const BLOCKS = "processed_at IS NULL AND (due_at IS NOT NULL OR held)";
 export const mayBlock = (alias: string, table: string, by: BlockedBy): string =>
   `${tableBy(by, `${alias}.`)} = ${table} || ' ${by}' AND ${alias}.processed_at IS NULL AND (${alias}.due_at IS NOT NULL OR ${alias}.held)`;
 
+/** A condition of changes that wait for their parent, as an index of them has it. */
+export const waitsForParent = (alias = ""): string =>
+  `${alias}processed_at IS NULL AND ${alias}due_at IS NOT NULL AND starts_with(${alias}sf_message, ${literal(WAITS_FOR_PARENT)})`;
+
+/** For which parent, as the same index has it; `message` is an expression. */
+export const parentOf = (message: string): string => `lower(left(${message}, ${FOUND_BY_CHARACTERS}))`;
+
 const BLOCKED_KEYS = "_bridge_log_blocked_keys";
 
 /** An expression: whether all of the indexes below are there, of which the last is built last. */
@@ -91,6 +99,7 @@ export const CLAIM_INDEXES = [
   ["_bridge_log_held", "(table_name, id) WHERE processed_at IS NULL AND held"],
   ["_bridge_log_blocked_rows", `(${tableBy("row")}, record_id) WHERE ${BLOCKS}`],
   ["_bridge_log_blocked_records", `(${tableBy("record")}, (left(sfid, 15))) WHERE ${BLOCKS}`],
+  ["_bridge_log_parents", `(${parentOf("sf_message")}) WHERE ${waitsForParent()}`],
   [BLOCKED_KEYS, `(${tableBy("key")}, upsert_key) WHERE ${BLOCKS}`],
 ] as const;
 

@@ -1,3 +1,4 @@
+import { TOLD_AFTER_SECONDS } from "../../../model/change/missing-parent.ts";
 import { toCamelCase } from "../../../model/snake-case.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { heldDelete } from "../../../settings/held-deletes/reject-ports.ts";
@@ -11,7 +12,7 @@ import {
 } from "../../../settings/row-ports.ts";
 import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
 import { lanesOf, UNKNOWN_LANES } from "../lease/watermarks.ts";
-import { hasSucceeded, isHeld, isOfTable } from "../log/change-states.ts";
+import { hasSucceeded, isHeld, isOfTable, waitsForParent } from "../log/change-states.ts";
 import { beginDryRun, confirmDryRun, readDryRun } from "../pull/dry-run.ts";
 import { captureAllOf, captureExisting } from "../schema/capture-existing.ts";
 import { readProposals } from "../schema/propose.ts";
@@ -41,7 +42,7 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
   return {
     propose: (migrations) => readProposals(kept, connection, migrations),
 
-    progress: async () => (await ask(progressOf(tables))).map((row) => toCamelCase(mappingProgress, row)),
+    progress: async () => (await ask(progressOf(tables), [now()])).map((row) => toCamelCase(mappingProgress, row)),
 
     lag: async (mappingId) => {
       const [row] = await ask(lagOf(tables), [mappingId]);
@@ -116,11 +117,16 @@ const progressOf = (tables: Metadata): string => `
     (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
       + (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isHeld("l")}) AS held_deletes,
     s.shape -> 'repeatsUpsertValues' IS NULL AS upsert_field_unique,
-    (SELECT count(*) FROM ${tables.inboundErrors} e WHERE e.mapping_id = s.mapping_id) AS inbound_errors
+    (SELECT count(*) FROM ${tables.inboundErrors} e WHERE e.mapping_id = s.mapping_id) AS inbound_errors,
+    children.waiting AS waiting_for_parents
   FROM ${tables.state} s LEFT JOIN ${tables.loads} lo ON lo.mapping_id = s.mapping_id CROSS JOIN ${UNKNOWN_LANES} CROSS JOIN LATERAL (
     SELECT count(*) AS count, min(l.id) AS oldest FROM ${tables.log} l
     WHERE ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL
-  ) AS waiting`;
+  ) AS waiting LEFT JOIN (
+    SELECT l.table_name, json_build_object('changes', count(*), 'since', ${iso("min(l.created_at)")}, 'example', min(l.sf_message)) AS waiting
+    FROM ${tables.log} l WHERE ${waitsForParent("l.")}
+      AND l.created_at <= $1::timestamptz - make_interval(secs => ${TOLD_AFTER_SECONDS}) GROUP BY 1
+  ) AS children ON children.table_name = s.table_name`;
 
 /** What a row is called, by the fields that Salesforce names the records of most objects by. `row` is its JSON. */
 const nameOf = (row: string): string =>

@@ -1,5 +1,7 @@
 import { IN_DOUBT } from "../../../model/change/in-doubt.ts";
+import { waitsFor } from "../../../model/change/missing-parent.ts";
 import { setsBlockedKey } from "../log/blocked-keys.ts";
+import { parentOf, waitsForParent } from "../log/change-states.ts";
 import { literal, type MappedTable, type Metadata, name, qualified } from "../session/sql.ts";
 
 /**
@@ -25,8 +27,32 @@ export function settleStatement(
     ), ${settled(tables, mapped)}, ${kept(tables)}, ${counted(tables)}${skipsHeld ? `, ${free(mapped)}` : ""}, ${written(mapped, skipsHeld)}
     SELECT all_of_them AS settled, owed, CASE WHEN known > (SELECT count(*) FROM written) THEN (
         SELECT jsonb_agg(s.id) FROM settled s WHERE ${KNOWN} AND s.id NOT IN (SELECT id FROM written)
-      ) END AS untold
+      ) END AS untold, success > 0 AND EXISTS (SELECT FROM ${tables.log} w WHERE ${waitsForParent("w.")}) AS children_wait
     FROM counted`;
+}
+
+/**
+ * Lets changes of other rows go now that wait for a parent whose key these changes have saved, by the external ids that
+ * mappings name parents of this object by. What somebody has claimed looks for its parent itself. Parameters: ids, time.
+ */
+export function wakeChildrenStatement({ log, state }: Metadata, { shape }: MappedTable): string {
+  const own = shape.columns
+    .filter(({ parent }) => !parent)
+    .map(({ field, column }) =>
+      [field.toLowerCase(), column, waitsFor({ object: shape.sfObject, field, value: "" })].map(literal).join(", "),
+    );
+  return `
+    UPDATE ${log} SET due_at = $2 WHERE id = ANY (ARRAY(
+      SELECT c.id FROM ${log} c WHERE ${waitsForParent("c.")} AND c.state = 'NEW' AND c.due_at > $2
+        AND ${parentOf("c.sf_message")} = ANY (ARRAY(
+          SELECT ${parentOf(`own.message || btrim(l."values" ->> own.name)`)}
+          FROM (VALUES (${own.join("), (")})) AS own (field, name, message)
+          JOIN ${log} l ON l.id = ANY ($1::bigint[]) AND l."values" ->> own.name IS NOT NULL
+          WHERE own.field IN (
+            SELECT lower(p.named #>> '{parent,field}')
+            FROM ${state} s CROSS JOIN LATERAL jsonb_array_elements(s.shape -> 'columns') AS p (named)
+            WHERE p.named #>> '{parent,object}' = ${literal(shape.sfObject)})))
+      FOR NO KEY UPDATE SKIP LOCKED))`;
 }
 
 /** Makes the rows of settled changes be told later. Parameter: ids. */

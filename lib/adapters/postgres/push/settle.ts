@@ -1,9 +1,9 @@
 import { type Lease, LeaseLost } from "../../../sync/lease/lease-ports.ts";
 import type { PushOutcome } from "../../../sync/push/push-ports.ts";
 import { fenced } from "../lease/fence.ts";
-import type { StoreContext } from "../session/sql.ts";
+import type { MappedTable, StoreContext } from "../session/sql.ts";
 import { isRefusedValue, isWorthWaiting } from "../session/sql-errors.ts";
-import { settleStatement, writeBackStatement } from "./settle-statements.ts";
+import { settleStatement, wakeChildrenStatement, writeBackStatement } from "./settle-statements.ts";
 import { settledChanges } from "./settled-changes.ts";
 import { writeBackRows } from "./write-back.ts";
 
@@ -85,6 +85,7 @@ async function settleOnce(
     const [settled] = await session.query<Settled>(statement, values);
     if (settled?.settled !== count) throw new LeaseLost(lease);
     const { owed, untold } = settled;
+    if (settled.children_wait) await wakeChildren(bench, mapped, outcomes);
     if (untold !== null) await session.query(writeBackStatement(tables), [untold]);
     if (owed === 0 && untold === null) return;
     // What a constraint has against the rows that were told already, before it is taken for what it has against others.
@@ -93,10 +94,23 @@ async function settleOnce(
   });
 }
 
+async function wakeChildren(
+  { session, tables, now }: StoreContext,
+  mapped: MappedTable,
+  outcomes: readonly PushOutcome[],
+) {
+  const saved = outcomes.flatMap((outcome) =>
+    outcome.kind === "accepted" && outcome.action !== "DELETE" ? outcome.changeIds : [],
+  );
+  if (saved.length > 0) await session.query(wakeChildrenStatement(tables, mapped), [saved, now()]);
+}
+
 interface Settled {
   /** Changes that were settled; fewer than were told where the lease is not ours any more. */
   readonly settled: number;
   readonly owed: number;
   /** The changes that speak to rows which could not be told; null: all were. */
   readonly untold: readonly number[] | null;
+  /** Some changes of the schema wait for their parents. */
+  readonly children_wait: boolean;
 }

@@ -5,6 +5,8 @@ export function explain(error: string | null): string | null {
 }
 
 const EXPLAINED: Readonly<Record<string, string>> = {
+  WAITS_FOR_PARENT:
+    "The row names its parent by an external id that no record has yet. It is sent as soon as the parent is saved; if that never comes, correct the key in the row.",
   REQUIRED_FIELD_MISSING:
     "A field that Salesforce requires is empty. Fill its column, or have an administrator make it optional; an update of the row sends it by itself.",
   INVALID_EMAIL_ADDRESS:

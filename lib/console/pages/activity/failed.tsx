@@ -11,7 +11,7 @@ import { Bones, Card, Empty } from "../../parts/page.tsx";
 import { Pager } from "../../parts/pager.tsx";
 import { Ago, Time } from "../../parts/time.tsx";
 import { useSay } from "../../parts/toast.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
+import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { count, counted } from "../../parts/words.ts";
 import { go, hrefOf, usePlace } from "../../route.ts";
 import { ActivityFrame, TableFilter } from "./activity-frame.tsx";
@@ -32,6 +32,7 @@ export function Failed() {
         </div>
         {data && data.data.length > 0 && <RetryAll kinds={data.data} table={table} />}
       </div>
+      <Notices table={table} />
       {error && !data && <Trouble error={error} again={() => void refetch()} />}
       {!data && !error && (
         <Card padded={false}>
@@ -50,6 +51,19 @@ export function Failed() {
       ))}
       {data && data.data.length > 0 && <EachRow table={table} />}
     </ActivityFrame>
+  );
+}
+
+/** What waits or goes slowly for reasons of the org, which nobody finds among what failed. */
+function Notices({ table }: { readonly table: string | undefined }) {
+  const { data } = useAnswer(questions.mappings, { everySeconds: 15, keepsPrevious: true });
+  const told = data?.data.filter(({ pg_table }) => table === undefined || pg_table === table) ?? [];
+  return told.flatMap(({ sf_object, notices }) =>
+    notices.map(({ message, remedy }) => (
+      <Notice key={message} tone="info" title={`${sf_object}: ${message}`}>
+        <p>{remedy}</p>
+      </Notice>
+    )),
   );
 }
 
