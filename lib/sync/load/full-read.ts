@@ -8,7 +8,6 @@ import { type Cycle, type Moved, pause } from "../cycle/cycle.ts";
 import { applyImages, readPage } from "../pull/read-page.ts";
 import { comparing, isWholeToday, MuchDiffers, type Taker } from "./compare-both.ts";
 import type { BulkPart, BulkPlace, LoadCheckpoint } from "./load-ports.ts";
-import { readAhead } from "./read-ahead.ts";
 
 /** Up to so many pages, 10,000 records mostly, REST takes fewer calls and less time than a job of the Bulk API. */
 const BULK_ABOVE_PAGES = 5;
@@ -214,7 +213,7 @@ async function* partsOf(
   }
 }
 
-/** Takes a part's records; one page is written, or compared, while the next one is read. */
+/** Takes a part's records page by page; what it waits for, the parts beside it do not. */
 async function takePart(
   cycle: Cycle,
   { narrow, startedAt }: LoadCheckpoint,
@@ -223,16 +222,20 @@ async function takePart(
   { take }: Taker,
 ): Promise<number> {
   let read = 0;
-  const images = narrow
+  const pages = narrow
     ? pagesOf(unstamped(cycle.shape), pieces, NARROW_PAGE_RECORDS)
     : pagesOf(cycle.shape, pieces, BULK_PAGE_RECORDS);
-  for (const pages = readAhead(images); ; ) {
-    await cycle.hold.mayRead();
-    const { done, value: page } = await cycle.hold.during(() => ofJob(jobId, () => pages.next()));
-    if (done) return read;
-    // What the job read is as old as the job.
-    await take({ images: page, readAt: startedAt, lane: "load", marks: {} });
-    read += page.length;
+  try {
+    for (;;) {
+      await cycle.hold.mayRead();
+      const { done, value: images } = await cycle.hold.during(() => ofJob(jobId, () => pages.next()));
+      if (done) return read;
+      // What the job read is as old as the job.
+      await take({ images, readAt: startedAt, lane: "load", marks: {} });
+      read += images.length;
+    }
+  } finally {
+    await pages.return(undefined);
   }
 }
 
