@@ -10,7 +10,7 @@ export interface Column<Row> {
   readonly short?: (text: string) => string;
   /** May be left out of a table that does not fit; the last one first. */
   readonly spare?: boolean;
-  /** What is copied from the table, an id, is cut only when nothing else is left to cut. */
+  /** What is copied from the table, an id, is never cut. */
   readonly whole?: boolean;
   /** Paints a cell that is already cut and padded. */
   readonly paint?: (cell: string, row: Row) => string;
@@ -26,7 +26,7 @@ export const shortTime = (text: string): string => text.replace(/^\d{4}-(\d\d-\d
 
 /**
  * The lines of a table. With `columns` (cells of the terminal) what is too wide is first said shorter, then left out
- * where it can be, then cut, the widest first.
+ * where it can be, then cut, the widest first. Where ids leave no room for a table, each row is a block of lines.
  */
 export function tableLines<Row>(
   asked: readonly Column<Row>[],
@@ -36,6 +36,7 @@ export function tableLines<Row>(
 ): readonly string[] {
   const shown = columns === null ? asked.map((column) => measured(column, rows, false)) : fitting(asked, rows, columns);
   const widths = columns === null ? shown.map(({ width }) => width) : squeeze(shown, columns - gaps(shown.length));
+  if (columns !== null && lengthOf(widths) > columns) return blocks(asked, rows, heading);
   const line = (cells: readonly string[]) => cells.join(GAP).trimEnd();
   const place = (text: string, at: number) => {
     const width = widths[at] ?? 0;
@@ -63,6 +64,20 @@ interface Measured<Row> {
 
 const gaps = (count: number): number => GAP.length * Math.max(0, count - 1);
 
+const lengthOf = (widths: readonly number[]): number => widths.reduce((sum, width) => sum + width, gaps(widths.length));
+
+/** Every cell on a line of its own, whole, and an empty line between rows. */
+function blocks<Row>(columns: readonly Column<Row>[], rows: readonly Row[], heading: (text: string) => string) {
+  const width = Math.max(...columns.map(({ name }) => widthOf(name)));
+  const lines = rows.map((row) =>
+    columns.map(({ name, of, paint }) => {
+      const text = harmless(String(of(row) ?? ""));
+      return `${heading(pad(name, width))}${GAP}${paint?.(text, row) ?? text}`.trimEnd();
+    }),
+  );
+  return lines.flatMap((block, at) => (at === 0 ? block : ["", ...block]));
+}
+
 function measured<Row>(column: Column<Row>, rows: readonly Row[], shortly: boolean): Measured<Row> {
   const texts = rows.map((row) => {
     const text = harmless(String(column.of(row) ?? ""));
@@ -72,8 +87,7 @@ function measured<Row>(column: Column<Row>, rows: readonly Row[], shortly: boole
 }
 
 function fitting<Row>(asked: readonly Column<Row>[], rows: readonly Row[], columns: number): readonly Measured<Row>[] {
-  const fits = (some: readonly Measured<Row>[]) =>
-    some.reduce((sum, { width }) => sum + width, gaps(some.length)) <= columns;
+  const fits = (some: readonly Measured<Row>[]) => lengthOf(some.map(({ width }) => width)) <= columns;
   const long = asked.map((column) => measured(column, rows, false));
   if (fits(long)) return long;
   let short = asked.map((column) => measured(column, rows, true));
@@ -85,13 +99,13 @@ function fitting<Row>(asked: readonly Column<Row>[], rows: readonly Row[], colum
   return short;
 }
 
-/** Widths that sum up to at most `total`, taken from the widest first, from ids last. */
+/** Widths that sum up to at most `total` if that can be, taken from the widest first, from times last, from ids never. */
 function squeeze<Row>(shown: readonly Measured<Row>[], total: number): readonly number[] {
   const widths = shown.map(({ width }) => width);
   const over = () => widths.reduce((sum, width) => sum + width, 0) - total;
-  for (const mayCutIds of [false, true]) {
+  for (const mayCutTimes of [false, true]) {
     while (over() > 0) {
-      const open = widths.map((width, at) => (isFixed(shown[at]?.column) && !mayCutIds ? 0 : width));
+      const open = widths.map((width, at) => (isFixed(shown[at]?.column, mayCutTimes) ? 0 : width));
       const widest = Math.max(...open);
       if (widest <= LEAST_WIDTH) break;
       widths[open.indexOf(widest)] = widest - 1;
@@ -100,5 +114,6 @@ function squeeze<Row>(shown: readonly Measured<Row>[], total: number): readonly 
   return widths;
 }
 
-/** What is of little use when it is cut: ids, and what was said as shortly as it can be. */
-const isFixed = <Row>(column: Column<Row> | undefined): boolean => Boolean(column?.whole || column?.short);
+/** What is of no use when it is cut: ids; and of little, what was said as shortly as it can be. */
+const isFixed = <Row>(column: Column<Row> | undefined, mayCutTimes: boolean): boolean =>
+  Boolean(column?.whole || (column?.short && !mayCutTimes));

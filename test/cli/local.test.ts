@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Org, startOrg } from "../../lib/local/org/start-org.ts";
 import { type CommandLine, openCommandLine } from "../support/processes/command-line.ts";
 import { keepSecret } from "../support/run/secrets.ts";
+import { createTestDatabase, type TestDatabase } from "../support/worlds/postgres.ts";
 
 /** One more than an answer of Salesforce holds. */
 const CONTACTS = 2_001;
@@ -11,6 +12,7 @@ const AT_ONCE = 200;
 
 let line: CommandLine;
 let org: Org;
+let database: TestDatabase;
 beforeAll(async () => {
   line = openCommandLine();
   const folder = join(line.folder, "data");
@@ -18,10 +20,12 @@ beforeAll(async () => {
   org = await startOrg({ dataDir: folder });
   for (const secret of [org.clientSecret, org.password, org.accessToken]) keepSecret(secret);
   const salesforce = { url: org.url, access_token: org.accessToken };
-  line.file("data/instance.json", JSON.stringify({ salesforce }));
+  database = await createTestDatabase();
+  line.file("data/instance.json", JSON.stringify({ salesforce, database_url: database.url }));
   for (let made = 0; made < CONTACTS; made += AT_ONCE) await createContacts(Math.min(AT_ONCE, CONTACTS - made));
 });
 afterAll(async () => {
+  await database.close();
   await org.close();
   line.close();
 });
@@ -42,8 +46,15 @@ test("a query that asks for the number alone is answered by it", async () => {
 test("a query that Salesforce refuses ends with its words", async () => {
   const { code, stderr } = await line.run(["soql", "SELECT Nothing FROM Contact"]);
 
-  expect(code).toBe(4);
+  expect(code).toBe(6);
   expect(stderr).toContain("No such column 'Nothing' on entity 'Contact'");
+});
+
+test("a statement that PostgreSQL refuses ends as what is not acceptable, not as a token that allows too little", async () => {
+  const { code, stderr } = await line.run(["sql", "SELECT nothing FROM nowhere"]);
+
+  expect(code).toBe(6);
+  expect(stderr).toContain('relation "nowhere" does not exist');
 });
 
 async function createContacts(count: number): Promise<void> {

@@ -51,6 +51,17 @@ describe("exit codes tell the kind of failure", () => {
     expect((await world.line.run(["--help"])).code).toBe(0);
   });
 
+  test("5 for a retry of a change that is not there, 0 for one that no longer waits for a retry", async () => {
+    world.answer("POST /monitoring/errors/7/retry", { retried: 0, remaining: 0 });
+    world.answer("GET /monitoring/activity/7", {});
+    const settled = await world.line.run(["errors", "--retry", "7"]);
+    world.refuse("GET /monitoring/activity/7", 404, "NOT_FOUND");
+
+    const unknown = await world.line.run(["errors", "--retry", "7"]);
+
+    expect([settled.code, unknown.code]).toEqual([0, 5]);
+  });
+
   test("10 when what was looked at is not well", async () => {
     world.answer("GET /health", {
       pg: { status: "error", latency_ms: null },
@@ -94,6 +105,31 @@ describe("tables", () => {
     expect(stdout).not.toContain("LAST USED");
     for (const row of stdout.trimEnd().split("\n")) expect(row.length).toBeLessThanOrEqual(80);
   });
+
+  test.each([20, 40, 60, 80])(
+    "keep ids whole on %i columns, row by row where a table has no room for them",
+    async (columns) => {
+      const [id, sfid] = ["tok_4v3I1yjsuUwHPlUxk7YeYG", "003000000000001AAA"];
+      world.answer("GET /tokens", [{ ...token("continuous integration"), id }, token("other")]);
+      world.answer("GET /monitoring/errors", [
+        {
+          id: 123_456_789_012,
+          table_name: "contact",
+          sfid,
+          action: "UPDATE",
+          _ab_err: "no ".repeat(90),
+          created_at: "",
+        },
+      ]);
+
+      const tokens = await world.line.run(["token", "list", "--no-color"], { columns });
+      const errors = await world.line.run(["errors", "--no-color"], { columns });
+
+      expect(tokens.stdout).toContain(id);
+      for (const whole of ["123456789012", sfid]) expect(errors.stdout).toContain(whole);
+      if (columns === 20) expect(errors.stdout).toContain(`RECORD  ${sfid}\nERROR `);
+    },
+  );
 
   test("hold nothing that could steer the terminal", async () => {
     world.answer("GET /tokens", [token("\u001b]0;pwned\u0007 \u202eevil\nline")]);

@@ -56,7 +56,7 @@ const filter = (context: Context) => ({ state: text(context, "state"), table: te
 
 function columns(context: Context): readonly Column<Change>[] {
   return [
-    { name: "ID", of: ({ id }) => id, right: true },
+    { name: "ID", of: ({ id }) => id, right: true, whole: true },
     { name: "AT", of: ({ created_at }) => created_at, short: shortTime },
     { name: "TABLE", of: ({ table_name }) => table_name },
     { name: "ACTION", of: ({ action }) => action },

@@ -37,7 +37,7 @@ async function list(context: Context): Promise<void> {
   context.out.list(
     data,
     [
-      { name: "ID", of: ({ id }) => id, right: true },
+      { name: "ID", of: ({ id }) => id, right: true, whole: true },
       { name: "AT", of: ({ created_at }) => created_at, short: shortTime, spare: true },
       { name: "TABLE", of: ({ table_name }) => table_name },
       { name: "ACTION", of: ({ action }) => action },
@@ -76,6 +76,8 @@ async function retry(context: Context): Promise<void> {
   const api = context.api();
   if (typeof id === "string") {
     const { data } = await api.post<Retried>(`/monitoring/errors/${segment(id)}/retry`);
+    // Nothing to retry is no failure, but a change that is not there is.
+    if (data.retried === 0) await api.get(`/monitoring/activity/${segment(id)}`);
     return context.out.done(
       data.retried > 0 ? `Row ${id} is tried again by the next cycle.` : `Row ${id} is no longer waiting for a retry.`,
       data,

@@ -33,7 +33,7 @@ export async function heldDeletes(context: Context): Promise<void> {
       { name: "NAME", of: ({ name }) => name },
       { name: "WOULD DELETE", of: ({ deletes }) => `the ${deletes}` },
       { name: "RECORD", of: ({ sfid }) => sfid, whole: true },
-      { name: "ROW", of: ({ record_id }) => record_id, right: true },
+      { name: "ROW", of: ({ record_id }) => record_id, right: true, whole: true },
       { name: "SINCE", of: ({ at }) => at, short: shortTime },
     ],
     `${sf_object} has no deletes that are held back.`,

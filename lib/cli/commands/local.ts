@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { argument, type Context } from "../context.ts";
-import { CommandFailure } from "../failure.ts";
+import { CommandFailure, kindOf } from "../failure.ts";
 import { instanceFile } from "../profiles.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -17,7 +17,10 @@ export async function sql(context: Context): Promise<void> {
   const client = new pg.Client({ connectionString: localInstance(context).database_url });
   await client.connect().catch(unreachable);
   try {
-    const { rows, command, rowCount } = await client.query<Row>(argument(context, 0)).catch(refused);
+    const { rows, command, rowCount } = await client.query<Row>(argument(context, 0)).catch((error: Error) => {
+      // Whatever has no SQLSTATE did not come from the server: the connection is gone.
+      return error instanceof pg.DatabaseError ? refused(error) : unreachable(error);
+    });
     show(context, rows, `${command} ${rowCount ?? ""}`.trim());
   } finally {
     await client.end();
@@ -32,7 +35,10 @@ export async function soql(context: Context): Promise<void> {
   const first = `/services/data/v66.0/query?${new URLSearchParams({ q: argument(context, 0) })}`;
   for (let path: string | undefined = first; path !== undefined; ) {
     const answer = await fetch(url + path, { headers: { authorization: `Bearer ${access_token}` } }).catch(unreachable);
-    if (!answer.ok) throw new CommandFailure("refused", ((await answer.json()) as [{ message: string }])[0].message);
+    if (!answer.ok) {
+      const [{ message }] = (await answer.json()) as [{ readonly message: string }];
+      throw new CommandFailure(kindOf(answer.status), message);
+    }
     const page = (await answer.json()) as Page;
     rows.push(...page.records.map(({ attributes: _, ...fields }) => fields));
     total = page.totalSize;
@@ -74,5 +80,5 @@ function unreachable(error: Error): never {
 }
 
 function refused(error: Error): never {
-  throw new CommandFailure("refused", error.message);
+  throw new CommandFailure("invalid", error.message);
 }

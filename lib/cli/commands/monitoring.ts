@@ -117,7 +117,7 @@ export async function audit(context: Context): Promise<void> {
       { name: "AT", of: ({ created_at }) => created_at, short: shortTime },
       { name: "ACTOR", of: ({ actor }) => actor },
       { name: "ACTION", of: ({ action }) => action },
-      { name: "RESOURCE", of: ({ resource_id }) => resource_id },
+      { name: "RESOURCE", of: ({ resource_id }) => resource_id, whole: true },
       { name: "DETAIL", of: ({ detail }) => JSON.stringify(detail), spare: true },
     ],
     "Nothing was done that matches.",

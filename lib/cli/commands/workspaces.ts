@@ -53,7 +53,7 @@ async function listAll(context: Context): Promise<void> {
   context.out.list(
     workspaces,
     [
-      { name: "ID", of: ({ id }) => id },
+      { name: "ID", of: ({ id }) => id, whole: true },
       { name: "NAME", of: ({ name }) => name },
       { name: "MADE", of: ({ created_at }) => created_at },
     ],
@@ -73,7 +73,7 @@ async function listProfiles({ terminal, out }: Context): Promise<void> {
     [
       { name: "", of: ({ current: isCurrent }) => (isCurrent ? "*" : "") },
       { name: "PROFILE", of: ({ name }) => name },
-      { name: "WORKSPACE", of: ({ workspace_id }) => workspace_id },
+      { name: "WORKSPACE", of: ({ workspace_id }) => workspace_id, whole: true },
       { name: "SERVICE", of: ({ url }) => url },
     ],
     "No profiles yet. Sign in with: bridge login URL --workspace ID",
