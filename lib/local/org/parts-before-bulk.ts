@@ -1,11 +1,13 @@
 import type { KeyObject } from "node:crypto";
 import type { Identity } from "./access/bootstrap.ts";
 import type { Calls } from "./access/calls.ts";
+import type { FieldAccess } from "./access/field-access.ts";
 import type { Session, Sessions } from "./access/sessions.ts";
 import type { Clock } from "./clock.ts";
 import type { Catalog } from "./metadata/catalog.ts";
 import type { Release } from "./release.ts";
 import type { Dml } from "./saving/dml.ts";
+import { NO_HEADERS, type SaveHeaders } from "./saving/save-headers.ts";
 import type { Saving } from "./saving/saving.ts";
 import type { Faults } from "./simulation/faults.ts";
 import { type Latency, savingMilliseconds } from "./simulation/latency.ts";
@@ -33,6 +35,7 @@ export interface PartsBeforeBulk {
   readonly calls: Calls;
   readonly release: Release;
   readonly mode: Mode;
+  readonly fieldAccess: FieldAccess;
   readonly faults: Faults;
   readonly latency: Latency;
 }
@@ -51,6 +54,7 @@ export function inTransaction<T>(
     object,
     records = 1,
     isJob = false,
+    headers = NO_HEADERS,
   }: {
     session: Session;
     ids?: readonly string[];
@@ -59,6 +63,7 @@ export function inTransaction<T>(
     object?: string;
     records?: number;
     isJob?: boolean;
+    headers?: SaveHeaders;
   },
   work: (saving: Saving) => T,
 ): Promise<T> {
@@ -73,6 +78,7 @@ export function inTransaction<T>(
       parts.faults.beforeRecord(target, id, values);
     },
     beforeChunk: (target, count, values) => parts.faults.beforeChunk(target, count, values),
+    headers,
     work,
   });
 }

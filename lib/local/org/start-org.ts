@@ -6,6 +6,7 @@ import { lockFolder } from "../folder-lock.ts";
 import { originOf } from "../origin.ts";
 import { bootstrap } from "./access/bootstrap.ts";
 import { Calls } from "./access/calls.ts";
+import { FieldAccess } from "./access/field-access.ts";
 import { Sessions } from "./access/sessions.ts";
 import { Door } from "./answer-request.ts";
 import { Bulk } from "./bulk/bulk.ts";
@@ -156,6 +157,7 @@ function assemble(options: OrgOptions, clock: Clock, database: Database): Parts 
     calls: new Calls({ database, clock, allowance: options.dailyApiRequests ?? DEVELOPER_ALLOWANCE }),
     release: currentRelease(),
     mode: usualMode(),
+    fieldAccess: new FieldAccess(),
     faults: new Faults(),
     latency: options.latency ?? NO_LATENCY,
   };

@@ -50,6 +50,9 @@ export const BULK_ROUTES: readonly Route[] = [
 ];
 
 function createQuery(call: RestCall): RestReply {
+  // The job itself reads as the org; what its user may not see is refused here.
+  const { query } = jsonObject(call);
+  if (typeof query === "string") call.parts.queries.plan(query, true);
   const job = call.parts.bulk.query.create(jsonObject(call), call.session.userId, Number(call.version));
   const { numberRecordsProcessed: _, retries: __, totalProcessingTime: ___, ...answer } = job;
   return ok(answer);

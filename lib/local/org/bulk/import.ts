@@ -30,10 +30,11 @@ interface Needs {
 
 /** Saves an upload in transactions of 200 records, going on where an interrupted run ended. False if it was stopped. */
 export async function importRecords(
-  { parts, isStopped, progress }: Needs,
+  { parts: whole, isStopped, progress }: Needs,
   job: IngestJob,
   file: string,
 ): Promise<boolean> {
+  const parts = whole.fieldAccess.partsOf(whole, job.createdById);
   const object = parts.catalog.get(job.object);
   let columns: Column[] | null = null;
   let chunk: string[][] = [];

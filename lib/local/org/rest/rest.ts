@@ -58,7 +58,7 @@ export class Rest {
     const { handler, params } = this.#find(call.method, segments);
     const { method, query, headers, origin } = call;
     return await handler({
-      parts,
+      parts: parts.fieldAccess.partsOf(parts, session.userId),
       session,
       method,
       version,

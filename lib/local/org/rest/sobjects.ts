@@ -7,6 +7,7 @@ import { inTransaction } from "../parts-before-bulk.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import { fromText } from "../saving/convert.ts";
 import type { Draft } from "../saving/draft.ts";
+import { restHeaders } from "../saving/save-headers.ts";
 import type { Row } from "../store/database.ts";
 import { metadataChangedAt } from "../store/schema.ts";
 import { viewedOf } from "./recent.ts";
@@ -178,5 +179,9 @@ function saveOne<T>(
   ids: readonly string[],
   work: Parameters<typeof inTransaction<T>>[2],
 ): Promise<T> {
-  return inTransaction(call.parts, { session: call.session, ids, request: call.name, object: object.name }, work);
+  return inTransaction(
+    call.parts,
+    { session: call.session, ids, request: call.name, object: object.name, headers: restHeaders(call.headers) },
+    work,
+  );
 }

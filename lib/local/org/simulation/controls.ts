@@ -27,6 +27,13 @@ const releaseSchema = z.strictObject({
 });
 const archiveSchema = z.strictObject({ before: z.iso.datetime() });
 const modeSchema = z.strictObject({ readOnly: z.boolean().optional(), storageFull: z.boolean().optional() });
+const fieldAccessSchema = z.strictObject({
+  username: z.string(),
+  object: z.string(),
+  field: z.string(),
+  read: z.boolean().default(true),
+  edit: z.boolean().default(false),
+});
 const clockSchema = z.strictObject({ advanceMilliseconds: z.int() });
 
 /** The control endpoints: `METHOD /_sim/…`, with the last segment where it is an id. */
@@ -52,6 +59,13 @@ const CONTROLS: Readonly<Record<string, Control>> = {
     return jsonReply(200, { used: parts.calls.used, allowance: parts.calls.allowance });
   },
   "PUT release": ({ parts }, call) => jsonReply(200, Object.assign(parts.release, releaseSchema.parse(bodyOf(call)))),
+  "PUT field-access": ({ parts }, call) => {
+    const { username, ...right } = fieldAccessSchema.parse(bodyOf(call));
+    const [user] = parts.records.findBy(parts.catalog.get("User"), "Username", username);
+    if (!user) return jsonReply(404, { error: `no user ${username}` });
+    parts.fieldAccess.set(String(user["Id"]), right);
+    return jsonReply(200, right);
+  },
   "PUT mode": ({ parts }, call) => jsonReply(200, Object.assign(parts.mode, modeSchema.parse(bodyOf(call)))),
   "POST clock": ({ parts, clock }, call) => {
     clock.advance(clockSchema.parse(bodyOf(call)).advanceMilliseconds);

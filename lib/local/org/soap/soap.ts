@@ -66,7 +66,7 @@ export async function answerSoap(parts: Parts, call: Call, admit: (token: string
         `No operation available for request {urn:partner.soap.sforce.com}${operation}`,
       );
     const inner = await run({
-      parts,
+      parts: parts.fieldAccess.partsOf(parts, session.userId),
       session,
       header,
       input,
