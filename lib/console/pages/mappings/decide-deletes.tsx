@@ -4,7 +4,9 @@ import { useAct } from "../../api/use.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { useSay } from "../../parts/toast.tsx";
 import { counted } from "../../parts/words.ts";
-import type { Chosen } from "./deletes-on-hold.tsx";
+
+/** Keys of held deletes; empty: all of them. */
+export type Chosen = ReadonlySet<string>;
 
 interface Deciding {
   readonly mapping: ReadMappingData;

@@ -10,10 +10,7 @@ import { Pager } from "../../parts/pager.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { count, counted } from "../../parts/words.ts";
-import { ConfirmReject, ConfirmRelease } from "./decide-deletes.tsx";
-
-/** Keys of held deletes; empty: all of them. */
-export type Chosen = ReadonlySet<string>;
+import { type Chosen, ConfirmReject, ConfirmRelease } from "./decide-deletes.tsx";
 
 /** Deletes that the breaker holds, with their names: all of them, or those that are chosen, are released or rejected. */
 export function DeletesOnHold({ mapping }: { readonly mapping: ReadMappingData }) {

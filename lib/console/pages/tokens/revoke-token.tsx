@@ -1,9 +1,11 @@
-import type { RevokeTokenData } from "bridge/api";
+import type { ListTokensData, RevokeTokenData } from "bridge/api";
 import { useSession } from "../../api/session.tsx";
 import { useAct } from "../../api/use.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { useSay } from "../../parts/toast.tsx";
-import type { Token } from "./tokens.tsx";
+
+/** A token of the workspace; what opens the API is not part of it. */
+export type Token = ListTokensData[number];
 
 /** Ends a token at once. */
 export function Revoke({

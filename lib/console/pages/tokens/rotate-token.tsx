@@ -7,7 +7,7 @@ import { Choice } from "../../parts/field.tsx";
 import { useSay } from "../../parts/toast.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { Made } from "./new-token.tsx";
-import type { Token } from "./tokens.tsx";
+import type { Token } from "./revoke-token.tsx";
 
 interface RotateProps {
   readonly token: Token;

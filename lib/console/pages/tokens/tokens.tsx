@@ -1,4 +1,3 @@
-import type { ListTokensData } from "bridge/api";
 import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
 import { questions } from "../../api/questions.ts";
@@ -12,11 +11,8 @@ import { Ago, Time } from "../../parts/time.tsx";
 import { Needs } from "../../parts/too-small.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { NewToken } from "./new-token.tsx";
-import { Revoke } from "./revoke-token.tsx";
+import { Revoke, type Token } from "./revoke-token.tsx";
 import { Rotate } from "./rotate-token.tsx";
-
-/** A token of the workspace; what opens the API is not part of it. */
-export type Token = ListTokensData[number];
 
 const TONES: Record<Token["state"], Tone> = { valid: "good", expired: "quiet", revoked: "quiet" };
 
