@@ -2,22 +2,28 @@ import * as z from "zod/mini";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { filterText } from "../../lib/http/input.ts";
 import { toSnakeCase } from "../../lib/model/snake-case.ts";
+import { allows } from "../../lib/model/workspace/token.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
-import { failureKind } from "../../lib/settings/row-ports.ts";
+import { failedRow, failureKind, fingerprint } from "../../lib/settings/row-ports.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { rowQueriesOf } from "../services/composition.ts";
 
 /** Failed changes by kind, the most frequent first. */
 export const listFailures = endpoint({
   route: "list-failures",
-  summary: "Failed changes by kind, the most frequent first: those whose errors differ in names and numbers only.",
-  input: z.object({ table: z.optional(filterText()) }),
-  output: z.array(failureKind),
+  summary:
+    "Failed changes by kind, the most frequent first: those whose errors differ in names and numbers only. With `fingerprint` one kind with the latest 50 of its rows, and with what they would have written if the token has the scope operate.",
+  input: z.object({ table: z.optional(filterText()), fingerprint: z.optional(fingerprint()) }),
+  output: z.array(z.extend(failureKind, { rows: z.nullable(z.array(failedRow)) })),
   services: () => ({ desks: rowQueriesOf() }),
-  run: async ({ input, workspace, services }) => {
-    const kinds = await withDatabase(services.desks, workspace, (desk) => desk.failures(input.table ?? null));
-    return kinds.map((kind) => toSnakeCase(failureKind, kind));
-  },
+  run: ({ input: { table = null, fingerprint: kind }, token, workspace, services }) =>
+    withDatabase(services.desks, workspace, async (desk) => {
+      const kinds = (await desk.failures(table)).map((found) => toSnakeCase(failureKind, found));
+      if (kind === undefined) return kinds.map((found) => ({ ...found, rows: null }));
+      const rows = (await desk.failedRows(kind)).map((row) => toSnakeCase(failedRow, row));
+      const shown = allows(token.scopes, "operate") ? rows : rows.map((row) => ({ ...row, name: null, values: null }));
+      return kinds.filter((found) => found.fingerprint === kind).map((found) => ({ ...found, rows: shown }));
+    }),
 });
 
 export const handler = onLambda(listFailures);

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { endpoint } from "../../lib/http/endpoint.ts";
 import { filterText } from "../../lib/http/input.ts";
 import { retryFailed } from "../../lib/settings/change-rows.ts";
-import { retriedView } from "../../lib/settings/row-ports.ts";
+import { fingerprint, retriedView } from "../../lib/settings/row-ports.ts";
 import { body } from "../../lib/settings/shapes.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { auditLog, rowQueriesOf } from "../services/composition.ts";
@@ -14,17 +14,15 @@ export const retryRows = endpoint({
     "Makes failed changes wait again, of one kind or table or all, 10,000 a call; call again while some remain. What ended in doubt goes by its id or kind alone.",
   input: z.object({
     body: body({
-      fingerprint: z.optional(
-        z.string({ error: "must be a text" }).check(z.regex(/^[0-9a-f]{16}$/, { error: "must be a fingerprint" })),
-      ),
+      fingerprint: z.optional(fingerprint()),
       table: z.optional(filterText()),
     }),
   }),
   output: retriedView,
   services: () => ({ desks: rowQueriesOf(), audit: auditLog() }),
   run: ({ input, workspace, services, actor, at }) => {
-    const { fingerprint = null, table = null } = input.body;
-    return retryFailed(services, { workspace, actor, at }, { id: null, fingerprint, table });
+    const { fingerprint: kind = null, table = null } = input.body;
+    return retryFailed(services, { workspace, actor, at }, { id: null, fingerprint: kind, table });
   },
 });
 

@@ -146,8 +146,19 @@ export const ROUTES = {
   "list-failures": read("GET /monitoring/failures", { postgres: true }),
   "retry-rows": operate("POST /monitoring/errors/retry", { body: true, writes: ["audit"], postgres: true }),
   "retry-row": operate("POST /monitoring/errors/{row_id}/retry", { writes: ["audit"], postgres: true }),
+  "dismiss-rows": operate("POST /monitoring/errors/dismiss", { body: true, writes: ["audit"], postgres: true }),
   "list-inbound-errors": read("GET /monitoring/inbound-errors", { reads: ["mappings"], postgres: true }),
+  "retry-inbound": operate("POST /mappings/{mapping_id}/retry-inbound", {
+    reads: ["mappings"],
+    writes: ["audit"],
+    postgres: true,
+  }),
   "list-conflicts": read("GET /monitoring/conflicts", { reads: ["mappings"], postgres: true }),
+  "use-other-value": operate("POST /monitoring/conflicts/{conflict_id}/use-other-value", {
+    reads: ["mappings"],
+    writes: ["audit"],
+    postgres: true,
+  }),
   "reload-mapping": administer("POST /mappings/{mapping_id}/reload", {
     reads: ["mappings"],
     writes: ["audit"],

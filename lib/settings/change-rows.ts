@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
 import type { SealedWorkspace } from "../access/ports.ts";
 import type { AuditTrail } from "../audit/ports.ts";
+import { findMapping } from "../config/find-mapping.ts";
+import type { Mappings } from "../config/ports.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping/mapping.ts";
@@ -28,17 +30,58 @@ export type OnMapping = Who & { readonly mapping: Mapping };
 export const ROWS_AT_ONCE = 10_000;
 
 /** Makes failed changes wait again; the next cycle sends them. Call again while some remain. */
-export async function retryFailed(needs: Needs, who: Who, which: FailedChanges): Promise<Retried> {
+export const retryFailed = (needs: Needs, who: Who, which: FailedChanges): Promise<Retried> =>
+  decideFailed(needs, who, which, "rows.retried");
+
+/** Takes failed changes out of what is to be looked at. A newer change of their rows carries them all the same. */
+export async function dismissFailed(needs: Needs, who: Who, which: FailedChanges) {
+  const { retried: dismissed, remaining } = await decideFailed(needs, who, which, "rows.dismissed");
+  return { dismissed, remaining };
+}
+
+async function decideFailed(
+  needs: Needs,
+  who: Who,
+  which: FailedChanges,
+  action: "rows.retried" | "rows.dismissed",
+): Promise<Retried> {
   return withDatabase(needs.desks, who.workspace, async (desk) => {
     const { total, idsByMapping } = await desk.findFailed(which, ROWS_AT_ONCE);
     let retried = 0;
     for (const [mappingId, ids] of idsByMapping) {
       const { id: trigger_log_id, fingerprint, table: table_name } = which;
       const detail = { rows: ids.length, trigger_log_id, fingerprint, table_name };
-      await note(needs, who, "rows.retried", mappingId, detail);
-      retried += await desk.retry(mappingId, ids);
+      await note(needs, who, action, mappingId, detail);
+      retried += await (action === "rows.retried" ? desk.retry(mappingId, ids) : desk.dismiss(mappingId, ids));
     }
     return { retried, remaining: Math.max(0, total - retried) };
+  });
+}
+
+/** Has records read again that could not become rows, by the mapping's next cycle. */
+export async function retryInbound(needs: Needs, who: OnMapping, sfid: string | null): Promise<number> {
+  await noteMapping(needs, who, "records.retried", { sfid });
+  return withDatabase(needs.desks, who.workspace, (desk) => desk.retryInbound(who.mapping.id, sfid));
+}
+
+/** Gives a row the value that lost a conflict; it is captured, and sent as any other change. */
+export async function useOtherValue(
+  needs: Needs & { readonly mappings: Pick<Mappings, "find"> },
+  who: Who,
+  conflictId: number,
+): Promise<void> {
+  await withDatabase(needs.desks, who.workspace, async (desk) => {
+    const found = await desk.conflict(conflictId);
+    if (!found) throw new Failure("NOT_FOUND", "there is no conflict with this id, or not any more");
+    if (found.field === null)
+      throw new Failure("CONFLICT", "this conflict is of a whole record, which has no other value");
+    const mapping = await findMapping(needs.mappings, who.workspace.id, found.mappingId);
+    await noteMapping(needs, { ...who, mapping }, "conflicts.overruled", {
+      conflict_id: conflictId,
+      field: found.field,
+    });
+    const why = await desk.useOtherValue(conflictId);
+    if (why !== null) throw new Failure("CONFLICT", `the row was not changed: ${why}`);
   });
 }
 

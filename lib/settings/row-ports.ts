@@ -31,12 +31,22 @@ export interface RowQueries extends AsyncDisposable, Rejections {
   countRows(mappingId: string): Promise<number>;
   /** Failed changes by kind, the most frequent first, among the latest 10,000; null is every table. */
   failures(table: string | null): Promise<readonly FailureKind[]>;
+  /** The latest failed changes of a kind, of which one page is enough to see what they have in common. */
+  failedRows(fingerprint: string): Promise<readonly FailedRow[]>;
   /** Failed changes that can be tried again, at most `limit`, oldest first; one that a newer state of its row has overruled cannot. */
   findFailed(which: FailedChanges, limit: number): Promise<FoundFailed>;
   /** Makes them wait again; how many. */
   retry(mappingId: string, logIds: readonly number[]): Promise<number>;
+  /** Takes them out of what is to be looked at; they stay FAILED in the log, and their errors say so; how many. */
+  dismiss(mappingId: string, logIds: readonly number[]): Promise<number>;
+  /** Makes records that could not become rows be read again by the next cycle, all of a mapping or one; how many. */
+  retryInbound(mappingId: string, sfid: string | null): Promise<number>;
   inboundErrors(mappingId: string | null, slice: Slice): Promise<Page<InboundError>>;
   conflicts(mappingId: string | null, slice: Slice): Promise<Page<Conflict>>;
+  /** What a conflict was about; null: there is none of this id, or not any more. */
+  conflict(id: number): Promise<Pick<Conflict, "mappingId" | "field"> | null>;
+  /** Gives the row the value that lost, as an application would; null: done, else why not. */
+  useOtherValue(id: number): Promise<string | null>;
   /** Deletes that the breaker holds back on either side, longest first. */
   heldDeletes(mappingId: string, slice: Slice): Promise<Page<HeldDelete>>;
   /** Lets deletes go that the breaker holds back on either side, or those that were chosen, about as many as `most`; how many. */
@@ -84,7 +94,7 @@ export const mappingProgress = z.object({
   waiting: z.int(),
   /** When the oldest of them was captured; null: none waits. */
   oldest_waiting_at: nullableTimestamp(),
-  /** Changes that Salesforce refused, as the totals have them. */
+  /** Changes that Salesforce refused; of the latest 10,000 those that were dismissed or overruled do not count. */
   failed: z.int(),
   held_deletes: z.int(),
   /** False: Salesforce lets several records have one value of the upsert field. */
@@ -172,6 +182,23 @@ export const failureKind = z.object({
 });
 export type FailureKind = CamelCased<typeof failureKind>;
 
+/** Names a kind of failures. */
+export const fingerprint = () =>
+  z.string({ error: "must be a text" }).check(z.regex(/^[0-9a-f]{16}$/, { error: "must be a fingerprint" }));
+
+/** A failed change of a kind. */
+export const failedRow = z.object({
+  id: z.int(),
+  record_id: z.int(),
+  sfid: z.nullable(z.string()),
+  name: z.nullable(z.string()),
+  error: z.string(),
+  at: timestamp(),
+  /** Of the fields that Salesforce named, what the change would have written. This and the name are null where the token may not see values. */
+  values: z.nullable(z.record(z.string(), z.nullable(z.string()))),
+});
+export type FailedRow = CamelCased<typeof failedRow>;
+
 export interface FailedChanges {
   /** Trigger-log id. */
   readonly id: number | null;
@@ -218,6 +245,9 @@ export const conflictView = z.object({
   salesforce: z.nullable(z.string()),
   winner: z.string(),
   at: timestamp(),
+  /** When each side was last changed, by its own clock; null where that is not known. */
+  postgres_at: nullableTimestamp(),
+  salesforce_at: nullableTimestamp(),
 });
 
 /** The same without what the configuration knows. */

@@ -104,4 +104,44 @@ describe.skipIf(findChromium() === undefined)("in few clicks, somebody", () => {
     await vi.waitFor(async () => expect((await database.query(waiting)).rows).toEqual([{ changes: 0 }]), PATIENCE);
     expect((await rows("true")).rows).toEqual([{ lastname: "Guest 6" }]);
   });
+
+  test("finds why a row failed, repairs it by one line of SQL, and dismisses another", async () => {
+    await database.query("INSERT INTO tasks.contact (lastname) VALUES ('Hopper'), (NULL)");
+    await click(link("See why"));
+    await click(button("Show rows"));
+    const row = page.getByRole("row", { name: /id = \d+/ });
+    await row.first().waitFor();
+    await page.getByText("lastname", { exact: true }).first().waitFor();
+    const { rows: found } = await database.query("SELECT id FROM tasks.contact WHERE lastname IS NULL");
+    await sees(`id = ${found[0]?.id}`);
+    expect(clicks).toBeLessThanOrEqual(4);
+
+    await database.query("UPDATE tasks.contact SET lastname = 'Lovelace' WHERE lastname IS NULL");
+    await sees("No row has failed");
+
+    await database.query("INSERT INTO tasks.contact (lastname) VALUES (NULL)");
+    await button("Show rows").click();
+    await button(/^Dismiss row/).click();
+    await sees("1 failure dismissed");
+    await sees("No row has failed");
+  });
+
+  test("understands a conflict and turns it", async () => {
+    const [mapping] = await ask<readonly { id: string }[]>("GET", "/monitoring/mappings");
+    await database.query(
+      `INSERT INTO tasks._bridge_conflicts (mapping_id, sfid, record_id, field, base, postgres, salesforce, winner, at, postgres_at, salesforce_at)
+       SELECT $1, sfid, id, 'firstname', NULL, 'Ours', firstname, 'salesforce', now(), now() - interval '9 s', now()
+       FROM tasks.contact WHERE lastname = 'Hopper'`,
+      [mapping?.id],
+    );
+    await click(link("Activity"));
+    await click(link("Conflicts"));
+    await sees("Salesforce wins");
+    await click(button(/^Use the other value/));
+
+    await sees("The row has the other value now");
+    expect(clicks).toBeLessThanOrEqual(3);
+    const changed = "SELECT firstname FROM tasks.contact WHERE lastname = 'Hopper'";
+    expect((await database.query(changed)).rows).toEqual([{ firstname: "Ours" }]);
+  });
 });

@@ -3,6 +3,7 @@ import { handler as activateMapping } from "../../functions/api/activate-mapping
 import { handler as confirmDeletes } from "../../functions/api/confirm-deletes.ts";
 import { handler as deactivateMapping } from "../../functions/api/deactivate-mapping.ts";
 import { handler as deleteMapping } from "../../functions/api/delete-mapping.ts";
+import { handler as dismissRows } from "../../functions/api/dismiss-rows.ts";
 import { handler as listConflicts } from "../../functions/api/list-conflicts.ts";
 import { handler as listErrors } from "../../functions/api/list-errors.ts";
 import { handler as listFailures } from "../../functions/api/list-failures.ts";
@@ -17,9 +18,11 @@ import { handler as readMapping } from "../../functions/api/read-mapping.ts";
 import { handler as readThroughput } from "../../functions/api/read-throughput.ts";
 import { handler as reloadMapping } from "../../functions/api/reload-mapping.ts";
 import { handler as restoreMapping } from "../../functions/api/restore-mapping.ts";
+import { handler as retryInbound } from "../../functions/api/retry-inbound.ts";
 import { handler as retryRow } from "../../functions/api/retry-row.ts";
 import { handler as retryRows } from "../../functions/api/retry-rows.ts";
 import { handler as testPostgres } from "../../functions/api/test-postgres.ts";
+import { handler as useOtherValue } from "../../functions/api/use-other-value.ts";
 import { mappings, now, pepper, tokens } from "../../functions/services/composition.ts";
 import { createToken } from "../../lib/access/create-token.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
@@ -210,6 +213,57 @@ test("failed rows are told by kind, and a kind is tried again with one request",
   expect((await ask(listErrors, "list-errors")).json?.meta?.total).toBe(3);
 });
 
+test("a kind of failures opens its rows with key, name and bad value, and dismissed ones no longer count", async () => {
+  const mapping = await mapOne(CONTACT);
+  await world.sql(
+    "INSERT INTO salesforce.contact (lastname, email) VALUES ('Ada', 'no address'), ('Grace', 'call me'), (NULL, NULL)",
+  );
+  await world.cycle(mapping);
+  const [kind] = dataOf<readonly { fingerprint: string }[]>(await ask(listFailures, "list-failures"));
+  const query = { fingerprint: kind?.fingerprint ?? "" };
+  const failed = async () =>
+    dataOf<readonly { failed: number }[]>(await ask(listMappingStates, "list-mapping-states")).map((one) => one.failed);
+
+  const opened = await ask(listFailures, "list-failures", { query });
+  const readOnly = await ask(listFailures, "list-failures", { query, token: await readToken() });
+  const before = await failed();
+  const dismissed = await ask(dismissRows, "dismiss-rows", { body: { id: idOf(opened) } });
+  const after = [await failed(), (await ask(listFailures, "list-failures", { query })).json?.data];
+  const rest = await ask(dismissRows, "dismiss-rows", { body: query });
+  const errors = dataOf<readonly { _ab_err: string }[]>(await ask(listErrors, "list-errors"));
+  await world.sql("UPDATE salesforce.contact SET email = 'ada@example.com' WHERE lastname = 'Ada'");
+  await world.cycle(mapping);
+
+  const rows = [
+    { record_id: 2, name: "Grace", values: { email: "call me" }, error: expect.stringContaining("INVALID_EMAIL") },
+    { record_id: 1, name: "Ada", values: { email: "no address" } },
+  ];
+  expect(opened.json?.data).toMatchObject([{ count: 2, rows }]);
+  expect(readOnly.json?.data).toMatchObject([
+    { rows: rows.map(({ record_id }) => ({ record_id, name: null, values: null })) },
+  ]);
+  expect(before).toEqual([3]);
+  expect(dismissed.json?.data).toEqual({ dismissed: 1, remaining: 0 });
+  expect(after).toMatchObject([[2], [{ count: 1, rows: [{ name: "Ada" }] }]]);
+  expect(rest.json?.data).toEqual({ dismissed: 1, remaining: 0 });
+  expect(await failed()).toEqual([1]);
+  expect(errors.map(({ _ab_err }) => _ab_err.endsWith(" (dismissed)"))).toEqual([false, true, true]);
+  // What was put right later is sent whole, with what was dismissed.
+  expect(await world.soql("SELECT LastName, Email FROM Contact")).toMatchObject([
+    { LastName: "Ada", Email: "ada@example.com" },
+  ]);
+  expect((await ask(listErrors, "list-errors")).json?.meta?.total).toBe(2);
+});
+
+const idOf = (opened: Response): number =>
+  dataOf<readonly { rows: readonly { id: number }[] }[]>(opened)[0]?.rows[0]?.id ?? 0;
+
+async function readToken(): Promise<string> {
+  const named = { name: "wall", owner: "ada@example.com", actor: "ada@example.com", validUntil: null };
+  const asked = { workspaceId: world.workspaceId, at: now(), scopes: ["read" as const], ...named };
+  return (await createToken({ tokens: tokens(), pepper: pepper() }, asked)).token;
+}
+
 test("one failed row is tried again, and goes through when Salesforce takes it now", async () => {
   const mapping = await mapOne(CONTACT);
   await world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('A', 'no address')");
@@ -230,7 +284,7 @@ test("one failed row is tried again, and goes through when Salesforce takes it n
   expect((await ask(retryRow, "retry-row", { path: { row_id: "1; DROP TABLE x" } })).status).toBe(404);
 });
 
-test("a record that cannot become a row is told with the reason", async () => {
+test("a record that cannot become a row is told with the reason, and becomes one once its table takes it", async () => {
   const mapping = await mapOne(CONTACT);
   await world.sql("ALTER TABLE salesforce.contact ADD CONSTRAINT decent CHECK (lastname <> 'Evil')");
   await world.rest("POST", "/sobjects/Contact", { LastName: "Evil" });
@@ -240,9 +294,24 @@ test("a record that cannot become a row is told with the reason", async () => {
 
   expect(told.json?.meta).toEqual({ total: 1, limit: 50, offset: 0 });
   expect(told.json?.data).toMatchObject([{ sf_object: "Contact", error: expect.stringContaining("decent") }]);
+
+  await world.pass(600);
+  await world.cycle(mapping);
+  await world.sql("ALTER TABLE salesforce.contact DROP CONSTRAINT decent");
+  await world.pass(10);
+  await world.cycle(mapping);
+  const path = { mapping_id: mapping.id };
+  const none = await ask(retryInbound, "retry-inbound", { path, query: { sfid: "003000000000000AAA" } });
+  const stays = await world.sql("SELECT lastname FROM salesforce.contact");
+  const retried = await ask(retryInbound, "retry-inbound", { path });
+  await world.cycle(mapping);
+
+  expect([none.json?.data, retried.json?.data]).toMatchObject([{ retried: 0 }, { retried: 1 }]);
+  expect(stays).toEqual([]);
+  expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: "Evil" }]);
 });
 
-test("a field that changed on both sides is told with both values and the winner", async () => {
+test("a field that changed on both sides is told with both values, times and the winner, which can be turned", async () => {
   const mapping = await mapOne(CONTACT);
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Base')");
   await world.cycle(mapping);
@@ -263,8 +332,25 @@ test("a field that changed on both sides is told with both values and the winner
       postgres: "Ours",
       salesforce: "Theirs",
       winner: "salesforce",
+      postgres_at: expect.stringMatching(/^2026-/),
+      salesforce_at: expect.stringMatching(/^2026-/),
     },
   ]);
+  const [{ id } = { id: 0 }] = dataOf<readonly { id: number }[]>(told);
+  const turn = () => ask(useOtherValue, "use-other-value", { path: { conflict_id: String(id) } });
+  await world.sql("ALTER TABLE salesforce.contact ADD CONSTRAINT theirs CHECK (lastname = 'Theirs')");
+  const refused = await turn();
+  await world.sql("ALTER TABLE salesforce.contact DROP CONSTRAINT theirs");
+
+  const turned = await turn();
+  await world.cycle(mapping);
+  const again = await turn();
+
+  expect(refused.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("theirs") });
+  expect(turned.status).toBe(200);
+  expect(await world.soql("SELECT LastName FROM Contact")).toMatchObject([{ LastName: "Ours" }]);
+  expect(again.json?.error).toMatchObject({ code: "CONFLICT" });
+  expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: "Ours" }]);
 });
 
 test("rows of an adopted table stay at home until they are asked to go", async () => {

@@ -319,6 +319,17 @@ export type DeleteWebhookData = {
   readonly webhook_id: string;
 };
 
+export type DismissRowsBody = {
+  readonly id?: number;
+  readonly fingerprint?: string;
+  readonly table?: string;
+};
+
+export type DismissRowsData = {
+  readonly dismissed: number;
+  readonly remaining: number;
+};
+
 export type ExportConfigData = {
   readonly version: 1;
   readonly mappings: readonly {
@@ -396,6 +407,8 @@ export type ListConflictsData = {
   readonly salesforce: string | null;
   readonly winner: string;
   readonly at: string;
+  readonly postgres_at: string | null;
+  readonly salesforce_at: string | null;
 };
 
 export type ListDeliveriesData = {
@@ -424,6 +437,15 @@ export type ListFailuresData = readonly {
   readonly sample: string;
   readonly count: number;
   readonly last_at: string;
+  readonly rows: readonly {
+    readonly id: number;
+    readonly record_id: number;
+    readonly sfid: string | null;
+    readonly name: string | null;
+    readonly error: string;
+    readonly at: string;
+    readonly values: Readonly<Record<string, string | null>> | null;
+  }[] | null;
 }[];
 
 export type ListHeldDeletesData = {
@@ -946,6 +968,11 @@ export type RetryDeliveryData = {
   readonly delivery_id: string;
 };
 
+export type RetryInboundData = {
+  readonly retried: number;
+  readonly mapping_id: string;
+};
+
 export type RetryRowData = {
   readonly retried: number;
   readonly remaining: number;
@@ -1131,4 +1158,8 @@ export type UpdateMappingData = {
   readonly state: "provisioning" | "provisioning_failed" | "migration_pending" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
+};
+
+export type UseOtherValueData = {
+  readonly conflict_id: number;
 };

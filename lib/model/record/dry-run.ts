@@ -5,7 +5,7 @@ export interface Met {
   readonly sfid: string;
   /** Key of the row. */
   readonly recordId: number;
-  readonly differences: readonly (Omit<Collision, "column" | "base"> & { readonly field: string })[];
+  readonly differences: readonly (Omit<Collision, "column" | "base" | "postgresAt"> & { readonly field: string })[];
 }
 
 /**

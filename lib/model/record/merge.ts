@@ -45,6 +45,8 @@ export interface Collision {
   readonly postgres: string | null;
   readonly salesforce: string | null;
   readonly winner: "postgres" | "salesforce";
+  /** When the row was last changed so; null where no change tells. */
+  readonly postgresAt: Date | null;
 }
 
 export interface Merged {
@@ -78,13 +80,14 @@ export function merge({ policy, image, stamp, row, waiting, uncaptured: winners 
     const touching = waiting.filter((change) => column in change.values);
     if (touching.length === 0) {
       const winner = winners?.get(column);
-      if (winner !== undefined) uncaptured.push({ column, base: null, postgres, salesforce, winner });
+      if (winner !== undefined) uncaptured.push({ column, base: null, postgres, salesforce, winner, postgresAt: null });
       if (winner !== "postgres") write[column] = salesforce;
     } else if (!isNews(column, salesforce, touching)) continue;
     else if (touching.some(({ action }) => action === "INSERT") && postgres === null) write[column] = salesforce;
     else if (touching.every(({ isSent }) => !isSent)) {
       const winner = winnerBy(policy, stamp, touching);
-      collisions.push({ column, base: touching[0]?.old[column] ?? null, postgres, salesforce, winner });
+      const postgresAt = touching.at(-1)?.capturedAt ?? null;
+      collisions.push({ column, base: touching[0]?.old[column] ?? null, postgres, salesforce, winner, postgresAt });
       if (winner === "postgres") continue;
       write[column] = salesforce;
       lost.add(column);

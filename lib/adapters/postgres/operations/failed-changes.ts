@@ -1,7 +1,7 @@
 import { IN_DOUBT } from "../../../model/change/in-doubt.ts";
 import type { FailedChanges, FoundFailed } from "../../../settings/row-ports.ts";
-import { hasFailed } from "../log/change-states.ts";
-import { type Ask, cut, literal, type Metadata } from "../session/sql.ts";
+import { hasFailed, isOfTable } from "../log/change-states.ts";
+import { type Ask, cut, iso, literal, type Metadata, nameOf } from "../session/sql.ts";
 
 /** Failed changes that are looked at for their kinds, the latest ones. The console asks every few seconds. */
 const LOOKED_AT = 10_000;
@@ -27,7 +27,15 @@ const PATTERN = `regexp_replace(regexp_replace(regexp_replace(${UNREPEATED}, '\\
 const FINGERPRINT = `left(md5(concat_ws('|', l.table_name, l.action, ${PATTERN})), 16)`;
 
 /** A failed change that could be tried again: no newer state of its row has overruled it. */
-const OPEN = `${hasFailed("l")} AND NOT l.superseded`;
+const RETRIABLE = `${hasFailed("l")} AND NOT l.superseded`;
+
+/** Ends the error of a change that was dismissed; its beginning keeps its meaning, that of a doubt above all. */
+const DISMISSED = " (dismissed)";
+
+const isDismissed = `coalesce(l.sf_message LIKE ${literal(`%${DISMISSED}`)}, false)`;
+
+/** One that somebody has to look at. */
+const OPEN = `${RETRIABLE} AND NOT ${isDismissed}`;
 
 /**
  * Failed changes by kind. Equal errors are counted as one before their fingerprint is made, which costs a hundred times
@@ -48,6 +56,34 @@ export function failureKinds({ log }: Metadata): string {
       GROUP BY 1 ORDER BY sum(count) DESC, 1 LIMIT ${KINDS}
     ) AS kinds ORDER BY count DESC, fingerprint`;
 }
+
+/** Rows of one kind that are shown: enough to see what they have in common. */
+const ROWS_OF_A_KIND = 50;
+
+/** The latest failed changes of a kind, among those that kinds are made of. Parameter: the fingerprint. */
+export const failedRows = ({ log }: Metadata): string => `
+    SELECT l.id, l.record_id, l.sfid, ${cut(nameOf(`(coalesce(l.old, '{}') || coalesce(l."values", '{}'))`))} AS name,
+      coalesce(${cut("l.sf_message")}, '') AS error, ${iso("l.created_at")} AS at,
+      (SELECT coalesce(jsonb_object_agg(v.key, ${cut("v.value")}), '{}') FROM jsonb_each_text(l."values") v
+        WHERE v.key IN (${NAMED_FIELDS})) AS "values"
+    FROM (SELECT * FROM ${log} l WHERE ${OPEN} ORDER BY l.id DESC LIMIT ${LOOKED_AT}) l
+    WHERE ${FINGERPRINT} = $1 ORDER BY l.id DESC LIMIT ${ROWS_OF_A_KIND}`;
+
+/** Fields stand in brackets at the end of an error (`errorText`); a column is called like its field, in lower case. */
+const NAMED_FIELDS = `SELECT field FROM regexp_matches(lower(l.sf_message), '\\[([a-z0-9_, ]+)\\]', 'g') AS found,
+          regexp_split_to_table(found[1], ', ') AS field`;
+
+/** Marks failed changes as dismissed. Their rows' next changes carry them as ever: what was put right is sent whole. */
+export const dismissStatement = ({ log, state }: Metadata): string => `
+    WITH mapping AS MATERIALIZED (SELECT table_name FROM ${state} WHERE mapping_id = $1 FOR NO KEY UPDATE)
+    UPDATE ${log} l SET sf_message = concat(l.sf_message, ${literal(DISMISSED)}) FROM mapping m
+    WHERE l.table_name = m.table_name AND l.id = ANY ($2::bigint[]) AND ${OPEN} AND l.fence IS NULL RETURNING l.id`;
+
+/** Of a table's latest failures those that nobody has to look at any more, for the totals count them. */
+export const settledFailures = ({ log }: Metadata, table: string): string =>
+  `(SELECT count(*) FILTER (WHERE is_settled) FROM (
+      SELECT l.superseded OR ${isDismissed} AS is_settled FROM ${log} l WHERE ${isOfTable("l", table)} AND ${hasFailed("l")}
+      ORDER BY l.table_name DESC, l.id DESC LIMIT ${LOOKED_AT}) AS latest)`;
 
 /** The failed changes that are meant and are not just being tried again, oldest first, and how many there are. */
 export async function findFailed(
@@ -72,7 +108,7 @@ function findStatement({ log, state }: Metadata): string {
   return `
     SELECT l.id, s.mapping_id, count(*) OVER () AS total
     FROM ${log} l JOIN ${state} s ON s.table_name = l.table_name
-    WHERE ${OPEN} AND l.fence IS NULL AND ($1::bigint IS NULL OR l.id = $1) AND ($3::text IS NULL OR l.table_name = $3)
+    WHERE ${RETRIABLE} AND l.fence IS NULL AND ($1::bigint IS NULL AND NOT ${isDismissed} OR l.id = $1) AND ($3::text IS NULL OR l.table_name = $3)
       AND ($2::text IS NULL OR ${FINGERPRINT} = $2)
       AND ($1::bigint IS NOT NULL OR $2::text IS NOT NULL OR NOT starts_with(coalesce(l.sf_message, ''), ${literal(IN_DOUBT)}))
     ORDER BY l.id LIMIT $4::bigint`;

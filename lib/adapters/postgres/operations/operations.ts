@@ -4,7 +4,8 @@ import { BEGINNING, hasFailed, isHeld, isOfTable } from "../log/change-states.ts
 import { HELD_AT_ONCE } from "../log/delete-breaker.ts";
 import type { KeptSession } from "../session/request-session.ts";
 import { refusalOf } from "../session/savepoint.ts";
-import { type Layout, literal, type Metadata, metadata, name, qualified } from "../session/sql.ts";
+import { type Layout, literal, type Metadata, metadata, name, qualified, textOf, typed } from "../session/sql.ts";
+import { messageOf } from "../session/sql-errors.ts";
 
 /** What an operator does to a mapping by hand. Each answers how many rows it concerned. */
 export interface Operations {
@@ -12,6 +13,8 @@ export interface Operations {
   confirmDeletes(mappingId: string, most: number, only: ChosenDeletes | null): Promise<number>;
   /** Makes FAILED changes NEW again: those of the given log ids, with what ended in doubt beside them; not one that a newer change carries just now. */
   retryFailed(mappingId: string, logIds: readonly number[]): Promise<number>;
+  /** Writes what lost a conflict into its row, for the triggers to capture; null: done, else why not. */
+  useOtherValue(conflictId: number): Promise<string | null>;
 }
 
 /** An operator's hand in a customer's database. */
@@ -20,6 +23,7 @@ export function createOperations(kept: KeptSession, schema: string): Operations 
   return {
     confirmDeletes: (mappingId, most, only) => confirmDeletes(kept, tables, mappingId, most, only),
     retryFailed: (mappingId, logIds) => retryFailed(kept, tables, schema, mappingId, logIds),
+    useOtherValue: (conflictId) => useOtherValue(kept, tables, schema, conflictId),
   };
 }
 
@@ -124,5 +128,28 @@ async function retryFailed(
     // They are sent again, whatever their rows can be made to show.
     await refusalOf(session, () => session.query(show, [retried.map(({ record_id }) => record_id)]));
     return retried.length;
+  });
+}
+
+async function useOtherValue(
+  kept: KeptSession,
+  { conflicts, state }: Metadata,
+  schema: string,
+  conflictId: number,
+): Promise<string | null> {
+  const found = `SELECT c.*, s.table_name, s.layout FROM ${conflicts} c JOIN ${state} s USING (mapping_id) WHERE c.id = ${conflictId}`;
+  return await kept.transaction({}, found, async (session, [conflict]) => {
+    if (!conflict) return "its mapping is gone";
+    const { table_name, layout, field, winner } = conflict as Record<string, string> & { readonly layout: Layout };
+    const column = String(field);
+    const [other, won] = [conflict[winner === "postgres" ? "salesforce" : "postgres"], conflict[String(winner)]];
+    const statement = `UPDATE ${qualified(schema, String(table_name))} t SET ${name(column)} = ${typed(layout, column, "$2::text")}
+      WHERE t.${name(layout.key)} = $1 AND ${textOf(layout, column, "t")} IS NOT DISTINCT FROM $3::text RETURNING 1`;
+    let rows = 0;
+    const refusal = await refusalOf(session, async () => {
+      rows = (await session.query(statement, [conflict["record_id"], other, won])).length;
+    });
+    if (refusal !== null) return messageOf(refusal);
+    return rows > 0 ? null : "the row does not hold the value that won any more";
   });
 }

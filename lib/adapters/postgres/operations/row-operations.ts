@@ -4,6 +4,7 @@ import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { heldDelete } from "../../../settings/held-deletes/reject-ports.ts";
 import {
   conflict,
+  failedRow,
   failureKind,
   inboundError,
   mappingProgress,
@@ -17,10 +18,10 @@ import { beginDryRun, confirmDryRun, readDryRun } from "../pull/dry-run.ts";
 import { captureAllOf, captureExisting } from "../schema/capture-existing.ts";
 import { readProposals } from "../schema/propose.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "../session/request-session.ts";
-import { type Ask, cut, iso, literal, type Metadata, metadata, qualified, type Row } from "../session/sql.ts";
+import { type Ask, cut, iso, literal, type Metadata, metadata, nameOf, qualified, type Row } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { readChange, readThroughput } from "./change-history.ts";
-import { failureKinds, findFailed } from "./failed-changes.ts";
+import { dismissStatement, failedRows, failureKinds, findFailed, settledFailures } from "./failed-changes.ts";
 import { createOperations } from "./operations.ts";
 import { rejections } from "./reject-deletes.ts";
 
@@ -63,13 +64,31 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
     failures: async (table) => (await ask(failureKinds(tables), [table])).map((row) => toCamelCase(failureKind, row)),
 
     findFailed: (which, limit) => findFailed(ask, tables, which, limit),
+    failedRows: async (fingerprint) =>
+      (await ask(failedRows(tables), [fingerprint])).map((row) => toCamelCase(failedRow, row)),
     retry: (mappingId, logIds) => operations.retryFailed(mappingId, logIds),
+    dismiss: async (mappingId, logIds) => (await ask(dismissStatement(tables), [mappingId, logIds])).length,
+
+    retryInbound: async (mappingId, sfid) =>
+      (
+        await ask(
+          `UPDATE ${tables.inboundErrors} SET retry_at = last_at
+           WHERE mapping_id = $1 AND ($2::text IS NULL OR sfid = $2) RETURNING sfid`,
+          [mappingId, sfid],
+        )
+      ).length,
 
     inboundErrors: async (mappingId, { limit, offset }) =>
       readPage(await ask(inboundErrorsOf(tables), [mappingId, limit, offset]), (row) => toCamelCase(inboundError, row)),
 
     conflicts: async (mappingId, { limit, offset }) =>
       readPage(await ask(conflictsOf(tables), [mappingId, limit, offset]), (row) => toCamelCase(conflict, row)),
+
+    conflict: async (id) => {
+      const [row] = await ask(`SELECT mapping_id, field FROM ${tables.conflicts} WHERE id = $1`, [id]);
+      return row ? { mappingId: String(row["mapping_id"]), field: row["field"] as string | null } : null;
+    },
+    useOtherValue: (id) => operations.useOtherValue(id),
 
     heldDeletes: async (mappingId, { limit, offset }) => {
       const table = await tableOf(mappingId);
@@ -113,7 +132,8 @@ const progressOf = (tables: Metadata): string => `
     ${iso("s.last_run_at")} AS last_run_at, s.rows_synced, s.api_calls,
     waiting.count AS waiting,
     (SELECT ${iso("l.created_at")} FROM ${tables.log} l WHERE l.id = waiting.oldest) AS oldest_waiting_at,
-    coalesce((SELECT failed FROM ${tables.totals} t WHERE t.table_name = s.table_name), 0) AS failed,
+    coalesce((SELECT CASE WHEN failed > 0 THEN failed - ${settledFailures(tables, "s.table_name")} ELSE 0 END
+      FROM ${tables.totals} t WHERE t.table_name = s.table_name), 0) AS failed,
     (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
       + (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isHeld("l")}) AS held_deletes,
     s.shape -> 'repeatsUpsertValues' IS NULL AS upsert_field_unique,
@@ -127,10 +147,6 @@ const progressOf = (tables: Metadata): string => `
     FROM ${tables.log} l WHERE ${waitsForParent("l.")}
       AND l.created_at <= $1::timestamptz - make_interval(secs => ${TOLD_AFTER_SECONDS}) GROUP BY 1
   ) AS children ON children.table_name = s.table_name`;
-
-/** What a row is called, by the fields that Salesforce names the records of most objects by. `row` is its JSON. */
-const nameOf = (row: string): string =>
-  `coalesce(${row} ->> 'name', nullif(concat_ws(' ', ${row} ->> 'firstname', ${row} ->> 'lastname'), ''), ${row} ->> 'subject', ${row} ->> 'title')`;
 
 /** Rows whose records were deleted, and records whose rows were. */
 function heldDeletesOf({ heldDeletes, log, state }: Metadata, table: string): string {
@@ -175,8 +191,9 @@ const conflictsOf = ({ conflicts }: Metadata): string =>
   pageOf(
     `SELECT count(*) AS total FROM ${conflicts} WHERE $1::text IS NULL OR mapping_id = $1`,
     `SELECT id, mapping_id, sfid, record_id, field, ${cut("base")} AS base, ${cut("postgres")} AS postgres,
-       ${cut("salesforce")} AS salesforce, winner, ${iso("at")} AS at
-     FROM ${conflicts} WHERE $1::text IS NULL OR mapping_id = $1 ORDER BY id DESC LIMIT $2::bigint OFFSET $3::bigint`,
+       ${cut("salesforce")} AS salesforce, winner, ${iso("at")} AS at,
+       to_jsonb(c) ->> 'postgres_at' AS postgres_at, to_jsonb(c) ->> 'salesforce_at' AS salesforce_at
+     FROM ${conflicts} c WHERE $1::text IS NULL OR mapping_id = $1 ORDER BY id DESC LIMIT $2::bigint OFFSET $3::bigint`,
     "page.id DESC",
   );
 

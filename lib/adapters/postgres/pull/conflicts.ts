@@ -8,6 +8,8 @@ import type { MappedTable, StoreContext } from "../session/sql.ts";
 export interface Conflict extends Collision {
   readonly sfid: string;
   readonly recordId: number;
+  /** When the record was last changed, by Salesforce's clock. */
+  readonly salesforceAt: Date;
 }
 
 /** Takes columns out of changes that still wait, because the other side has won them. */
@@ -23,27 +25,25 @@ export async function dropColumns(
   );
 }
 
-/** Records true collisions with both values, for the operator. */
+/** Records true collisions with both values, for the operator. A schema of version 8 has no place for their times, and takes the rest. */
 export async function recordConflicts(
   { session, tables, now }: StoreContext,
   { mappingId }: Lease,
   conflicts: readonly Conflict[],
 ): Promise<void> {
   if (conflicts.length === 0) return;
+  const rows = conflicts.map(({ recordId, column, postgresAt, salesforceAt, ...conflict }) => ({
+    ...conflict,
+    mapping_id: mappingId,
+    record_id: recordId,
+    field: column,
+    postgres_at: postgresAt,
+    salesforce_at: salesforceAt,
+    at: now(),
+  }));
   await session.query(
-    `INSERT INTO ${tables.conflicts} (mapping_id, sfid, record_id, field, base, postgres, salesforce, winner, at)
-     SELECT $1, c.*, $9 FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) AS c`,
-    [
-      mappingId,
-      conflicts.map(({ sfid }) => sfid),
-      conflicts.map(({ recordId }) => recordId),
-      conflicts.map(({ column }) => column),
-      conflicts.map(({ base }) => base),
-      conflicts.map(({ postgres }) => postgres),
-      conflicts.map(({ salesforce }) => salesforce),
-      conflicts.map(({ winner }) => winner),
-      now(),
-    ],
+    `INSERT INTO ${tables.conflicts} OVERRIDING USER VALUE SELECT * FROM jsonb_populate_recordset(NULL::${tables.conflicts}, $1::jsonb)`,
+    [JSON.stringify(rows)],
   );
 }
 

@@ -58,7 +58,8 @@ export async function mergeRows(
     const spent = result.dropped.filter(({ isSpent }) => isSpent);
     dropped.push(...result.dropped.filter(({ isSpent }) => !isSpent));
     refused.push(...spent.map(({ changeId }) => ({ id: changeId, reason: overruled(result.collisions) })));
-    conflicts.push(...result.collisions.map((collision) => ({ ...collision, sfid: image.sfid, recordId: key })));
+    const of = { sfid: image.sfid, recordId: key, salesforceAt: image.systemModstamp };
+    conflicts.push(...result.collisions.map((collision) => ({ ...collision, ...of })));
     const changes = by === null ? [] : changesOf(result.uncaptured, { key, sfid: image.sfid, by });
     captured.push(...changes);
     const isKept = changes.some(({ isOverruled }) => !isOverruled);

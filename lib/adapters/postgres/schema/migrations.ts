@@ -12,7 +12,7 @@ export const FIRST_VERSION = 8;
 export const MIGRATIONS: readonly ((schema: string, tables: Metadata) => string)[] = [
   createTables,
   (schema, tables) =>
-    `${[indexBlockedChanges(schema, tables), markUncaptured(tables), keepDryRuns(tables), keepLanes(tables), createDetach(schema)].join(";")}`,
+    `${[indexBlockedChanges(schema, tables), markUncaptured(tables), keepDryRuns(tables), keepLanes(tables), keepConflictTimes(tables), createDetach(schema)].join(";")}`,
 ];
 
 /**
@@ -224,6 +224,10 @@ const markUncaptured = ({ log }: Metadata): string => `ALTER TABLE ${log} ADD CO
 const keepDryRuns = ({ dryRuns, state }: Metadata): string => `
     CREATE TABLE ${dryRuns} (mapping_id text PRIMARY KEY REFERENCES ${state} ON DELETE CASCADE, run jsonb NOT NULL);
     COMMENT ON TABLE ${dryRuns} IS 'What the last dry run of each mapping has found, and what was confirmed of it.'`;
+
+/** When each side of a conflict was changed. */
+const keepConflictTimes = ({ conflicts }: Metadata): string =>
+  `ALTER TABLE ${conflicts} ADD COLUMN postgres_at timestamptz, ADD COLUMN salesforce_at timestamptz`;
 
 /** Where the lanes of a pull go on within a second, and how much they read at once. */
 const keepLanes = ({ state }: Metadata): string => `ALTER TABLE ${state} ADD COLUMN lanes jsonb`;

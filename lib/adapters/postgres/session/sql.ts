@@ -75,6 +75,10 @@ export const cut = (text: string): string =>
   `CASE WHEN octet_length(${text}) > 8192
     THEN left(${text}, 2000) || '... (truncated, ' || to_char(octet_length(${text}), 'FM999,999,999,999') || ' bytes)' ELSE ${text} END`;
 
+/** What a row is called, by the fields that Salesforce names the records of most objects by. `row` is its JSON. */
+export const nameOf = (row: string): string =>
+  `coalesce(${row} ->> 'name', nullif(concat_ws(' ', ${row} ->> 'firstname', ${row} ->> 'lastname'), ''), ${row} ->> 'subject', ${row} ->> 'title')`;
+
 /** An instant as ISO 8601 text whatever the session's date style; `instant` reads it back. */
 export const iso = (expression: string): string => `to_json(${expression}) #>> '{}'`;
 

@@ -14,7 +14,7 @@ import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { counted, duration, sentence } from "../../parts/words.ts";
 import { hrefOf } from "../../route.ts";
 import { explain } from "./explain.ts";
-import { retried } from "./failed.tsx";
+import { retried } from "./failed-rows.tsx";
 
 /** One row's story: what it was, what it became, what Salesforce said, how often it was tried. */
 export function ChangePage({ id }: { readonly id: string }) {

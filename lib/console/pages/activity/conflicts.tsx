@@ -1,14 +1,19 @@
+import type { ListConflictsData, UseOtherValueData } from "bridge/api";
 import { Handshake } from "lucide-react";
 import { questions } from "../../api/questions.ts";
-import { useAnswer } from "../../api/use.ts";
+import { useScopes } from "../../api/scopes.ts";
+import { useAct, useAnswer } from "../../api/use.ts";
+import { Button } from "../../parts/button.tsx";
 import { List } from "../../parts/list.tsx";
+import { POLICIES } from "../../parts/mapping-state.tsx";
 import { Empty } from "../../parts/page.tsx";
 import { PagedCard } from "../../parts/paged-card.tsx";
 import { Time } from "../../parts/time.tsx";
+import { useSay } from "../../parts/toast.tsx";
 import { go, hrefOf, usePlace } from "../../route.ts";
 import { ActivityFrame } from "./activity-frame.tsx";
 
-/** Fields that changed on both sides, and who won. */
+/** Fields that changed on both sides, who won and why, and the way to turn it. */
 export function Conflicts() {
   const offset = Number(usePlace().query.get("offset") ?? 0);
   const asked = questions.conflicts({ offset, limit: 50 });
@@ -32,28 +37,85 @@ export function Conflicts() {
               <th>PostgreSQL</th>
               <th>Salesforce</th>
               <th className="wide">Before</th>
-              <th className="wide">Winner</th>
-              <th className="wide">When</th>
+              <th className="wide">Decided</th>
+              <th>
+                <span className="unseen">Acts</span>
+              </th>
             </>
           }
         >
           {answer.data?.data.map((conflict) => (
-            <tr key={conflict.id}>
-              <td>
-                {conflict.sf_object} <span className="mono">{conflict.field ?? "the whole record"}</span>
-                <span className="sub mono">{conflict.sfid}</span>
-              </td>
-              <td className="breaks">{conflict.postgres ?? <span className="muted mono">NULL</span>}</td>
-              <td className="breaks">{conflict.salesforce ?? <span className="muted mono">NULL</span>}</td>
-              <td className="wide breaks">{conflict.base ?? <span className="muted mono">NULL</span>}</td>
-              <td className="wide">{conflict.winner}</td>
-              <td className="wide once">
-                <Time at={conflict.at} />
-              </td>
-            </tr>
+            <Row key={conflict.id} conflict={conflict} />
           ))}
         </List>
       </PagedCard>
     </ActivityFrame>
+  );
+}
+
+function Row({ conflict }: { readonly conflict: ListConflictsData }) {
+  const { data } = useAnswer(questions.mappings);
+  const mapping = data?.data.find(({ id }) => id === conflict.mapping_id);
+  const hasWon = (side: string) => conflict.winner === side;
+  return (
+    <tr>
+      <td>
+        {conflict.sf_object} <span className="mono">{conflict.field ?? "the whole record"}</span>
+        <span className="sub mono">{conflict.sfid}</span>
+      </td>
+      <Side value={conflict.postgres} at={conflict.postgres_at} hasWon={hasWon("postgres")} />
+      <Side value={conflict.salesforce} at={conflict.salesforce_at} hasWon={hasWon("salesforce")} />
+      <td className="wide breaks">{conflict.base ?? <span className="muted mono">NULL</span>}</td>
+      <td className="wide once">
+        <Time at={conflict.at} />
+        {mapping && (
+          <span className="sub">
+            <a href={hrefOf(`/mappings/${mapping.id}`)}>{POLICIES[mapping.conflict_policy]}</a>
+          </span>
+        )}
+      </td>
+      <td className="acts-cell">{conflict.field !== null && <UseOther conflict={conflict} />}</td>
+    </tr>
+  );
+}
+
+interface SideProps {
+  readonly value: string | null;
+  readonly at: string | null;
+  readonly hasWon: boolean;
+}
+
+function Side({ value, at, hasWon }: SideProps) {
+  return (
+    <td className="breaks">
+      {value ?? <span className="muted mono">NULL</span>} {hasWon && <span className="tag">won</span>}
+      {at && (
+        <span className="sub">
+          written <Time at={at} />
+        </span>
+      )}
+    </td>
+  );
+}
+
+function UseOther({ conflict }: { readonly conflict: ListConflictsData }) {
+  const { refusal } = useScopes();
+  const say = useSay();
+  const use = useAct<UseOtherValueData>(() => ({
+    method: "POST",
+    path: `/monitoring/conflicts/${conflict.id}/use-other-value`,
+  }));
+  const onSuccess = () =>
+    say.done("The row has the other value now", "The next cycle sends it to Salesforce as a change of the row.");
+  return (
+    <Button
+      compact
+      busy={use.isPending}
+      refused={refusal("operate")}
+      aria-label={`Use the other value of ${conflict.field} of ${conflict.sfid}`}
+      onClick={() => use.mutate(undefined, { onSuccess, onError: say.failed })}
+    >
+      Use the other value
+    </Button>
   );
 }

@@ -1,21 +1,20 @@
-import type { ListFailuresData, RetryRowsBody, RetryRowsData } from "bridge/api";
-import { CircleCheck, RotateCw } from "lucide-react";
+import type { ListFailuresData, RetryRowsData } from "bridge/api";
+import { CircleCheck } from "lucide-react";
 import { useState } from "react";
 import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
-import { List } from "../../parts/list.tsx";
 import { Bones, Card, Empty } from "../../parts/page.tsx";
-import { Pager } from "../../parts/pager.tsx";
-import { Ago, Time } from "../../parts/time.tsx";
+import { Ago } from "../../parts/time.tsx";
 import { useSay } from "../../parts/toast.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { count, counted } from "../../parts/words.ts";
-import { go, hrefOf, usePlace } from "../../route.ts";
+import { hrefOf, usePlace } from "../../route.ts";
 import { ActivityFrame, TableFilter } from "./activity-frame.tsx";
 import { explain } from "./explain.ts";
+import { Dismiss, FailedRows, Retry, retried } from "./failed-rows.tsx";
 
 type Kind = ListFailuresData[number];
 
@@ -49,7 +48,10 @@ export function Failed() {
       {data?.data.map((kind) => (
         <KindCard key={kind.fingerprint} kind={kind} />
       ))}
-      {data && data.data.length > 0 && <EachRow table={table} />}
+      <p className="small muted">
+        Every refusal of the last 31 days, also of rows that went through later, stands in the{" "}
+        <a href={hrefOf("/activity", { state: "FAILED", table })}>trigger log</a>.
+      </p>
     </ActivityFrame>
   );
 }
@@ -68,7 +70,9 @@ function Notices({ table }: { readonly table: string | undefined }) {
 }
 
 function KindCard({ kind }: { readonly kind: Kind }) {
+  const [isOpen, setIsOpen] = useState(false);
   const remedy = explain(kind.sample);
+  const of = `of ${kind.table_name}`;
   return (
     <Card
       title={
@@ -77,7 +81,15 @@ function KindCard({ kind }: { readonly kind: Kind }) {
           <span className="mono">{kind.table_name}</span>
         </>
       }
-      acts={<Retry what={{ fingerprint: kind.fingerprint }} total={kind.count} name={`of ${kind.table_name}`} />}
+      acts={
+        <>
+          <Button compact aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+            {isOpen ? "Hide rows" : "Show rows"}
+          </Button>
+          <Retry what={{ fingerprint: kind.fingerprint }} total={kind.count} name={of} />
+          <Dismiss what={{ fingerprint: kind.fingerprint }} total={kind.count} name={of} />
+        </>
+      }
     >
       <div className="stack tight">
         <p className="breaks mono small">{kind.sample}</p>
@@ -85,41 +97,10 @@ function KindCard({ kind }: { readonly kind: Kind }) {
         <p className="small muted">
           The last one <Ago at={kind.last_at} />
         </p>
+        {isOpen && <FailedRows kind={kind} />}
       </div>
     </Card>
   );
-}
-
-function Retry({ what, total, name }: { readonly what: RetryRowsBody; readonly total: number; readonly name: string }) {
-  const { refusal } = useScopes();
-  const say = useSay();
-  const words = total === 1 ? "Retry it" : `Retry all ${count(total)}`;
-  const retry = useAct<RetryRowsData>(() => ({ method: "POST", path: "/monitoring/errors/retry", body: what }));
-  return (
-    <Button
-      compact
-      icon={<RotateCw size={14} aria-hidden />}
-      busy={retry.isPending}
-      refused={refusal("operate")}
-      aria-label={`${words} ${name}`}
-      onClick={() =>
-        retry.mutate(undefined, { onSuccess: ({ data }) => say.done(...retried(data)), onError: say.failed })
-      }
-    >
-      {words}
-    </Button>
-  );
-}
-
-/** What became of a retry, as a title and a sentence. */
-export function retried({ retried: rows, remaining }: RetryRowsData): [title: string, says: string] {
-  if (rows === 0)
-    return ["Nothing was left to retry", "A newer state of each row has overruled it, or it waits already."];
-  const more = remaining > 0 ? ` ${counted(remaining, "more")} can be retried after these.` : "";
-  return [
-    `${counted(rows, "row")} wait${rows === 1 ? "s" : ""} again`,
-    `The next cycle sends them, within ten seconds.${more}`,
-  ];
 }
 
 function RetryAll({ kinds, table }: { readonly kinds: readonly Kind[]; readonly table: string | undefined }) {
@@ -157,50 +138,5 @@ function RetryAll({ kinds, table }: { readonly kinds: readonly Kind[]; readonly 
         <p>What is not mended fails again, and each failure is told to your webhooks once more.</p>
       </Confirm>
     </>
-  );
-}
-
-function EachRow({ table }: { readonly table: string | undefined }) {
-  const { query } = usePlace();
-  const offset = Number(query.get("offset") ?? 0);
-  const { data } = useAnswer(questions.errors({ table, offset, limit: 20 }), { everySeconds: 5, keepsPrevious: true });
-  if (!data || data.data.length === 0) return null;
-  return (
-    <Card
-      title="Row by row"
-      padded={false}
-      foot={
-        <Pager
-          meta={data.meta}
-          onGo={(to) => go(hrefOf("/activity/failed", { table, offset: to ? String(to) : undefined }), "replace")}
-        />
-      }
-    >
-      <List
-        caption="Failed rows, the latest first"
-        head={
-          <>
-            <th>Change</th>
-            <th>What Salesforce said</th>
-            <th className="wide">Captured</th>
-          </>
-        }
-      >
-        {data.data.map((row) => (
-          <tr key={row.id}>
-            <td>
-              <a className="row-link" href={hrefOf(`/activity/${row.id}`)}>
-                {row.action.toLowerCase()} <span className="mono">{row.table_name}</span>
-              </a>
-              <span className="sub figure">#{row.id}</span>
-            </td>
-            <td className="breaks mono small">{row._ab_err}</td>
-            <td className="wide once">
-              <Time at={row.created_at} />
-            </td>
-          </tr>
-        ))}
-      </List>
-    </Card>
   );
 }

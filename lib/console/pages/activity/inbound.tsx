@@ -1,10 +1,15 @@
-import { CircleCheck } from "lucide-react";
+import type { RetryInboundData } from "bridge/api";
+import { CircleCheck, RotateCw } from "lucide-react";
 import { questions } from "../../api/questions.ts";
-import { useAnswer } from "../../api/use.ts";
+import { useScopes } from "../../api/scopes.ts";
+import { useAct, useAnswer } from "../../api/use.ts";
+import { Button } from "../../parts/button.tsx";
 import { List } from "../../parts/list.tsx";
 import { Empty } from "../../parts/page.tsx";
 import { PagedCard } from "../../parts/paged-card.tsx";
 import { Ago } from "../../parts/time.tsx";
+import { useSay } from "../../parts/toast.tsx";
+import { counted } from "../../parts/words.ts";
 import { go, hrefOf, usePlace } from "../../route.ts";
 import { ActivityFrame } from "./activity-frame.tsx";
 
@@ -15,6 +20,7 @@ export function Inbound() {
   const answer = useAnswer(asked, { everySeconds: 10, keepsPrevious: true });
   return (
     <ActivityFrame>
+      <RetryAll />
       <PagedCard
         answer={answer}
         onGo={(to) => go(hrefOf("/activity/inbound", { offset: to ? String(to) : undefined }), "replace")}
@@ -33,6 +39,9 @@ export function Inbound() {
               <th>What PostgreSQL said</th>
               <th className="wide number">Attempts</th>
               <th className="wide">Last</th>
+              <th>
+                <span className="unseen">Acts</span>
+              </th>
             </>
           }
         >
@@ -47,10 +56,52 @@ export function Inbound() {
               <td className="wide once">
                 <Ago at={record.last_at} />
               </td>
+              <td className="acts-cell">
+                <RetryRecord mappingId={record.mapping_id} sfid={record.sfid} />
+              </td>
             </tr>
           ))}
         </List>
       </PagedCard>
     </ActivityFrame>
+  );
+}
+
+function useRetry(mappingIds: readonly string[], sfid?: string) {
+  const say = useSay();
+  const { refusal } = useScopes();
+  const retry = useAct<RetryInboundData, string>((id) => ({
+    method: "POST",
+    path: `/mappings/${encodeURIComponent(id)}/retry-inbound`,
+    query: { sfid },
+  }));
+  const run = async () => {
+    let records = 0;
+    for (const id of mappingIds) records += (await retry.mutateAsync(id)).data.retried;
+    say.done(`${counted(records, "record")} will be read again`, "The next cycle reads them, within ten seconds.");
+  };
+  return { onClick: () => void run().catch(say.failed), busy: retry.isPending, refused: refusal("operate") };
+}
+
+function RetryRecord({ mappingId, sfid }: { readonly mappingId: string; readonly sfid: string }) {
+  return (
+    <Button compact aria-label={`Retry ${sfid}`} {...useRetry([mappingId], sfid)}>
+      Retry
+    </Button>
+  );
+}
+
+/** What refused a record is often one constraint, so all are tried again once it is gone. */
+function RetryAll() {
+  const { data } = useAnswer(questions.mappings);
+  const waiting = data?.data.filter(({ inbound_errors }) => inbound_errors) ?? [];
+  const retry = useRetry(waiting.map(({ id }) => id));
+  if (waiting.length === 0) return null;
+  return (
+    <div className="acts">
+      <Button compact icon={<RotateCw size={14} aria-hidden />} {...retry}>
+        Retry everything
+      </Button>
+    </div>
   );
 }

@@ -1,0 +1,158 @@
+import type { DismissRowsBody, DismissRowsData, ListFailuresData, RetryRowsBody, RetryRowsData } from "bridge/api";
+import { RotateCw } from "lucide-react";
+import { questions } from "../../api/questions.ts";
+import { useScopes } from "../../api/scopes.ts";
+import { useAct, useAnswer } from "../../api/use.ts";
+import { Button } from "../../parts/button.tsx";
+import { Copy } from "../../parts/copy.tsx";
+import { List } from "../../parts/list.tsx";
+import { Bones } from "../../parts/page.tsx";
+import { Time } from "../../parts/time.tsx";
+import { useSay } from "../../parts/toast.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { count, counted } from "../../parts/words.ts";
+import { hrefOf } from "../../route.ts";
+
+type Kind = ListFailuresData[number];
+type Row = NonNullable<Kind["rows"]>[number];
+
+/** The latest rows of a kind, each with its key and the value that Salesforce refused. */
+export function FailedRows({ kind }: { readonly kind: Kind }) {
+  const { data, error, refetch } = useAnswer(questions.failedRows(kind.fingerprint), { everySeconds: 15 });
+  const rows = data?.data[0]?.rows ?? [];
+  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
+  if (!data) return <Bones lines={4} />;
+  return (
+    <>
+      <List
+        caption={`Failed rows of ${kind.table_name}, the latest first`}
+        head={
+          <>
+            <th>Row</th>
+            <th>Refused value</th>
+            <th className="wide">Captured</th>
+            <th>
+              <span className="unseen">Acts</span>
+            </th>
+          </>
+        }
+      >
+        {rows.map((row) => (
+          <FailedRow key={row.id} row={row} kind={kind} />
+        ))}
+      </List>
+      {rows.length < kind.count && (
+        <p className="small muted">
+          The latest {count(rows.length)} of {count(kind.count)} are shown.
+        </p>
+      )}
+    </>
+  );
+}
+
+function FailedRow({ row, kind }: { readonly row: Row; readonly kind: Kind }) {
+  const values = Object.entries(row.values ?? {});
+  return (
+    <tr>
+      <td className="breaks">
+        <a className="row-link" href={hrefOf(`/activity/${row.id}`)}>
+          {row.name ?? row.sfid ?? kind.table_name}
+        </a>
+        <span className="sub mono">id = {row.record_id}</span>
+      </td>
+      <td className="breaks">
+        {values.map(([column, value]) => (
+          <span key={column} className="pair">
+            <span className="muted mono">{column}</span> {value ?? <span className="muted mono">NULL</span>}
+          </span>
+        ))}
+        {values.length === 0 && row.error !== kind.sample && <span className="mono small">{row.error}</span>}
+      </td>
+      <td className="wide once">
+        <Time at={row.at} />
+      </td>
+      <td className="acts-cell">
+        {values.length > 0 && <Copy text={remedyFor(row, kind)} name={`UPDATE for row ${row.record_id}`} />}
+        <Dismiss what={{ id: row.id }} total={1} name={`row ${row.record_id}`} />
+      </td>
+    </tr>
+  );
+}
+
+/** An `UPDATE` that lacks nothing but the right values. */
+const remedyFor = ({ values, record_id }: Row, { table_name }: Kind): string =>
+  `UPDATE ${table_name} SET ${Object.keys(values ?? {})
+    .map((column) => `${column} = '…'`)
+    .join(", ")} WHERE id = ${record_id};`;
+
+/** Makes failed changes wait again. */
+export function Retry({
+  what,
+  total,
+  name,
+}: {
+  readonly what: RetryRowsBody;
+  readonly total: number;
+  readonly name: string;
+}) {
+  const { refusal } = useScopes();
+  const say = useSay();
+  const words = total === 1 ? "Retry it" : `Retry all ${count(total)}`;
+  const retry = useAct<RetryRowsData>(() => ({ method: "POST", path: "/monitoring/errors/retry", body: what }));
+  return (
+    <Button
+      compact
+      icon={<RotateCw size={14} aria-hidden />}
+      busy={retry.isPending}
+      refused={refusal("operate")}
+      aria-label={`${words} ${name}`}
+      onClick={() =>
+        retry.mutate(undefined, { onSuccess: ({ data }) => say.done(...retried(data)), onError: say.failed })
+      }
+    >
+      {words}
+    </Button>
+  );
+}
+
+/** What became of a retry, as a title and a sentence. */
+export function retried({ retried: rows, remaining }: RetryRowsData): [title: string, says: string] {
+  if (rows === 0)
+    return ["Nothing was left to retry", "A newer state of each row has overruled it, or it waits already."];
+  const more = remaining > 0 ? ` ${counted(remaining, "more")} can be retried after these.` : "";
+  return [
+    `${counted(rows, "row")} wait${rows === 1 ? "s" : ""} again`,
+    `The next cycle sends them, within ten seconds.${more}`,
+  ];
+}
+
+interface DismissProps {
+  readonly what: DismissRowsBody;
+  readonly total: number;
+  readonly name: string;
+}
+
+/** Takes failed changes out of what is to be looked at; a change of the row still sends what was dismissed of it. */
+export function Dismiss({ what, total, name }: DismissProps) {
+  const { refusal } = useScopes();
+  const say = useSay();
+  const words = total === 1 ? "Dismiss" : `Dismiss all ${count(total)}`;
+  const dismiss = useAct<DismissRowsData>(() => ({ method: "POST", path: "/monitoring/errors/dismiss", body: what }));
+  const onSuccess = ({ data }: { readonly data: DismissRowsData }) =>
+    say.done(
+      `${counted(data.dismissed, "failure")} dismissed`,
+      "They stay in the trigger log. The next change of a row sends all of it.",
+    );
+  return (
+    <Button
+      compact
+      kind="plain"
+      busy={dismiss.isPending}
+      refused={refusal("operate")}
+      aria-label={`${words} ${name}`}
+      onClick={() => dismiss.mutate(undefined, { onSuccess, onError: say.failed })}
+    >
+      {words}
+    </Button>
+  );
+}
