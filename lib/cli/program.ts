@@ -4,6 +4,7 @@ import { contextOf, type Does, type Typed } from "./context.ts";
 import { CommandFailure, EXIT, type ExitKind } from "./failure.ts";
 import type { Machine } from "./operator.ts";
 import type { Terminal } from "./terminal.ts";
+import { addCompletionCommands } from "./tree/completion-tree.ts";
 import { addConfigCommands } from "./tree/config-tree.ts";
 import { addConnectionCommands } from "./tree/connections.ts";
 import { addLocalCommands } from "./tree/local-tree.ts";
@@ -54,6 +55,7 @@ export function programOf(does: Does, terminal: Terminal): Command {
     addWebhookCommands,
     addTokenCommands,
     addLocalCommands,
+    addCompletionCommands,
   ]) {
     add(program, does);
   }
