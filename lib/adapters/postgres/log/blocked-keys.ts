@@ -48,7 +48,7 @@ const noteOf = ({ shape }: MappedTable) => `${upsertColumn(shape)}\u0001`;
 export function isUnblocked(log: string, alias: string, mapped: MappedTable, isBlocking: string): string {
   const none = (by: Parameters<typeof mayBlock>[2], condition: string) =>
     `(SELECT b.id FROM ${log} b WHERE ${mayBlock("b", literal(mapped.shape.table), by)} AND ${condition} AND ${isBlocking}
-            AND NOT (b.record_id = ${alias}.record_id AND ${waitsForParent("b.")}) LIMIT 1) IS NULL`;
+            AND (b.record_id = ${alias}.record_id AND ${waitsForParent("b.")}) IS NOT TRUE LIMIT 1) IS NULL`;
   const earlier = `b.id + 0 < ${alias}.id`; // or an index in the order of ids would seem to serve
   const values = upsertValues(alias, mapped).map((value) => `${literal(noteOf(mapped))} || 'key ' || ${value}`);
   return [

@@ -108,6 +108,21 @@ test("a change that is to be tried again waits for its time, and holds back its 
   ]);
 });
 
+test("a change that is put off holds back its row whatever its message says, unless it waits for its parent", async () => {
+  await insert("a");
+  const later = new Date(customer.now.getTime() + 3_600_000);
+  const putOff = (message: string | null) =>
+    customer.sql("UPDATE salesforce._trigger_log SET due_at = $1, sf_message = $2 WHERE id = 1", [later, message]);
+  await putOff(null);
+  await customer.sql("UPDATE salesforce.contact SET email = 'a@example.com'");
+
+  expect(await store.claim(lease, 10)).toEqual([]);
+  await putOff("UNABLE_TO_LOCK_ROW: held");
+  expect(await store.claim(lease, 10)).toEqual([]);
+  await putOff("WAITS_FOR_PARENT: Salesforce has no Account whose Key__c is A-1");
+  expect((await store.claim(lease, 10)).map(({ action }) => action)).toEqual(["INSERT", "UPDATE"]);
+});
+
 test("a newer change of a row gives what failed on it another try", async () => {
   await insert("Curie");
   const [failed] = await store.claim(lease, 10);
