@@ -1,8 +1,8 @@
-import type { Catalog as CatalogType } from "../metadata/catalog.ts";
+import type { Clock } from "../clock.ts";
 import { Catalog } from "../metadata/catalog.ts";
 import { makeSObject } from "../metadata/sobject.ts";
-import type { PartsBeforeBulk } from "../parts-before-bulk.ts";
 import { Queries } from "../soql/query.ts";
+import type { Database } from "../store/database.ts";
 
 /** What one user may do with one field; who is not told of may do everything. */
 export interface FieldRight {
@@ -13,8 +13,14 @@ export interface FieldRight {
 }
 
 interface Restricted {
-  readonly catalog: CatalogType;
+  readonly catalog: Catalog;
   readonly queries: Queries;
+}
+
+/** What of the org's parts depends on the user, and what it is made of. */
+interface Needs extends Restricted {
+  readonly database: Database;
+  readonly clock: Clock;
 }
 
 /** Field-level security: a field that a user may not read is not there for him, one that he may not edit is read only. */
@@ -30,7 +36,7 @@ export class FieldAccess {
   }
 
   /** The org as a user sees it. */
-  partsOf<Parts extends PartsBeforeBulk>(parts: Parts, userId: string): Parts {
+  partsOf<Parts extends Needs>(parts: Parts, userId: string): Parts {
     const rights = this.#rights.get(userId);
     if (rights === undefined) return parts;
     const seen = this.#seen.get(userId) ?? restricted(parts, rights);
@@ -41,7 +47,7 @@ export class FieldAccess {
 
 const nameOf = ({ object, field }: Pick<FieldRight, "object" | "field">) => `${object}.${field}`.toLowerCase();
 
-function restricted({ catalog: whole, database, clock }: PartsBeforeBulk, rights: readonly FieldRight[]): Restricted {
+function restricted({ catalog: whole, database, clock }: Needs, rights: readonly FieldRight[]): Restricted {
   const byName = new Map(rights.map((right) => [nameOf(right), right]));
   const objects = whole.objects.map((object) => {
     const fields = object.fields.flatMap((field) => {
