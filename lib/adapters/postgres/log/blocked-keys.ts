@@ -54,7 +54,8 @@ export function isUnblocked(log: string, alias: string, mapped: MappedTable, isB
   return [
     none("row", `b.record_id = ${alias}.record_id`),
     none("record", `left(b.sfid, 15) = left(${alias}.sfid, 15) AND ${earlier}`),
-    ...(values.length > 0 ? [none("key", `b.upsert_key = ANY (ARRAY[${values.join(", ")}]) AND ${earlier}`)] : []),
+    // One by one: before PostgreSQL 17 the planner may read all entries of the table for a list of two.
+    ...values.map((value) => none("key", `b.upsert_key = ${value} AND ${earlier}`)),
   ].join("\n          AND ");
 }
 

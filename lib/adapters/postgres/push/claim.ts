@@ -94,13 +94,16 @@ async function take(
   recordIds: readonly string[],
 ): Promise<readonly Row[]> {
   if (recordIds.length === 0) return [];
-  // From a subquery, or the planner would weigh each of some thousand keys against what is most common among them.
-  const ofRows = "table_name = $1 AND record_id = ANY ((SELECT $4::bigint[])::bigint[])";
+  // Row by row: for a list the planner may read all that waits of the table, where it knows nothing of the log yet.
+  const ofRow = "table_name = $1 AND record_id = k.record_id";
   return await session.query(
     `WITH whole AS MATERIALIZED (
-       SELECT id, record_id FROM ${tables.log} WHERE ${ofRows} AND processed_at IS NULL AND state = 'NEW'
-       UNION ALL
-       SELECT id, record_id FROM ${tables.log} f WHERE ${ofRows} AND ${hasFailed("f")} AND NOT superseded
+       SELECT l.* FROM unnest($4::bigint[]) AS k (record_id) CROSS JOIN LATERAL (
+         SELECT id, record_id FROM ${tables.log} WHERE ${ofRow} AND processed_at IS NULL AND state = 'NEW'
+         UNION ALL
+         SELECT id, record_id FROM ${tables.log} f WHERE ${ofRow} AND ${hasFailed("f")} AND NOT superseded
+         OFFSET 0
+       ) AS l
      ), locked AS MATERIALIZED (
        SELECT id FROM ${tables.log} WHERE id = ANY (ARRAY(SELECT id FROM whole)) FOR NO KEY UPDATE SKIP LOCKED
      ), torn AS MATERIALIZED (
