@@ -93,6 +93,39 @@ describe.skipIf(findChromium() === undefined)("every page of the console", () =>
     expect(wide).toEqual([]);
   });
 
+  test("shows whole lists at 1024 pixels", async () => {
+    const page = await signedIn(
+      await world.browser.newContext({ viewport: { width: 1024, height: 768 } }),
+      world,
+      workspace,
+    );
+    const cut: string[] = [];
+    for (const place of places) {
+      await show(page, place);
+      const lists = "[...document.querySelectorAll('.list')].some((one) => one.scrollWidth > one.clientWidth)";
+      if ((await page.evaluate(lists)) === true) cut.push(place);
+    }
+
+    expect(cut).toEqual([]);
+  });
+
+  test("opens the choices of a field right under it", async () => {
+    const page = pages.light;
+    if (!page) throw new Error("the page was not opened");
+    await show(page, "/mappings/new");
+    const field = page.getByLabel("Object", { exact: true });
+    await field.fill("Opp");
+    const popup = page.locator(".popup");
+    await popup.waitFor();
+
+    const [under, above] = [await popup.boundingBox(), await field.boundingBox()];
+    expect(under?.x).toBeCloseTo(above?.x ?? 0, 0);
+    expect(under?.width).toBeCloseTo(above?.width ?? 0, 0);
+    const gap = (under?.y ?? 0) - (above?.y ?? 0) - (above?.height ?? 0);
+    expect(gap).toBeGreaterThan(0);
+    expect(gap).toBeLessThan(8);
+  });
+
   test("can be reached and used by keyboard alone", async () => {
     const page = pages.light;
     if (!page) throw new Error("the page was not opened");
@@ -132,6 +165,7 @@ function dialogs(places: readonly string[]): { readonly place: string; readonly 
   return [
     { place: "/tokens", presses: ["New token"] },
     { place: "/tokens", presses: ["Revoke Wallboard"] },
+    { place: "/tokens", presses: ["Rotate Wallboard"] },
     { place: "/activity/failed", presses: ["Retry everything"] },
     { place: mapping, presses: ["More"] },
     { place: mapping, presses: ["More", "Read everything again"] },

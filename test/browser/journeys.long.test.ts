@@ -105,12 +105,19 @@ describe.skipIf(findChromium() === undefined)("in a browser, somebody", () => {
   test("sees how the cycles of the last hour ended, and how many rows went each way", async () => {
     await goTo(page, world, "/");
     await page.getByRole("img", { name: /^Cycles: [1-9]\d* went well, 0 failed$/ }).waitFor();
-    await page.getByRole("img", { name: "1 rows taken, 0 rows refused in the last hour" }).waitFor();
+    await page
+      .getByRole("img", { name: /^1 rows accepted, 0 rows rejected, \d+ rows written here in the last hour$/ })
+      .waitFor();
+    await page.locator(".chart").hover({ position: { x: 200, y: 60 } });
+    await sees(/\d rows accepted/);
 
     await page.getByLabel("Direction").selectOption("From Salesforce");
+    await page.getByRole("img", { name: /^\d+ rows written here in the last hour$/ }).waitFor();
+    await page.reload();
 
-    expect(await page.getByRole("img", { name: /^\d+ rows written in the last hour$/ }).count()).toBe(1);
-    expect(await page.getByText(/^\d+ written$/).count()).toBe(1);
+    await page.getByRole("img", { name: /^\d+ rows written here in the last hour$/ }).waitFor();
+    expect(page.url()).toContain("way=from");
+    expect(await page.getByText(/^\d+ accepted$/).count()).toBe(0);
   });
 
   test("connects the org anew by signing in there with the browser, and comes back", async () => {

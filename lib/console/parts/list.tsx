@@ -7,7 +7,7 @@ interface ListProps {
   readonly children: ReactNode;
 }
 
-/** A dense table; cells of class `wide` leave when the page is narrow. */
+/** A dense table; cells of class `wide` leave when the page is narrow, those of class `wider` when the list is. */
 export function List({ caption, head, children }: ListProps) {
   return (
     <div className="list">

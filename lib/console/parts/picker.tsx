@@ -41,7 +41,7 @@ export function Picker({ label, hint, options, value, onChange, placeholder, dis
           aria-describedby={hint ? `${id}-hint` : undefined}
         />
         <Combobox.Portal>
-          <Combobox.Positioner sideOffset={4}>
+          <Combobox.Positioner sideOffset={4} side="bottom" align="start">
             <Combobox.Popup className="popup as-wide">
               <Combobox.Empty>
                 <div className="choice muted">Nothing is called so.</div>

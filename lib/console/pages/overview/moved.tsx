@@ -1,11 +1,12 @@
 import type { ReadThroughputData } from "bridge/api";
-import { Suspense, useMemo, useState } from "react";
+import { Suspense, useMemo } from "react";
 import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
 import { later } from "../../parts/later.ts";
 import { Card } from "../../parts/page.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
-import { clock, count } from "../../parts/words.ts";
+import { clock, count, duration } from "../../parts/words.ts";
+import { go, hrefOf, usePlace } from "../../route.ts";
 
 const Chart = later(async () => (await import("../../parts/chart.tsx")).default);
 
@@ -14,60 +15,44 @@ const SPANS = { 60: "hour", 1440: "day", 10080: "week" } as const;
 type Minutes = keyof typeof SPANS;
 
 /** Which way rows went. */
-const WAYS = { to: "To Salesforce", from: "From Salesforce" } as const;
+const WAYS = { both: "Both ways", to: "To Salesforce", from: "From Salesforce" } as const;
 
 type Way = keyof typeof WAYS;
 
-/** Rows that Salesforce took and refused, or those that came from it, over time. */
+const oneOf = <Key extends string>(all: Readonly<Record<Key, string>>, given: string | null, otherwise: Key): Key =>
+  given !== null && given in all ? (given as Key) : otherwise;
+
+/** Rows that Salesforce accepted and rejected, and those that came from it, over time; the address keeps what is chosen. */
 export function Moved() {
-  const [minutes, setMinutes] = useState<Minutes>(60);
-  const [object, setObject] = useState("");
-  const [way, setWay] = useState<Way>("to");
-  const asked = questions.throughput(minutes);
-  const { data, error, refetch } = useAnswer(asked, { everySeconds: 15, keepsPrevious: true });
+  const { path, query } = usePlace();
+  const minutes = Number(oneOf<string>(SPANS, query.get("minutes"), "60")) as Minutes;
+  const way = oneOf(WAYS, query.get("way"), "both");
+  const object = query.get("object") ?? "";
+  const { data, error, refetch } = useAnswer(questions.throughput(minutes), { everySeconds: 15, keepsPrevious: true });
   const drawn = useMemo(() => (data ? draw(data.data, object, way) : null), [data, object, way]);
+  const choose = (part: Readonly<Record<string, string>>) =>
+    go(hrefOf(path, { ...Object.fromEntries(query), ...part }), "replace");
+  const objects = data?.data.mappings.map(({ sf_object }) => sf_object) ?? [];
   return (
     <Card
       title="Rows over time"
       acts={
         <>
-          <select
-            className="input compact"
-            aria-label="Direction"
-            value={way}
-            onChange={({ target }) => setWay(target.value as Way)}
-          >
-            {Object.entries(WAYS).map(([each, name]) => (
-              <option key={each} value={each}>
-                {name}
-              </option>
-            ))}
-          </select>
-          {data && data.data.mappings.length > 1 && (
-            <select
-              className="input compact"
-              aria-label="Object"
+          <Filter label="Direction" value={way} of={WAYS} onChange={(value) => choose({ way: value })} />
+          {objects.length > 1 && (
+            <Filter
+              label="Object"
               value={object}
-              onChange={({ target }) => setObject(target.value)}
-            >
-              <option value="">Every object</option>
-              {data.data.mappings.map(({ mapping_id, sf_object }) => (
-                <option key={mapping_id}>{sf_object}</option>
-              ))}
-            </select>
+              of={{ "": "Every object", ...Object.fromEntries(objects.map((name) => [name, name])) }}
+              onChange={(value) => choose({ object: value })}
+            />
           )}
-          <select
-            className="input compact"
-            aria-label="Time"
-            value={minutes}
-            onChange={({ target }) => setMinutes(Number(target.value) as Minutes)}
-          >
-            {Object.entries(SPANS).map(([length, name]) => (
-              <option key={length} value={length}>
-                Last {name}
-              </option>
-            ))}
-          </select>
+          <Filter
+            label="Time"
+            value={String(minutes)}
+            of={Object.fromEntries(Object.entries(SPANS).map(([length, name]) => [length, `Last ${name}`]))}
+            onChange={(value) => choose({ minutes: value })}
+          />
         </>
       }
     >
@@ -79,38 +64,70 @@ export function Moved() {
               label={`${drawn.keys.map(({ name, total }) => `${count(total)} rows ${name}`).join(", ")} in the last ${SPANS[minutes]}`}
               times={drawn.times}
               series={drawn.series}
+              unit="rows"
             />
           </Suspense>
         )}
       </div>
       <p className="legend small">
         {drawn?.keys.map(({ name, total }) => (
-          <span key={name} className={`key ${name}`}>
+          <span key={name} className={`key ${name.split(" ")[0]}`}>
             {count(total)} {name}
           </span>
         ))}
+        {data && <span>Each bar: {barOf(data.data.step_seconds)}</span>}
         {data && <Limits throughput={data.data} way={way} />}
       </p>
     </Card>
   );
 }
 
+interface FilterProps {
+  readonly label: string;
+  readonly value: string;
+  readonly of: Readonly<Record<string, string>>;
+  readonly onChange: (value: string) => void;
+}
+
+function Filter({ label, value, of, onChange }: FilterProps) {
+  return (
+    <select
+      className="input compact"
+      aria-label={label}
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+    >
+      {Object.entries(of).map(([each, name]) => (
+        <option key={each} value={each}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
 /** What of the time is not in the figures. */
 function Limits({ throughput, way }: { readonly throughput: ReadThroughputData; readonly way: Way }) {
   const { cut, from, cycles_from: counted } = throughput;
-  if (way === "to") return cut && <span>Only the latest part of this time is counted: the log grows faster.</span>;
-  if (counted === null) return <span>Not counted yet in this database: that begins within a day of an upgrade.</span>;
-  return counted > from && <span>Counted since {clock(counted)}: they are kept for a day.</span>;
+  return (
+    <>
+      {way !== "from" && cut && <span>Only the latest part of this time is counted: the log grows faster.</span>}
+      {way !== "to" && counted === null && (
+        <span>From Salesforce not counted yet in this database: that begins within a day of an upgrade.</span>
+      )}
+      {way !== "to" && counted !== null && counted > from && (
+        <span>From Salesforce counted since {clock(counted)}: such figures are kept for a day.</span>
+      )}
+    </>
+  );
 }
 
-/** What is drawn of each way, the lowest first. */
-const SERIES = {
-  to: [
-    { name: "taken", key: "accepted", colour: "--series-1" },
-    { name: "refused", key: "refused", colour: "--series-3" },
-  ],
-  from: [{ name: "written", key: "pulled", colour: "--series-2" }],
-} as const;
+/** What is drawn, the lowest first; what comes from Salesforce hangs below the line. */
+const SERIES = [
+  { name: "accepted", key: "accepted", colour: "--series-1", way: "to", sign: 1 },
+  { name: "rejected", key: "refused", colour: "--series-3", way: "to", sign: 1 },
+  { name: "written here", key: "pulled", colour: "--series-2", way: "from", sign: -1 },
+] as const;
 
 function draw(throughput: ReadThroughputData, object: string, way: Way) {
   const step = throughput.step_seconds;
@@ -121,11 +138,16 @@ function draw(throughput: ReadThroughputData, object: string, way: Way) {
     shown.flatMap((mapping) => mapping.steps),
     ({ at }) => Math.round((Date.parse(at) / 1000 - first) / step),
   );
-  const keys = SERIES[way].map(({ name, key, colour }) => ({
+  const keys = SERIES.filter((one) => way === "both" || one.way === way).map(({ name, key, colour, sign }) => ({
     name,
     colour,
-    values: Array.from({ length: steps }, (_, at) => (points.get(at) ?? []).reduce((sum, one) => sum + one[key], 0)),
+    values: Array.from(
+      { length: steps },
+      (_, at) => (way === "both" ? sign : 1) * (points.get(at) ?? []).reduce((sum, one) => sum + one[key], 0),
+    ),
     total: shown.reduce((sum, mapping) => sum + mapping[key], 0),
   }));
   return { times: Array.from({ length: steps }, (_, at) => first + at * step), keys, series: keys.toReversed() };
 }
+
+const barOf = (seconds: number): string => (seconds === 60 ? "a minute" : duration(seconds));

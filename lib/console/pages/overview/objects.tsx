@@ -22,8 +22,8 @@ export function ObjectTable({ mappings }: { readonly mappings: ListMappingStates
             <th>State</th>
             <th className="wide">Cycles of the last hour</th>
             <th className="wide number">Lag p50</th>
-            <th className="wide number">p95</th>
-            <th className="wide">Last cycle</th>
+            <th className="wide wider number">p95</th>
+            <th className="wide wider">Last cycle</th>
             <th className="number">Waiting</th>
             <th className="number">Failed</th>
           </>
@@ -57,8 +57,8 @@ function Row({ mapping, throughput }: RowProps) {
       </td>
       <td className="wide">{throughput && <CycleStrip throughput={throughput} steps={moved?.steps ?? []} />}</td>
       <td className="wide number">{lag ? duration(lag.p50) : "–"}</td>
-      <td className="wide number">{lag ? duration(lag.p95) : "–"}</td>
-      <td className="wide once">
+      <td className="wide wider number">{lag ? duration(lag.p95) : "–"}</td>
+      <td className="wide wider once">
         <Ago at={mapping.last_run_at} />
       </td>
       <td className="number">

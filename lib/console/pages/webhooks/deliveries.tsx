@@ -12,22 +12,24 @@ import { Empty } from "../../parts/page.tsx";
 import { PagedCard } from "../../parts/paged-card.tsx";
 import { Ago, Time } from "../../parts/time.tsx";
 import { useSay } from "../../parts/toast.tsx";
+import { go, hrefOf, usePlace } from "../../route.ts";
 import { DeliveryHistory } from "./delivery.tsx";
 
 const TONES: Record<ListDeliveriesData["status"], Tone> = { pending: "busy", successful: "good", failed: "bad" };
 
 /** What was sent to a webhook, and what came back. */
 export function Deliveries({ webhookId }: { readonly webhookId: string }) {
-  const [offset, setOffset] = useState(0);
+  const { path, query } = usePlace();
+  const offset = Number(query.get("offset") ?? 0);
   const [shown, setShown] = useState<string | null>(null);
   const asked = questions.deliveries(webhookId, { limit: 50, offset });
   const answer = useAnswer(asked, { everySeconds: 3, keepsPrevious: true });
   return (
     <>
       <PagedCard
-        title="Deliveries"
+        title="Deliveries of the last 30 days"
         answer={answer}
-        onGo={setOffset}
+        onGo={(to) => go(hrefOf(path, { offset: to ? String(to) : undefined }), "replace")}
         empty={
           <Empty icon={<Send size={24} aria-hidden />} title="Nothing was sent yet">
             Send a test, and see here what your endpoint answers.

@@ -13,15 +13,15 @@ export function Success({ webhookId }: { readonly webhookId: string }) {
   return (
     <dl className="figures">
       <div>
-        <dt>Successful</dt>
+        <dt>Successful in 24 h</dt>
         <dd className="figure">{success && settled > 0 ? `${percent(success.successful / settled)} %` : "–"}</dd>
       </div>
       <div>
-        <dt>Delivered</dt>
+        <dt>Delivered in 24 h</dt>
         <dd className="figure">{success ? count(success.successful) : "–"}</dd>
       </div>
       <div>
-        <dt>Failed</dt>
+        <dt>Failed in 24 h</dt>
         <dd className="figure">{success ? count(success.failed) : "–"}</dd>
       </div>
       <div>
@@ -29,7 +29,7 @@ export function Success({ webhookId }: { readonly webhookId: string }) {
         <dd className="figure">{success ? count(success.pending) : "–"}</dd>
       </div>
       <div className="broad">
-        <dt>The last 24 hours</dt>
+        <dt>{success?.cut ? "The latest 500 deliveries" : "The last 24 hours"}</dt>
         <dd>{success && <Steps success={success} />}</dd>
       </div>
     </dl>
