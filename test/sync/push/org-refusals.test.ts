@@ -1,5 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
+import { listMappingStates } from "../../../functions/api/list-mapping-states.ts";
+import { workspaces } from "../../../functions/services/composition.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { readStates } from "../../../lib/settings/mapping-states.ts";
 import { FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
 import { isWholeGrid } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
@@ -134,6 +137,47 @@ describe("an org in read-only mode", () => {
     expect(await states()).toEqual({ SUCCESS: 1 });
     expect(await world.soql("SELECT count(Id) n FROM Contact")).toEqual([{ n: 1 }]);
   });
+});
+
+test("an org that is read-only for an hour and full for another says so with the remedy, is asked once a minute, and loses nothing", async () => {
+  const shown = async () => {
+    const workspace = await workspaces().find(world.workspaceId);
+    if (!workspace) throw new Error("the test's workspace is gone");
+    const [state] = await readStates(listMappingStates.services(), workspace, false, new Date(cloud.clock.now()));
+    return { state: state?.state, failure: state?.failure, reason: state?.reason };
+  };
+  const hour = async () => {
+    const before = await saves();
+    for (let minutes = 0; minutes < 60; minutes += 10) await beat(600);
+    return (await saves()) - before;
+  };
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Kept')");
+  await world.cycle(contact);
+  await world.control("PUT", "/mode", { readOnly: true });
+  await world.sql("UPDATE salesforce.contact SET title = 'changed'");
+  await insertMany(3);
+
+  expect(await hour()).toBeLessThanOrEqual(6);
+  expect(await shown()).toEqual({
+    state: "broken",
+    failure: "org_read_only",
+    reason: expect.stringContaining("wait until Salesforce's maintenance ends (status.salesforce.com)"),
+  });
+  await world.control("PUT", "/mode", { readOnly: false, storageFull: true });
+  await hour();
+
+  expect(await shown()).toEqual({
+    state: "broken",
+    failure: "org_storage_full",
+    reason: expect.stringContaining("free or buy storage (Salesforce Setup, Storage Usage)"),
+  });
+  // What needs no storage is saved meanwhile.
+  expect(await states()).toEqual({ SUCCESS: 2, NEW: 3 });
+  expect(await burnt()).toBe(0);
+  await world.control("PUT", "/mode", { storageFull: false });
+  await beat(60);
+  expect(await states()).toEqual({ SUCCESS: 5 });
+  expect(await shown()).toEqual({ state: "running", failure: null, reason: null });
 });
 
 describe("an org without storage", () => {
