@@ -7,6 +7,7 @@ import type { Terminal } from "./terminal.ts";
 import { addCompletionCommands } from "./tree/completion-tree.ts";
 import { addConfigCommands } from "./tree/config-tree.ts";
 import { addConnectionCommands } from "./tree/connections.ts";
+import { examplesOf } from "./tree/examples.ts";
 import { addLocalCommands } from "./tree/local-tree.ts";
 import { addMappingCommands } from "./tree/mappings-tree.ts";
 import { addMonitoringCommands } from "./tree/monitoring-tree.ts";
@@ -68,8 +69,10 @@ Exit codes: ${Object.entries(EXIT)
   .map(([kind, code]) => `${code} ${kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`)
   .join(", ")}`;
 
-/** Global options may stand anywhere, nothing exits behind our back, and help fits the terminal. */
-function settle(command: Command, terminal: Terminal): void {
+/** Global options may stand anywhere, nothing exits behind our back, and help fits the terminal and shows examples. */
+function settle(command: Command, terminal: Terminal, words = ""): void {
+  const examples = examplesOf(words).map((line) => `\n  ${line}`);
+  if (examples.length > 0) command.addHelpText("after", `\nExamples:${examples.join("")}`);
   command.configureHelp({ showGlobalOptions: true });
   command.exitOverride().configureOutput({
     writeOut: (text) => terminal.stdout.write(text),
@@ -78,7 +81,7 @@ function settle(command: Command, terminal: Terminal): void {
     getErrHelpWidth: () => terminal.stderr.columns ?? 80,
   });
   if (command.commands.length > 0) command.helpCommand(false);
-  for (const inner of command.commands) settle(inner, terminal);
+  for (const inner of command.commands) settle(inner, terminal, `${words} ${inner.name()}`.trim());
 }
 
 function typedBehind(command: Command): Typed {

@@ -1,5 +1,7 @@
+import type { Command } from "commander";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { programOf } from "../../lib/cli/program.ts";
+import { examplesOf } from "../../lib/cli/tree/examples.ts";
 import { commandsOf, silent } from "./every-command.ts";
 import { type CliWorld, startCliWorld } from "./world.ts";
 
@@ -311,8 +313,37 @@ describe("every command", () => {
       expect(stdout).toMatch(/^Usage: bridge /);
       expect(stdout).toMatch(/\n\n\w/);
       expect(stdout).toContain("--json");
+      expect(stdout).toContain(`\nExamples:\n  `);
     },
   );
+
+  test("shows examples that it understands, and that are its own", async () => {
+    let ran = "";
+    const does =
+      () =>
+      async (...given: unknown[]) => {
+        for (let at = given.at(-1) as Command | null; at?.parent; at = at.parent) ran = `${at.name()} ${ran}`.trim();
+      };
+    for (const name of commands) {
+      for (const example of examplesOf(name)) {
+        expect(example).toContain(`bridge ${name}`);
+        if (!example.startsWith("bridge ")) continue;
+        ran = "";
+        const typed = [...example.replace(/ [<>|] ?\S+$/, "").matchAll(/"([^"]*)"|(\S+)/g)].slice(1);
+        await programOf(does, silent).parseAsync(
+          typed.map(([, quoted, word]) => quoted ?? word ?? ""),
+          { from: "user" },
+        );
+        expect(ran).toBe(name);
+      }
+    }
+  });
+
+  test.each(["", "mapping", "webhook"])("help of the group %j shows examples of its commands", async (group) => {
+    const { stdout } = await world.line.run([...group.split(" ").filter(Boolean), "--help"]);
+
+    expect(stdout).toContain(`\nExamples:\n  bridge ${group}`);
+  });
 
   test("has its place in the list of what the issue asks for", () => {
     expect(commands).toEqual(expect.arrayContaining(ASKED_FOR));
