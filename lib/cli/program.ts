@@ -14,6 +14,7 @@ import { addMonitoringCommands } from "./tree/monitoring-tree.ts";
 import { addOperatorCommands } from "./tree/operator-tree.ts";
 import { addTokenCommands } from "./tree/tokens-tree.ts";
 import { addWebhookCommands } from "./tree/webhooks-tree.ts";
+import { watch } from "./watch.ts";
 
 /** Runs one command line, `["mapping", "list"]`, and gives the exit code. What went wrong has been told by then. */
 export async function runBridge(typed: readonly string[], terminal: Terminal, machine: Machine): Promise<number> {
@@ -25,8 +26,10 @@ export async function runBridge(typed: readonly string[], terminal: Terminal, ma
     (load) =>
     async (...given) => {
       const command = given.at(-1) as Command;
-      const work = await load();
-      await work(contextOf({ terminal, machine, endAs }, typedBehind(command)));
+      const [work, surroundings, behind] = [await load(), { terminal, machine, endAs }, typedBehind(command)];
+      await (behind.options["watch"] === undefined
+        ? work(contextOf(surroundings, behind))
+        : watch(work, surroundings, behind));
     };
   try {
     await programOf(does, terminal).parseAsync([...typed], { from: "user" });

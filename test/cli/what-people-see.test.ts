@@ -1,3 +1,5 @@
+import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Command } from "commander";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { programOf } from "../../lib/cli/program.ts";
@@ -186,6 +188,65 @@ test("following the activity shows each change once per state, until Ctrl-C", as
 
   expect(code).toBe(130);
   expect(lines.map((line) => JSON.parse(line).state)).toEqual(["NEW", "SUCCESS"]);
+});
+
+test("watching shows each answer in place of the last one, and a service that is away does not end it", async () => {
+  const stop = new AbortController();
+  world.answer("GET /monitoring/budget", { calls_used: 1 });
+  const shown = { out: [] as string[], err: "" };
+  const watching = world.line.run(["budget", "--watch", "1", "--no-color"], {
+    interrupted: stop.signal,
+    columns: 80,
+    onStdout: (text) => shown.out.push(text),
+    onStderr: (text) => {
+      shown.err += text;
+    },
+  });
+  const rounds = { timeout: 60_000 };
+
+  await expect.poll(() => shown.out.length, rounds).toBe(1);
+  world.refuse("GET /monitoring/budget", 500, "INTERNAL_ERROR");
+  await expect.poll(() => shown.err, rounds).toContain("bridge: in words");
+  world.answer("GET /monitoring/budget", { calls_used: 2 });
+  await expect.poll(() => shown.out.at(-1), rounds).toContain("calls_used  2");
+  stop.abort();
+
+  expect((await watching).code).toBe(130);
+  expect(shown.out[0]).toBe("\u001b[H\u001b[2Jcalls_used  1\nevery 1 s, Ctrl-C ends\n");
+});
+
+test("watching ends at once where the first look fails, and beside what changes something it is refused", async () => {
+  expect((await world.line.run(["mapping", "show", "nothing", "--watch"])).code).toBe(5);
+  expect((await world.line.run(["errors", "--retry", "--watch"])).code).toBe(2);
+  expect((await world.line.run(["budget", "--watch", "often"])).code).toBe(2);
+});
+
+describe("open", () => {
+  test("starts the browser at a page of the console, a mapping by its object, and no token goes along", async () => {
+    world.answer("GET /monitoring/mappings", [{ id: "map_1", sf_object: "Contact", pg_table: "contact" }]);
+    const opened = join(world.line.folder, "opened");
+    for (const name of ["xdg-open", "open"]) {
+      chmodSync(world.line.file(name, `#!/bin/sh\necho "$@" > "${opened}"\n`), 0o755);
+    }
+    const signedIn = { BRIDGE_URL: world.url, BRIDGE_WORKSPACE: "ws_1", BRIDGE_TOKEN: "brg_r_secret" };
+    const user = world.user({ ...signedIn, PATH: `${world.line.folder}:/usr/bin:/bin` });
+    const address = `${world.url}/#/mappings/map_1\n`;
+
+    const { stdout, stderr, code } = await user.run(["open", "contact"]);
+
+    expect([code, stdout, stderr]).toEqual([0, address, ""]);
+    await expect.poll(() => existsSync(opened) && readFileSync(opened, "utf8")).toBe(address);
+  });
+
+  test("prints the address where there is no browser, or where it is all that is asked for", async () => {
+    const signedIn = { BRIDGE_URL: world.url, BRIDGE_WORKSPACE: "ws_1", BRIDGE_TOKEN: "t" };
+    const nowhere = await world.user({ ...signedIn, PATH: world.line.folder }).run(["open", "errors"]);
+    const printed = await world.line.json(["open", "4711", "--print"]);
+
+    expect([nowhere.code, nowhere.stdout]).toEqual([0, `${world.url}/#/activity/failed\n`]);
+    expect(nowhere.stderr).toContain("open this address yourself");
+    expect(printed).toEqual({ url: `${world.url}/#/activity/4711`, opened: false });
+  });
 });
 
 test("following begins with the newest changes, and does not tell the older ones after them", async () => {

@@ -17,8 +17,9 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "workspace rename": ['bridge workspace rename "Acme Ltd"'],
   "workspace list": ["bridge workspace list", "bridge workspace list --all --stage prod"],
   "workspace delete": ["bridge workspace delete ws_1 --stage prod --by ada@example.com"],
-  doctor: ["bridge doctor", "bridge doctor --json"],
+  doctor: ["bridge doctor", "bridge doctor --watch 30 --json"],
   org: ["bridge org --port 8080", "bridge org --latency 1,30 --controls"],
+  open: ["bridge open", "bridge open Contact", "bridge open errors --print"],
   "connect postgres": [
     "bridge connect postgres",
     "bridge connect postgres --url-file url.txt --schema salesforce --test",
@@ -39,7 +40,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "bridge schema retention --log-days 14 --autovacuum vacuum_scale_factor=0.02",
   ],
   objects: ["bridge objects --search invoice", "bridge objects Contact --parents"],
-  "mapping list": ["bridge mapping list", "bridge mapping list --deleted"],
+  "mapping list": ["bridge mapping list", "bridge mapping list --watch", "bridge mapping list --deleted"],
   "mapping show": ["bridge mapping show Contact", "bridge mapping show Contact --wait"],
   "mapping create": [
     "bridge mapping create Contact --fields LastName,Email --upsert-field Ref__c",
@@ -74,7 +75,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "config baseline": ["bridge config baseline"],
   "config drift": ["bridge config drift"],
   "migrate heroku-connect": ["bridge migrate heroku-connect export.json --dry-run"],
-  health: ["bridge health"],
+  health: ["bridge health", "bridge health --watch"],
   activity: ["bridge activity --state FAILED --table contact", "bridge activity --follow --json"],
   errors: [
     "bridge errors --grouped",
@@ -83,7 +84,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   "inbound-errors": ["bridge inbound-errors --mapping Contact"],
   conflicts: ["bridge conflicts --mapping Contact --limit 20"],
-  budget: ["bridge budget"],
+  budget: ["bridge budget", "bridge budget --watch 60"],
   audit: ["bridge audit --actor ada@example.com", "bridge audit --action mapping.created --csv > audit.csv"],
   "webhook list": ["bridge webhook list"],
   "webhook show": ["bridge webhook show whk_1"],

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Does } from "../context.ts";
+import { watchOption } from "../watch.ts";
 
 const commands = () => import("../commands/mappings.ts");
 const held = () => import("../commands/held-deletes.ts");
@@ -14,11 +15,13 @@ export function addMappingCommands(program: Command, does: Does): void {
     .command("list")
     .description("all mappings, with what they do now")
     .option("--deleted", "those that were deleted and can be restored")
+    .addOption(watchOption())
     .action(does(async () => (await commands()).listMappings));
   mapping
     .command("show <mapping>")
     .description("one mapping: settings, progress, lag, calls a day")
     .option("--wait", "go on until its tables are made and its first load is done")
+    .addOption(watchOption())
     .action(does(async () => (await commands()).showMapping));
   settings(mapping.command("create <object>").description("tie an object to a table and begin the first load"))
     .option("--table <name>", "table in the workspace's schema (default: the object's name in lower case)")
@@ -57,6 +60,7 @@ export function addMappingCommands(program: Command, does: Does): void {
     .description("deletes that the breaker holds back, until somebody says that they were meant")
     .option("--limit <rows>", "at most so many")
     .option("--offset <rows>", "skip so many")
+    .addOption(watchOption())
     .action(does(async () => (await held()).heldDeletes));
   mapping
     .command("confirm-deletes <mapping>")

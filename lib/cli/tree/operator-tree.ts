@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Does } from "../context.ts";
+import { watchOption } from "../watch.ts";
 
 const signing = () => import("../commands/sign-in.ts");
 const workspaces = () => import("../commands/workspaces.ts");
@@ -57,7 +58,15 @@ export function addOperatorCommands(program: Command, does: Does): void {
   program
     .command("doctor")
     .description("look at both sides and say what to do for each finding; exit code 10 when something is wrong")
+    .addOption(watchOption())
     .action(does(async () => (await import("../commands/doctor.ts")).doctor));
+  program
+    .command("open [page]")
+    .description(
+      "open the console in the browser: at a page, a mapping, a change by its number, or a webhook by its id",
+    )
+    .option("--print", "only print the address")
+    .action(does(async () => (await import("../commands/open.ts")).openConsole));
   program
     .command("org")
     .description("run the embedded Salesforce org alone, until Ctrl-C")

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Does } from "../context.ts";
+import { watchOption } from "../watch.ts";
 
 const commands = () => import("../commands/webhooks.ts");
 
@@ -9,6 +10,7 @@ export function addWebhookCommands(program: Command, does: Does): void {
   webhook
     .command("list")
     .description("all webhooks")
+    .addOption(watchOption())
     .action(does(async () => (await commands()).listWebhooks));
   webhook
     .command("show <webhook>")
@@ -45,6 +47,7 @@ export function addWebhookCommands(program: Command, does: Does): void {
     .description("its deliveries, newest first")
     .option("--limit <rows>", "at most so many")
     .option("--offset <rows>", "skip so many")
+    .addOption(watchOption())
     .action(does(async () => (await commands()).listDeliveries));
   webhook
     .command("delivery <webhook> <delivery>")
