@@ -99,6 +99,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "webhook deliveries": ["bridge webhook deliveries whk_1 --limit 20"],
   "webhook delivery": ["bridge webhook delivery whk_1 dlv_1"],
   "webhook retry": ["bridge webhook retry whk_1 dlv_1"],
+  "webhook listen": [
+    "bridge webhook listen whk_1 --forward 3000",
+    "bridge webhook listen whk_1 --forward http://localhost:3000/hook --secret-file secret.txt",
+  ],
+  "webhook trigger": ["bridge webhook trigger record.failed", "bridge webhook trigger sync.broken whk_1"],
   "token list": ["bridge token list"],
   "token create": ["bridge token create ci --owner ada@example.com --scope operate --days 90"],
   "token rotate": ["bridge token rotate ci --overlap 48"],

@@ -57,4 +57,15 @@ export function addWebhookCommands(program: Command, does: Does): void {
     .command("retry <webhook> <delivery>")
     .description("attempt a delivery again, also one that went well")
     .action(does(async () => (await commands()).retryDelivery));
+  webhook
+    .command("listen <webhook>")
+    .description("send what it is owed from now on to this machine as well, signed, until Ctrl-C")
+    .requiredOption("--forward <url>", "where to: an address, or a port of this machine")
+    .option("--events <types...>", "only these event types")
+    .option("--secret-file <file>", "its signing secret; - is standard input (default: one is made and shown)")
+    .action(does(async () => (await import("../commands/webhook-listen.ts")).listen));
+  webhook
+    .command("trigger <event> [webhook]")
+    .description("have the service send an event that never happened, to one webhook or to all that receive its type")
+    .action(does(async () => (await import("../commands/webhook-listen.ts")).trigger));
 }
