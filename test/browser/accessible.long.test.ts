@@ -93,12 +93,8 @@ describe.skipIf(findChromium() === undefined)("every page of the console", () =>
     expect(wide).toEqual([]);
   });
 
-  test("shows whole lists at 1024 pixels", async () => {
-    const page = await signedIn(
-      await world.browser.newContext({ viewport: { width: 1024, height: 768 } }),
-      world,
-      workspace,
-    );
+  test.each([1024, 360])("shows whole lists at %i pixels", async (width) => {
+    const page = await signedIn(await world.browser.newContext({ viewport: { width, height: 768 } }), world, workspace);
     const cut: string[] = [];
     for (const place of places) {
       await show(page, place);
