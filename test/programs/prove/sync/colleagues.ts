@@ -1,10 +1,12 @@
 import type { Dice } from "../../../support/doubles/dice.ts";
-import type { Deed } from "./judge/evidence.ts";
-import type { Proved } from "./mapped-objects.ts";
+import type { Deed, Merged } from "./judge/evidence.ts";
+import { MERGED_OBJECT, type Proved } from "./mapped-objects.ts";
 
 /** The colleagues who work in Salesforce, and the ledger of what they did. */
 export interface Colleagues {
   readonly deeds: readonly Deed[];
+  /** Records that were merged into others. */
+  readonly merged: readonly Merged[];
   /** Calls of theirs that the org has counted, as far as they were answered. */
   readonly calls: () => number;
   act(dice: Dice): Promise<void>;
@@ -27,6 +29,7 @@ interface Known {
 
 export function meetColleagues({ url, accessToken, mappings, recordsAtOnce }: Settings): Colleagues {
   const deeds: Deed[] = [];
+  const merged: Merged[] = [];
   const busy = new Set<string>();
   let calls = 0;
   let tokens = 0;
@@ -74,8 +77,42 @@ export function meetColleagues({ url, accessToken, mappings, recordsAtOnce }: Se
     });
   };
 
+  /** Some records to whom nobody else does anything meanwhile. */
+  const withFree = async (
+    mapping: Proved,
+    place: number,
+    limit: number,
+    work: (free: readonly Known[]) => Promise<void>,
+  ) => {
+    const found = await find(mapping, place, limit).catch(() => []);
+    const free = found.filter(({ id }) => !busy.has(id));
+    for (const { id } of free) busy.add(id);
+    try {
+      await work(free);
+    } finally {
+      for (const { id } of free) busy.delete(id);
+    }
+  };
+
+  /** Two records become the first one; the other one is deleted, and names it. */
+  const merge = async (mapping: Proved, master: Known, loser: Known) => {
+    const begunAt = Date.now();
+    const answer = await fetch(`${url}/services/Soap/u/66.0`, {
+      method: "POST",
+      headers: { "content-type": "text/xml", soapaction: '""' },
+      body: mergeOf(accessToken, mapping.object, master.id, loser.id),
+    }).catch(() => null);
+    const text = (await answer?.text().catch(() => null)) ?? null;
+    if (text !== null) calls += 1;
+    if (text !== null && !text.includes("<success>true</success>")) return;
+    const deed = { table: mapping.table, tag: loser.tag, recordId: null, action: "delete", values: {} } as const;
+    deeds.push({ ...deed, begunAt, endedAt: Date.now(), isSure: text !== null });
+    if (text !== null) merged.push({ table: mapping.table, tag: loser.tag, id: loser.id, master: master.id });
+  };
+
   return {
     deeds,
+    merged,
     calls: () => calls,
     tagsOf: async (object, ids) => {
       const list = ids.map((id) => `'${id}'`).join(", ");
@@ -99,25 +136,25 @@ export function meetColleagues({ url, accessToken, mappings, recordsAtOnce }: Se
         );
         return;
       }
-      const found = await find(mapping, place, chance < 0.92 ? count : 1).catch(() => []);
-      const free = found.filter(({ id }) => !busy.has(id));
-      for (const { id } of free) busy.add(id);
-      try {
-        const values = [{ There__c: token }, { Both__c: token }, { There__c: token, Both__c: token }][kind] ?? {};
-        if (free.length > 0) {
-          const isDelete = chance >= 0.92;
-          await save(
-            mapping,
-            isDelete ? "delete" : "update",
-            free.map((one) => ({ ...one, values: isDelete ? {} : values })),
-          );
-        }
-      } finally {
-        for (const { id } of free) busy.delete(id);
+      if (mapping.object === MERGED_OBJECT && chance >= 0.84) {
+        await withFree(mapping, place, 2, async ([master, loser]) => {
+          if (master && loser) await merge(mapping, master, loser);
+        });
+        return;
       }
+      await withFree(mapping, place, chance < 0.92 ? count : 1, async (free) => {
+        if (free.length === 0) return;
+        const values = [{ There__c: token }, { Both__c: token }, { There__c: token, Both__c: token }][kind] ?? {};
+        const isDelete = chance >= 0.92;
+        const saved = free.map((one) => ({ ...one, values: isDelete ? {} : values }));
+        await save(mapping, isDelete ? "delete" : "update", saved);
+      });
     },
   };
 }
+
+const mergeOf = (session: string, object: string, master: string, loser: string): string =>
+  `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/" xmlns="urn:partner.soap.sforce.com"><e:Header><SessionHeader><sessionId>${session}</sessionId></SessionHeader></e:Header><e:Body><merge><request><masterRecord><type>${object}</type><Id>${master}</Id></masterRecord><recordToMergeIds>${loser}</recordToMergeIds></request></merge></e:Body></e:Envelope>`;
 
 interface Saved extends Known {
   readonly values: Readonly<Record<string, string>>;

@@ -13,6 +13,9 @@ const FAULTS: readonly Readonly<Record<string, unknown>>[] = [
   { kind: "refusedGrant", path: "oauth2/token" },
   { kind: "concurrentLimit", path: "services/(Soap|data)" },
   { kind: "lockedRow" },
+  { kind: "governorLimit", size: 5 },
+  { kind: "failedJob", path: "BULK" },
+  { kind: "abortedJob", path: "BULK" },
   { kind: "heldCommit", milliseconds: 8_000 },
   { kind: "heldCommit", milliseconds: 25_000 },
 ];

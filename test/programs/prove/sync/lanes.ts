@@ -39,6 +39,13 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
       await run.migrator.act(dice, await ids).catch((error: unknown) => asked.say(`a migration failed: ${error}`));
     });
   yield lane(12, 700, (dice) => desk.control("POST", "/faults", faultBy(dice)).catch(() => undefined));
+  yield lane(19, 20_000, async (dice) => {
+    // As Salesforce does for some minutes in its own maintenance.
+    await desk.control("PUT", "/mode", { readOnly: true }).catch(() => undefined);
+    await pause(dice.below(6_000));
+    await desk.control("PUT", "/mode", { readOnly: false }).catch(() => undefined);
+    await pause(8_000);
+  });
   yield lane(13, 4_000, async (dice) => {
     const caller = dice.pick(stage.wire.callers().filter(({ worker }) => ENGINE.includes(worker)));
     if (caller) run.trouble.strike(caller, dice.isUnder(0.7) ? "kill" : "stop");

@@ -8,11 +8,17 @@ export interface Proved {
 
 const POLICIES = ["salesforce_wins", "postgres_wins", "latest_wins"] as const;
 
+/** A standard object: Salesforce merges no others (SOAP API Developer Guide, merge()). */
+export const MERGED_OBJECT = "Case";
+
+/** The one whose rows win, for which a merge is hardest. */
+const MERGED_AT = 2;
+
 /** Half of them with an upsert field, and of each kind some with every conflict policy. */
 export function mappingsToProve(count: number): Proved[] {
   return Array.from({ length: count }, (_, at) => {
     const hasUpsertField = at % 2 === 0;
-    const object = `${hasUpsertField ? "Keyed" : "Plain"}${at + 1}__c`;
+    const object = at === MERGED_AT ? MERGED_OBJECT : `${hasUpsertField ? "Keyed" : "Plain"}${at + 1}__c`;
     const policy = POLICIES[Math.floor(at / 2) % POLICIES.length] ?? "salesforce_wins";
     return { object, table: object.toLowerCase(), hasUpsertField, policy };
   });
@@ -28,7 +34,7 @@ export function definitionOf(mappings: readonly Proved[]): object {
   return {
     objects: mappings.map(({ object, hasUpsertField }) => ({
       name: object,
-      nameField: { format: "N-{000000}" },
+      ...(object !== MERGED_OBJECT && { nameField: { format: "N-{000000}" } }),
       fields: [
         { name: TAG, type: "text", length: 40, ...(hasUpsertField && { externalId: true, unique: true }) },
         ...[...VALUES, "Later__c"].map((name) => ({ name, type: "text", length: 40 })),

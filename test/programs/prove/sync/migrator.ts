@@ -138,6 +138,6 @@ const swap = ({ table }: Proved) => `LOCK TABLE salesforce.${table};
     EXECUTE format('ALTER SEQUENCE %s OWNED BY salesforce.${table}_anew.id', pg_get_serial_sequence('salesforce.${table}', 'id'));
   END $$;
   DROP TABLE salesforce.${table};
-  ALTER TABLE salesforce.${table}_anew RENAME TO ${table};
+  ALTER TABLE salesforce.${table}_anew RENAME TO "${table}";
   CREATE TRIGGER proof_sees AFTER INSERT OR UPDATE OR DELETE ON salesforce.${table}
     FOR EACH ROW EXECUTE FUNCTION proof.see()`;

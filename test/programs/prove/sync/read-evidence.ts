@@ -10,6 +10,7 @@ export interface Sources {
   readonly objects: readonly string[];
   readonly columns: readonly string[];
   readonly colleagues: readonly Deed[];
+  readonly merged: Evidence["merged"];
   readonly uncaptured: Evidence["uncaptured"];
   readonly writes: readonly OrgWrite[];
   readonly retried: Evidence["retried"];
@@ -62,6 +63,7 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
       heard: sources.heard,
       application: (await ask<Row>("SELECT * FROM proof.deeds ORDER BY seq")).map(deed),
       uncaptured: sources.uncaptured,
+      merged: sources.merged,
       colleagues: sources.colleagues,
       seen: (await ask<Row>("SELECT * FROM proof.seen ORDER BY seq")).map(seen),
       saves: sources.writes.flatMap((write) => savesIn(write)),

@@ -196,6 +196,7 @@ const LOOK_SECONDS = 5;
 async function drain(run: Run): ReturnType<typeof settleByHand> {
   const { stage, desk, asked, mappings } = run;
   await desk.control("DELETE", "/faults");
+  await desk.control("PUT", "/mode", { readOnly: false });
   await pause(1000);
   const ids = await desk.mappingIds();
   for (const id of ids.values()) await stage.api("POST", `/mappings/${id}/activate`);

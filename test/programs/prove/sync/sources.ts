@@ -29,6 +29,7 @@ export function sourcesOf(
     objects: mappings.map(({ object }) => object),
     columns: VALUES,
     colleagues: colleagues.deeds,
+    merged: colleagues.merged,
     uncaptured: migrator.uncaptured,
     writes,
     retried,

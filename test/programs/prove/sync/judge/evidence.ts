@@ -18,6 +18,7 @@ export interface Evidence {
   readonly colleagues: readonly Deed[];
   /** When nothing captured what the application did to a table: capture was off, or the table swapped. */
   readonly uncaptured: readonly { readonly table: string; readonly from: number; readonly until: number }[];
+  readonly merged: readonly Merged[];
   /** Every change of a row, in order. */
   readonly seen: readonly Seen[];
   readonly saves: readonly Save[];
@@ -31,6 +32,14 @@ export interface Evidence {
 export interface Struck {
   readonly whom: number | "host" | "PostgreSQL" | "Salesforce";
   readonly at: number;
+}
+
+/** A record that was merged into another one, its master. */
+export interface Merged {
+  readonly table: string;
+  readonly tag: string;
+  readonly id: string;
+  readonly master: string;
 }
 
 /** A row or a record. */

@@ -49,13 +49,14 @@ function lastOfBoth(thing: Thing, final: string | null, evidence: Evidence, comp
   const here = possibleLast(thing.application, column);
   const there = possibleLast(thing.colleagues, column);
   if (here.length + there.length === 0 ? final === null : [...here, ...there].includes(final)) {
+    const sure = thing.application.findLast(({ isSure, values }) => isSure && column in values)?.values[column];
     if (
       there.includes(final) &&
-      here[0] !== undefined &&
+      sure !== undefined &&
       !here.includes(final) &&
-      !isExplained(thing, column, here[0], evidence)
+      !isExplained(thing, column, sure, evidence)
     )
-      complain("lost value", thing, `${column} ends as ${final}; what became of ${here[0]} nobody tells`);
+      complain("lost value", thing, `${column} ends as ${final}; what became of ${sure} nobody tells`);
     return;
   }
   if (wasRestarted(thing)) return;

@@ -65,6 +65,7 @@ const inOrder: Evidence = {
   heard: [],
   application: [deed("insert", { here__c: "h1", both__c: "h1" }, 1), deed("update", { here__c: "h2" }, 2)],
   uncaptured: [],
+  merged: [],
   colleagues: [],
   seen: [],
   saves: [save({ here__c: "h1", both__c: "h1" }, 10), save({ here__c: "h2" }, 20)],
@@ -101,6 +102,7 @@ test.each<readonly [string, Partial<Evidence>]>([
   ["doubled row", { rows: [row, { ...row, id: "2" }] }],
   ["doubled record", { records: [record, { ...record, id: "a01000000000002" }] }],
   ["doubled creation", { records: [record, { ...record, id: "a01000000000002", isDeleted: true }] }],
+  ["undead merged record", { merged: [{ table: TABLE, tag: TAG, id: record.id, master: "a01000000000009" }] }],
   ["wrong sfid", { rows: [{ ...row, sfid: "a01000000000002" }] }],
   ["different field", { rows: [{ ...row, values: { ...row.values, both__c: "h9" } }] }],
   ["lost value", oneValue({ here__c: "h1", both__c: "h1" })],
@@ -217,6 +219,19 @@ describe("an update that nothing captured", () => {
     ...oneValue({ here__c: "h1", both__c: "h1" }),
     saves: [save({ here__c: "h1", both__c: "h1" }, 10)],
   };
+
+  test("may be overruled by a colleague's without a trace while capture was off", () => {
+    const overruled = {
+      ...oneValue({ here__c: null, both__c: "t1" }),
+      application: [deed("update", { both__c: "h1" }, 2)],
+      colleagues: [colleague("insert", {}, 0), colleague("update", { both__c: "t1" }, 5)],
+      log: [],
+      totals: [],
+      saves: [],
+    };
+    expect(complaints({ ...overruled, uncaptured: captureOff(2, 3) })).toEqual([]);
+    expect(complaints({ ...overruled, uncaptured: captureOff(3, 4) })).toContain("lost value");
+  });
 
   test("may be lost while capture was off, or be captured late", () => {
     expect(complaints({ ...unseen, uncaptured: captureOff(2, 3) })).toEqual([]);

@@ -25,6 +25,7 @@ export function judge(evidence: Evidence): Finding[] {
     judgeSides(thing, complain);
     judgeOrder(thing, evidence, complain);
   }
+  judgeMerged(evidence, complain);
   judgeCapture(evidence, complain);
   judgeTold(evidence, complain);
   judgeCalls(evidence, complain);
@@ -75,6 +76,13 @@ function heldBeyondDelete({ saves }: Thing): number {
     wasHeld &&
     deletes.some(({ answeredAt }) => answeredAt !== null && answeredAt <= sentAt);
   return saves.filter(cameLate).length;
+}
+
+/** What a merge has deleted never comes back to life. */
+function judgeMerged({ merged, records }: Evidence, complain: Complain): void {
+  const alive = new Set(records.flatMap(({ id, isDeleted }) => (isDeleted ? [] : [id])));
+  for (const one of merged)
+    if (alive.has(one.id)) complain("undead merged record", one, `${one.id} was merged into ${one.master}, and lives`);
 }
 
 function compare(thing: Thing, row: Held, record: Held, complain: Complain): void {
