@@ -105,6 +105,22 @@ export function changedSettings(before: Mapping, after: Mapping): readonly strin
   return [...is.keys()].filter((name) => is.get(name) !== was.get(name));
 }
 
+/** A setting as it was and as it is, in words; what is kept for other products is JSON. */
+export interface SettingChange {
+  readonly name: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** What `changedSettings` names beside the fields, with its values. */
+export function settingChanges(before: Mapping, after: Mapping): readonly SettingChange[] {
+  const [was, is] = [comparable(before), comparable(after)];
+  const inWords = (json = "null") => (json === "null" ? null : json.replace(/^"(.*)"$/, () => JSON.parse(json)));
+  return changedSettings(before, after)
+    .filter((name) => name !== "fields")
+    .map((name) => ({ name, before: inWords(was.get(name)), after: inWords(is.get(name)) }));
+}
+
 function comparable(mapping: Mapping): ReadonlyMap<string, string> {
   const all = { ...settingsOf(mapping), fields: mapping.fields, foreign: sortedKeys(mapping.foreign) };
   return new Map(Object.entries(all).map(([name, value]) => [name, JSON.stringify(value)]));

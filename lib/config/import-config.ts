@@ -2,7 +2,7 @@ import type { SealedWorkspace } from "../access/ports.ts";
 import { Failure, type FailureDetail } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
-import { changedSettings } from "./changed-mapping.ts";
+import { type SettingChange, settingChanges } from "./changed-mapping.ts";
 import { describeEntries } from "./describe-entries.ts";
 import { type Entry, parseDocument } from "./document.ts";
 import type { Org } from "./org-ports.ts";
@@ -43,6 +43,8 @@ interface PlannedChange {
   readonly fields_added: readonly string[];
   readonly fields_removed: readonly string[];
   readonly settings_changed: readonly string[];
+  /** The same with their values. */
+  readonly settings: readonly SettingChange[];
 }
 
 /** Times that an import is planned anew because somebody else changed the workspace's mappings meanwhile. */
@@ -150,13 +152,15 @@ function resultOf({ changes, skipped }: Planned): ImportResult {
 
 function plannedChange({ before, after }: MappingChange): PlannedChange {
   const [was, is] = [new Set(before?.fields), new Set(after.fields)];
+  const settings = before === null ? [] : settingChanges(before, after);
   return {
     object_name: after.sfObject,
     pg_table: after.pgTable,
     action: before === null ? "create" : "update",
     fields_added: after.fields.filter((field) => !was.has(field)),
     fields_removed: [...was].filter((field) => !is.has(field)),
-    settings_changed: before === null ? [] : changedSettings(before, after).filter((name) => name !== "fields"),
+    settings_changed: settings.map(({ name }) => name),
+    settings,
   };
 }
 

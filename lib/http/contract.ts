@@ -88,6 +88,9 @@ export const importResult = z.object({
         fields_added: z.array(z.string()),
         fields_removed: z.array(z.string()),
         settings_changed: z.array(z.string()),
+        settings: z.array(
+          z.object({ name: z.string(), before: z.nullable(z.string()), after: z.nullable(z.string()) }),
+        ),
       }),
     ),
   ),

@@ -272,6 +272,36 @@ describe("mapping dry-run", () => {
   });
 });
 
+test("config plan shows each change of a document with its old and its new value, and changes nothing", async () => {
+  const change = {
+    ...{
+      object_name: "Contact",
+      pg_table: "contact",
+      action: "update",
+      fields_added: ["Phone"],
+      fields_removed: ["Fax"],
+    },
+    settings_changed: ["sf_polling_seconds", "upsert_field"],
+    settings: [
+      { name: "sf_polling_seconds", before: "10", after: "60" },
+      { name: "upsert_field", before: null, after: "Ref__c" },
+    ],
+  };
+  world.answer("POST /config/import", { created: 0, updated: 1, skipped: 2, changes: [change] });
+  const file = world.line.file("mappings.json", "{}");
+
+  const { stdout } = await world.line.run(["config", "plan", file]);
+
+  expect(stdout).toBe(`update Contact (contact)
+  + Phone
+  - Fax
+  ~ sf_polling_seconds: 10 → 60
+  ~ upsert_field: none → Ref__c
+An import would give: 0 created, 1 updated, 2 as they were. Nothing is changed yet.
+`);
+  expect(world.asked.map(({ call }) => call)).toEqual(["POST /config/import?dry_run=true"]);
+});
+
 describe("mapping capture", () => {
   const answer = (uncaptured: string) => ({ mapping_id: "map_1", uncaptured, rows: 1234, calls: 7, queued: true });
   beforeEach(() => {

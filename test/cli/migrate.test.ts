@@ -28,6 +28,7 @@ const PLANNED = {
   fields_added: ["Email"],
   fields_removed: [],
   settings_changed: [],
+  settings: [],
 };
 const TABLE = {
   table: "contact",
@@ -65,7 +66,7 @@ test("a dry run shows both sides, the mappings, what is taken over and what is d
   expect(code).toBe(0);
   expect(stdout).toContain("✓ connection is well");
   expect(stdout).toContain("! paused is not well\n    pause it: heroku connect:pause");
-  expect(stdout).toMatch(/create +Contact +contact/);
+  expect(stdout).toMatch(/create Contact \(contact\)/);
   expect(stdout).toMatch(/contact +~12000 +7 +1 +2/);
   expect(stdout).toContain("drops  hc_contact_logtrigger, hc_contact_status_trigger");
   expect(stdout).toContain("keeps  amount__c (double precision)");

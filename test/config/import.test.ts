@@ -221,6 +221,7 @@ describe("an import (spec 4.1.7)", () => {
           fields_added: ["Phone"],
           fields_removed: ["Email"],
           settings_changed: ["sf_polling_seconds"],
+          settings: [{ name: "sf_polling_seconds", before: "10", after: "60" }],
         },
         {
           object_name: "Account",
@@ -229,6 +230,7 @@ describe("an import (spec 4.1.7)", () => {
           fields_added: ["Name"],
           fields_removed: [],
           settings_changed: [],
+          settings: [],
         },
       ],
     });

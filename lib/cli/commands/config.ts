@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { argument, type Context, isSet } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { readText } from "../secret.ts";
+import { harmless } from "../width.ts";
 import { count } from "../words.ts";
 
 /** Writes the config document to a file or to standard output. */
@@ -32,12 +33,22 @@ interface PlannedChange {
   readonly fields_added: readonly string[];
   readonly fields_removed: readonly string[];
   readonly settings_changed: readonly string[];
+  /** With their values; left out by services of before 0.3. */
+  readonly settings?: readonly {
+    readonly name: string;
+    readonly before: string | null;
+    readonly after: string | null;
+  }[];
 }
 
+/** What an import would change, and nothing else. */
+export const planConfig = (context: Context): Promise<void> => importDocument(context, true);
+
 /** Makes the mappings what a document says, or shows what that would change. */
-export async function importConfig(context: Context): Promise<void> {
+export const importConfig = (context: Context): Promise<void> => importDocument(context, isSet(context, "dryRun"));
+
+async function importDocument(context: Context, dryRun: boolean): Promise<void> {
   const body = await readDocument(context);
-  const dryRun = isSet(context, "dryRun");
   const { data } = await context
     .api()
     .post<ImportResult>("/config/import", { body, query: { dry_run: dryRun || null } });
@@ -61,27 +72,25 @@ export async function readDocument(context: Context): Promise<unknown> {
 export function tellImport({ out }: Context, result: ImportResult, dryRun: boolean): void {
   const { created, updated, skipped, changes = [] } = result;
   if (dryRun && !out.json) {
-    out.list(
-      changes,
-      [
-        { name: "ACTION", of: ({ action }) => action },
-        { name: "OBJECT", of: ({ object_name }) => object_name },
-        { name: "TABLE", of: ({ pg_table }) => pg_table },
-        { name: "CHANGES", of: changeText },
-      ],
-      "Everything is as the document says already.",
-    );
+    for (const change of changes) out.text(planLines(change, out).join(""));
+    if (changes.length === 0) out.note("Everything is as the document says already.");
   }
   const counts = `${created} created, ${updated} updated, ${skipped} as they were`;
   out.done(dryRun ? `An import would give: ${counts}. Nothing is changed yet.` : `Imported: ${counts}.`, result);
 }
 
-function changeText({ fields_added, fields_removed, settings_changed }: PlannedChange): string {
-  return [
-    ...fields_added.map((field) => `+${field}`),
-    ...fields_removed.map((field) => `-${field}`),
-    ...settings_changed.map((setting) => `~${setting}`),
-  ].join(" ");
+function planLines(change: PlannedChange, out: Context["out"]): readonly string[] {
+  const { action, object_name, pg_table, fields_added, fields_removed, settings_changed } = change;
+  const value = (text: string | null) => (text === null ? "none" : harmless(text));
+  const values = new Map(
+    change.settings?.map(({ name, before, after }) => [name, `: ${value(before)} → ${value(after)}`]),
+  );
+  const lines = [
+    ...fields_added.map((field) => out.paint("green", `  + ${field}`)),
+    ...fields_removed.map((field) => out.paint("red", `  - ${field}`)),
+    ...settings_changed.map((name) => out.paint("yellow", `  ~ ${name}${values.get(name) ?? ""}`)),
+  ];
+  return [`${action} ${out.paint("bold", object_name)} (${pg_table})`, ...lines].map((line) => `${line}\n`);
 }
 
 /** Pins the configuration as it is. */

@@ -11,6 +11,10 @@ export function addConfigCommands(program: Command, does: Does): void {
     .description("write the document, sorted and byte-stable")
     .action(does(async () => (await commands()).exportConfig));
   config
+    .command("plan <file>")
+    .description("what importing a document would change, with old and new values; changes nothing")
+    .action(does(async () => (await commands()).planConfig));
+  config
     .command("import <file>")
     .description("make the mappings what a document says; - reads standard input")
     .option("--dry-run", "show what would change, and change nothing")

@@ -71,6 +71,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   poll: ["bridge poll Contact"],
   abort: ["bridge abort Contact"],
   "config export": ["bridge config export mappings.json", "bridge config export --profile prod"],
+  "config plan": ["bridge config plan mappings.json"],
   "config import": ["bridge config import mappings.json", "bridge config import - --dry-run < mappings.json"],
   "config baseline": ["bridge config baseline"],
   "config drift": ["bridge config drift"],

@@ -371,6 +371,11 @@ export type ImportConfigData = {
     readonly fields_added: readonly string[];
     readonly fields_removed: readonly string[];
     readonly settings_changed: readonly string[];
+    readonly settings: readonly {
+      readonly name: string;
+      readonly before: string | null;
+      readonly after: string | null;
+    }[];
   }[];
 };
 
