@@ -396,6 +396,86 @@ test("doctor finds the mapping whose last cycle failed, also before it is broken
   );
 });
 
+describe("doctor", () => {
+  const encrypted = { check: "tls", ok: true, message: "the connection is encrypted", remedy: null };
+  const plain = { ...encrypted, message: "the connection is not encrypted", remedy: "use ?sslmode=verify-full" };
+  const budget = {
+    ...{ calls_used: 10, calls_limit: 15_000, calls_left: 14_990, counted_at: null, ends_by: null },
+    ...{ forecast_calls_per_day: 9_216, pace: "normal" },
+  };
+  const page = { total: 0, limit: 1, offset: 0 };
+  beforeEach(() => {
+    world.answer("GET /openapi.json", {});
+    world.answer("POST /connections/postgres/test", { ok: true, findings: [encrypted] });
+    world.answer("POST /connections/salesforce/test", { ok: true, findings: [] });
+    world.answer("GET /monitoring/mappings", []);
+    world.answer("GET /monitoring/failures", []);
+    world.answer("GET /monitoring/inbound-errors", [], page);
+    world.answer("GET /monitoring/conflicts", [], page);
+    world.answer("GET /monitoring/budget", budget);
+    world.answer("GET /webhooks", []);
+  });
+
+  test("has nothing but ticks where all is well", async () => {
+    const { code, stdout } = await world.line.run(["doctor"]);
+
+    expect(code).toBe(0);
+    expect(stdout).not.toMatch(/^[!✗]/m);
+    expect(stdout).toContain("✓ the mappings cost 9216 API calls a day while nothing changes; the org allows 15000\n");
+  });
+
+  test("warns of what works and is worth a look, and ends well", async () => {
+    world.answer("POST /connections/postgres/test", { ok: true, findings: [plain] });
+    world.answer("GET /monitoring/conflicts", [{ at: new Date().toISOString() }, { at: "2026-01-01T00:00:00Z" }]);
+    world.answer("GET /monitoring/budget", { ...budget, forecast_calls_per_day: 16_640, pace: "stretched" });
+    world.refuse("GET /webhooks", 403, "FORBIDDEN");
+
+    const { code, stdout } = await world.line.run(["doctor"]);
+
+    expect(code).toBe(0);
+    expect(stdout).not.toMatch(/^✗/m);
+    expect(stdout).toContain("! the connection is not encrypted\n    use ?sslmode=verify-full\n");
+    expect(stdout).toContain("! 1 conflict in the last 24 hours");
+    expect(stdout).toContain("! pulls are further apart");
+    expect(stdout).toContain("! the mappings cost 16640 API calls a day while nothing changes; the org allows 15000\n");
+    expect(stdout).toContain("! webhooks could not be looked at: in words\n    look again with a token");
+  });
+
+  test("finds refused rows, records without a row, calls that have run out and webhooks that fail", async () => {
+    const kind = { fingerprint: "0123456789abcdef", table_name: "contact", action: "INSERT", last_at: "", rows: null };
+    world.answer("GET /monitoring/failures", [
+      { ...kind, count: 2, sample: "DUPLICATE_VALUE" },
+      { ...kind, count: 9, sample: "REQUIRED_FIELD_MISSING: \u001b[2J" },
+    ]);
+    world.answer("GET /monitoring/inbound-errors", [{ error: "value too long" }], { ...page, total: 41 });
+    world.answer("GET /monitoring/budget", { ...budget, pace: "waiting" });
+    const webhook = { url: "https://example.com/a", events: [], active: true, failing_since: "2026-01-01T00:00:00Z" };
+    world.answer("GET /webhooks", [
+      { ...webhook, id: "whk_1" },
+      { ...webhook, id: "whk_2", active: false, url: "https://example.com/b" },
+    ]);
+
+    const { code, stdout } = await world.line.run(["doctor"]);
+    const { stdout: json } = await world.line.run(["doctor", "--json"]);
+
+    expect(code).toBe(10);
+    expect(stdout).toContain("✗ Salesforce refused 11 rows, 9 of them for: REQUIRED_FIELD_MISSING: \ufffd[2J\n");
+    expect(stdout).toContain("✗ 41 records could not become rows, for example: value too long\n");
+    expect(stdout).toContain("✗ everything waits, because the org's calls have run out: 10 used in 24 hours\n");
+    expect(stdout).toContain("✗ https://example.com/a takes no delivery since 2026-01-01T00:00:00Z\n");
+    expect(stdout).not.toContain("https://example.com/b");
+    expect(JSON.parse(json).ok).toBe(false);
+  });
+
+  test("says what it could not look at, and why, where the database is gone", async () => {
+    world.refuse("GET /monitoring/failures", 503, "UNAVAILABLE");
+
+    const { stdout } = await world.line.run(["doctor"]);
+
+    expect(stdout).toContain("! failures could not be looked at: in words\n    mend what is wrong above");
+  });
+});
+
 test("without a login the commands speak to the instance that runs here", async () => {
   const instance = world.user();
   const here = world.user({ BRIDGE_DATA_DIR: instance.folder });

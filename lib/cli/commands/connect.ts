@@ -1,7 +1,8 @@
 import { type Context, isSet, text } from "../context.ts";
 import { readSecret } from "../secret.ts";
 
-interface Finding {
+/** What a look found. Not `ok`: it does not work. `ok` with a remedy: it works, and is worth a look. */
+export interface Finding {
   readonly check: string;
   readonly ok: boolean;
   readonly message: string;
@@ -37,8 +38,12 @@ export function tellChecked(context: Context, { ok, findings }: Checked): void {
   if (out.json) out.record({ ok, findings });
   else {
     for (const { ok: isGood, message, remedy } of findings) {
-      const mark = isGood ? out.paint("green", "✓") : out.paint("red", "✗");
-      out.done(`${mark} ${message}${isGood || remedy === null ? "" : `\n    ${remedy}`}`, null);
+      const mark = !isGood
+        ? out.paint("red", "✗")
+        : remedy === null
+          ? out.paint("green", "✓")
+          : out.paint("yellow", "!");
+      out.done(`${mark} ${message}${remedy === null ? "" : `\n    ${remedy}`}`, null);
     }
   }
   if (!ok) context.endAs("unwell");

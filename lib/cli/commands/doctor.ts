@@ -3,6 +3,7 @@ import { CommandFailure, type ExitKind } from "../failure.ts";
 import { NEEDS_SOMEBODY } from "../find.ts";
 import type { Checked } from "./connect.ts";
 import { tellChecked } from "./connect.ts";
+import { monitoringFindings } from "./doctor-monitoring.ts";
 
 type Findings = Checked["findings"];
 
@@ -17,6 +18,7 @@ export async function doctor(context: Context): Promise<void> {
     look(() => api.post<Checked>("/connections/postgres/test"), "postgres"),
     look(() => api.post<Checked>("/connections/salesforce/test"), "salesforce"),
     mappingFindings(context),
+    monitoringFindings(api, new Date()),
   ]);
   const findings = parts.flat();
   tellChecked(context, { ok: findings.every(({ ok }) => ok), findings });

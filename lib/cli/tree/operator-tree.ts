@@ -57,7 +57,9 @@ export function addOperatorCommands(program: Command, does: Does): void {
     .action(does(async () => (await import("../commands/delete-workspace.ts")).deleteWorkspace));
   program
     .command("doctor")
-    .description("look at both sides and say what to do for each finding; exit code 10 when something is wrong")
+    .description(
+      "look at everything and say what to do: ✓ is well, ! is worth a look, ✗ is wrong (then the exit code is 10)",
+    )
     .addOption(watchOption())
     .action(does(async () => (await import("../commands/doctor.ts")).doctor));
   program

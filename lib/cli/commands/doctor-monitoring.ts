@@ -1,0 +1,120 @@
+import type { Api } from "../api.ts";
+import { CommandFailure } from "../failure.ts";
+import { harmless } from "../width.ts";
+import { count } from "../words.ts";
+import type { Finding } from "./connect.ts";
+
+/** What monitoring knows that somebody should see to; what it cannot tell now is a finding as well. */
+export async function monitoringFindings(api: Api, now: Date): Promise<readonly Finding[]> {
+  const looks = [failures, inboundErrors, conflicts, calls, webhooks];
+  return (await Promise.all(looks.map((look) => look(api, now).catch((error) => notSeen(look.name, error))))).flat();
+}
+
+/** Good: nothing to do. Warning: worth a look. Bad: something does not work until somebody does something. */
+type Tone = "good" | "warning" | "bad";
+
+const finding = (check: string, tone: Tone, message: string, remedy: string): Finding => ({
+  check,
+  ok: tone !== "bad",
+  message: harmless(message),
+  remedy: tone === "good" ? null : remedy,
+});
+
+const NAMES: Readonly<Record<string, string>> = { inboundErrors: "inbound errors", calls: "the org's calls" };
+
+function notSeen(check: string, error: unknown): readonly Finding[] {
+  if (!(error instanceof CommandFailure) || error.kind === "unreachable") throw error;
+  const remedy =
+    error.kind === "refused"
+      ? "look again with a token that has the scope admin: bridge login"
+      : "mend what is wrong above, then look again";
+  return [finding(check, "warning", `${NAMES[check] ?? check} could not be looked at: ${error.message}`, remedy)];
+}
+
+async function failures(api: Api): Promise<readonly Finding[]> {
+  const { data } =
+    await api.get<readonly { readonly count: number; readonly sample: string }[]>("/monitoring/failures");
+  const rows = data.reduce((sum, kind) => sum + kind.count, 0);
+  const [most] = data.toSorted((one, other) => other.count - one.count);
+  if (most === undefined) return [finding("failures", "good", "Salesforce has refused no row", "")];
+  const message = `Salesforce refused ${count(rows, "row", "rows")}, ${most.count} of them for: ${most.sample}`;
+  return [finding("failures", "bad", message, "see: bridge errors --grouped; once mended: bridge errors --retry")];
+}
+
+async function inboundErrors(api: Api): Promise<readonly Finding[]> {
+  const { data, meta } = await api.get<readonly { readonly error: string }[]>("/monitoring/inbound-errors", {
+    limit: 1,
+  });
+  const total = meta?.total ?? data.length;
+  if (total === 0) return [finding("inbound_errors", "good", "every record that was read has become a row", "")];
+  const message = `${count(total, "record", "records")} could not become rows, for example: ${data[0]?.error}`;
+  return [finding("inbound_errors", "bad", message, "see: bridge inbound-errors")];
+}
+
+/** Conflicts that one look counts. */
+const PAGE = 200;
+
+const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
+
+async function conflicts(api: Api, now: Date): Promise<readonly Finding[]> {
+  const { data } = await api.get<readonly { readonly at: string }[]>("/monitoring/conflicts", { limit: PAGE });
+  const recent = data.filter(({ at }) => now.getTime() - new Date(at).getTime() < DAY_MILLISECONDS).length;
+  if (recent === 0) return [finding("conflicts", "good", "no conflict in the last 24 hours", "")];
+  const many = recent === PAGE ? `${PAGE} or more conflicts` : count(recent, "conflict", "conflicts");
+  const remedy = "see: bridge conflicts; who wins is said by: bridge mapping update MAPPING --policy POLICY";
+  return [finding("conflicts", "warning", `${many} in the last 24 hours: one side's value was given up`, remedy)];
+}
+
+interface Budget {
+  readonly calls_limit: number | null;
+  readonly calls_used: number | null;
+  readonly forecast_calls_per_day: number;
+  readonly pace: "normal" | "stretched" | "pushes_only" | "waiting";
+}
+
+const PACES: Readonly<Record<Budget["pace"], readonly [Tone, string]>> = {
+  normal: ["good", "pulls and pushes go on as configured"],
+  stretched: ["warning", "pulls are further apart, because the org's calls run low"],
+  pushes_only: ["bad", "only rows are sent, because the org's calls run low"],
+  waiting: ["bad", "everything waits, because the org's calls have run out"],
+};
+
+async function calls(api: Api): Promise<readonly Finding[]> {
+  const { data } = await api.get<Budget>("/monitoring/budget");
+  const { calls_limit: limit, calls_used: used, forecast_calls_per_day: forecast, pace } = data;
+  const [tone, says] = PACES[pace];
+  const slower = "raise sf_polling_seconds of mappings (bridge mapping update MAPPING --interval), or the org's limit";
+  const isTooMuch = limit !== null && forecast > limit;
+  const cost = `the mappings cost ${forecast} API calls a day while nothing changes`;
+  const allowed = limit === null ? "" : `; the org allows ${limit}`;
+  return [
+    finding(
+      "calls",
+      tone,
+      `${says}${used === null ? "" : `: ${used} used in 24 hours`}`,
+      `see: bridge budget; ${slower}`,
+    ),
+    finding("forecast", isTooMuch ? "warning" : "good", `${cost}${allowed}`, slower),
+  ];
+}
+
+interface Webhook {
+  readonly id: string;
+  readonly url: string;
+  readonly active: boolean;
+  readonly failing_since: string | null;
+}
+
+async function webhooks(api: Api): Promise<readonly Finding[]> {
+  const { data } = await api.get<readonly Webhook[]>("/webhooks");
+  const failing = data.filter(({ active, failing_since }) => active && failing_since !== null);
+  if (failing.length === 0) return [finding("webhooks", "good", "no webhook fails", "")];
+  return failing.map(({ id, url, failing_since }) =>
+    finding(
+      "webhooks",
+      "bad",
+      `${url} takes no delivery since ${failing_since}`,
+      `see: bridge webhook deliveries ${id}`,
+    ),
+  );
+}
