@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { findChromium, sayWithoutChromium } from "../support/clients/browser.ts";
+import { findChromium, sayWithoutChromium, seriousFindings } from "../support/clients/browser.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import type { TestWorkspace } from "../support/worlds/workspace.ts";
 import { type ConsoleWorld, goTo, signedIn, startConsoleWorld } from "./world.ts";
@@ -56,6 +56,7 @@ describe.skipIf(findChromium() === undefined)("in few clicks, somebody", () => {
     await click(button("Rotate worker"));
     await click(button("Make the new token"));
     const token = (await page.getByText(/^brg_o/).textContent()) ?? "";
+    expect(await seriousFindings(page)).toEqual([]);
 
     await page.keyboard.press("Escape");
     await page.mouse.click(5, 5);
@@ -86,6 +87,7 @@ describe.skipIf(findChromium() === undefined)("in few clicks, somebody", () => {
     await click(link("Release or reject"));
     await sees("2 deletes sent in the last hour, 4 on hold");
     await sees("running, deletes on hold");
+    expect(await seriousFindings(page)).toEqual([]);
     await click(page.getByRole("checkbox", { name: "Choose Guest 6" }));
     await click(button("Reject 1"));
     await click(button("Reject and restore"));
@@ -114,6 +116,7 @@ describe.skipIf(findChromium() === undefined)("in few clicks, somebody", () => {
     await page.getByText("lastname", { exact: true }).first().waitFor();
     const { rows: found } = await database.query("SELECT id FROM tasks.contact WHERE lastname IS NULL");
     await sees(`id = ${found[0]?.id}`);
+    expect(await seriousFindings(page)).toEqual([]);
     expect(clicks).toBeLessThanOrEqual(4);
 
     await database.query("UPDATE tasks.contact SET lastname = 'Lovelace' WHERE lastname IS NULL");
@@ -137,6 +140,7 @@ describe.skipIf(findChromium() === undefined)("in few clicks, somebody", () => {
     await click(link("Activity"));
     await click(link("Conflicts"));
     await sees("Salesforce wins");
+    expect(await seriousFindings(page)).toEqual([]);
     await click(button(/^Use the other value/));
 
     await sees("The row has the other value now");

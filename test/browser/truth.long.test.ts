@@ -186,4 +186,38 @@ describe.skipIf(findChromium() === undefined)("when things break, the console", 
     await page.getByRole("button", { name: `Stay in ${workspace.id}` }).click();
     await page.getByRole("heading", { name: "Overview" }).waitFor();
   });
+
+  test.each(["/", "/mappings", "/activity", "/activity/failed", "/activity/conflicts", "/webhooks", "/tokens"])(
+    "asks at most 15 times a minute on %s when nobody touches it, and again at once when somebody does",
+    async (place) => {
+      await page.goto("about:blank");
+      await page.clock.install();
+      let asked = 0;
+      const open = new Set<unknown>();
+      page.on("request", (request) => {
+        asked += 1;
+        open.add(request);
+      });
+      page.on("requestfinished", (request) => open.delete(request));
+      page.on("requestfailed", (request) => open.delete(request));
+      await goTo(page, world, place);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      const pass = async (seconds: number) => {
+        asked = 0;
+        for (let second = 0; second < seconds; second += 1) {
+          await page.clock.runFor(1000);
+          await vi.waitFor(() => expect(open.size).toBe(0));
+        }
+        return asked;
+      };
+      await pass(80);
+
+      const idle = await pass(60);
+      await page.mouse.move(400, 400);
+      await vi.waitFor(() => expect(asked).toBeGreaterThan(idle));
+
+      expect(idle).toBeLessThanOrEqual(15);
+      expect(idle).toBeGreaterThan(0);
+    },
+  );
 });

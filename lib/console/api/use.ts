@@ -25,8 +25,23 @@ function mayPass(error: Error): boolean {
   return error instanceof Refused && (error.status === 0 || error.status === 429 || error.status >= 500);
 }
 
+/** A page that nobody has touched for so long asks each question no more often than that: one that is left open costs little. */
+const UNTOUCHED_MILLISECONDS = 60_000;
+const IDLE_SECONDS = 15;
+
+let touchedAt = Date.now();
+for (const sign of ["pointerdown", "pointermove", "wheel", "keydown"] as const) addEventListener(sign, touch);
+
+const isIdle = (): boolean => Date.now() - touchedAt > UNTOUCHED_MILLISECONDS;
+
+function touch(): void {
+  const wasIdle = isIdle();
+  touchedAt = Date.now();
+  if (wasIdle) void queries.invalidateQueries({ type: "active" });
+}
+
 interface Asking {
-  /** Asks again after so many seconds, while the tab is seen. */
+  /** Asks again after so many seconds, while the tab is seen; not so often where nobody touches the page. */
   readonly everySeconds?: number;
   /** False: not asked, as when the token may not. */
   readonly when?: boolean;
@@ -54,7 +69,9 @@ export function useAnswer<Answer>(
       }
     },
     enabled: when,
-    ...(everySeconds !== undefined && { refetchInterval: everySeconds * 1000 }),
+    ...(everySeconds !== undefined && {
+      refetchInterval: () => 1000 * (isIdle() ? Math.max(IDLE_SECONDS, everySeconds) : everySeconds),
+    }),
     ...(keepsPrevious && { placeholderData: keepPreviousData }),
   });
 }
