@@ -8,7 +8,7 @@ import { Trouble } from "../../parts/trouble.tsx";
 import { clock, count, duration } from "../../parts/words.ts";
 import { go, hrefOf, usePlace } from "../../route.ts";
 
-const Chart = later(async () => (await import("../../parts/chart.tsx")).default);
+const Chart = later(async () => (await import("../../parts/chart/chart.tsx")).default);
 
 const SPANS = { 60: "hour", 1440: "day", 10080: "week" } as const;
 

@@ -1,6 +1,14 @@
 import type uPlot from "uplot";
-import type { Series } from "./chart.tsx";
-import { clock, count } from "./words.ts";
+import { clock, count } from "../words.ts";
+
+/** One line or bar of a chart. */
+export interface Series {
+  readonly name: string;
+  /** A token: `--series-1`. */
+  readonly colour: string;
+  /** Negative ones hang below the line, and stand for as many. */
+  readonly values: readonly number[];
+}
 
 /** What a chart shows where it is pointed at: the time of the step and each of its figures. */
 export function tip(times: readonly number[], series: readonly Series[], unit: string): uPlot.Plugin {

@@ -1,17 +1,8 @@
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { tip } from "./chart-tip.ts";
-import { count } from "./words.ts";
-
-/** One line or bar of a chart. */
-export interface Series {
-  readonly name: string;
-  /** A token: `--series-1`. */
-  readonly colour: string;
-  /** Negative ones hang below the line, and stand for as many. */
-  readonly values: readonly number[];
-}
+import { count } from "../words.ts";
+import { type Series, tip } from "./chart-tip.ts";
 
 interface ChartProps {
   /** What it shows, for who cannot see it. */
