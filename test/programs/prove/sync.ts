@@ -13,7 +13,7 @@ sides, the trigger log, the outbox and the calls are compared by a judge that kn
   --minutes N      how long the trouble goes on at least (1; with --brief a quarter)
   --kills N        how many kills there are at least (40; with --brief 15, with --long 1000 in all rounds together)
   --changes N      how many changes both sides make at least (1000; with --long 1000000 in all rounds together)
-  --mappings N     how many mappings take part (12)
+  --mappings N     how many mappings take part (12; with --brief 6)
   --brief          every third point, by the seed, so that three seeds in a row have been at all of them
   --thorough       a quarter of everything that can be done at every point, by the seed: killed and stopped, before and
                    after, and the host, the database or the org killed there
@@ -47,7 +47,8 @@ else {
   };
   // Said first, so that a run that is broken off can be done again.
   say(`seed ${seed}`);
-  const mappings = Number(values.mappings ?? 12);
+  // In brief each kind of mapping takes part once with each policy.
+  const mappings = Number(values.mappings ?? (values.brief ? 6 : 12));
   const round: Asked = {
     seed,
     minutes: Number(values.minutes ?? (values.long ? 2 : values.brief ? 0.25 : 1)),

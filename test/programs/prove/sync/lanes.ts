@@ -34,7 +34,7 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
   });
   yield lane(11, 3_000, async (dice) => operate(run, dice, await ids).catch(() => undefined));
   yield lane(15, 60_000, (dice) => application.heap(dice.pick(run.mappings)));
-  for (let team = 16; team <= 18; team++)
+  for (let team = 16; team <= 17; team++)
     yield lane(team, 5_000, async (dice) => {
       await run.migrator.act(dice, await ids).catch((error: unknown) => asked.say(`a migration failed: ${error}`));
     });
