@@ -15,6 +15,7 @@ export const switchEndpoint = (to: Switch, summary: string) =>
     run: async ({ path, workspace, services, actor, at, ifMatch }) => {
       const asked = { workspaceId: workspace.id, mappingId: path.mapping_id, actor, at, ifMatch };
       const mapping = await switchMapping(services, asked, to);
-      return new Tagged(viewMapping(mapping), versionOf(mapping));
+      const { mappings: all } = await services.mappings.list(workspace.id);
+      return new Tagged(viewMapping(mapping, all), versionOf(mapping));
     },
   });

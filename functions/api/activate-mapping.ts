@@ -32,7 +32,8 @@ export const activateMapping = endpoint({
       const message = { workspace_id: workspace.id, mapping_id: mapping.id, kind: "load" } as const;
       await services.loads.send([{ message }]);
     }
-    return new Tagged(viewMapping(mapping), versionOf(mapping));
+    const { mappings: all } = await services.mappings.list(workspace.id);
+    return new Tagged(viewMapping(mapping, all), versionOf(mapping));
   },
 });
 

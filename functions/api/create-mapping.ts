@@ -19,7 +19,8 @@ export const createMapping = endpoint({
     const { sf_object: sfObject, pg_table: pgTable, active } = input.body;
     const wanted = { ...settingsOf(input.body), sfObject, pgTable, active };
     const mapping = await create(services, { workspace, actor, at }, wanted);
-    return new Tagged(viewMapping(mapping), versionOf(mapping));
+    const { mappings: all } = await services.mappings.list(workspace.id);
+    return new Tagged(viewMapping(mapping, all), versionOf(mapping));
   },
 });
 

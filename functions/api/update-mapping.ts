@@ -20,7 +20,8 @@ export const updateMapping = endpoint({
   run: async ({ input, path, workspace, services, actor, at, ifMatch }) => {
     const asked = { workspace, mappingId: path.mapping_id, actor, at, ifMatch };
     const mapping = await update(services, asked, settingsOf(input.body));
-    return new Tagged(viewMapping(mapping), versionOf(mapping));
+    const { mappings: all } = await services.mappings.list(workspace.id);
+    return new Tagged(viewMapping(mapping, all), versionOf(mapping));
   },
 });
 

@@ -15,26 +15,39 @@ const UNSHARED_PULL_CALLS = 1;
  * API calls a day that these mappings cost together while nothing changes: mappings of one interval share their probes.
  * What changes costs its pages and its writes beyond it.
  */
-export function idleCallsPerDay(mappings: readonly Mapping[]): number {
+export const idleCallsPerDay = (mappings: readonly Mapping[]): number =>
+  [...idleCallsOfEach(mappings).values()].reduce((sum, calls) => sum + calls, 0);
+
+/** What each of them costs of it, by id: its part of the probes that it shares, and its own slow lane. */
+function idleCallsOfEach(mappings: readonly Mapping[]): ReadonlyMap<string, number> {
   const pulling = mappings.filter(
     ({ active, deletedAt, syncDirection }) => active && !deletedAt && pulls(syncDirection),
   );
-  const intervals = Map.groupBy(pulling, ({ pollingSeconds }) => pollingSeconds);
-  const probes = [...intervals].map(
-    ([seconds, group]) => Math.ceil(DAY_SECONDS / seconds) * Math.ceil(queriesOf(group) / QUERIES_PER_CALL),
-  );
   const calls = SLOW_LANE_CALLS + (pulling.length > 1 ? UNSHARED_PULL_CALLS : 0);
-  const slow = pulling.length * calls * (DAY_SECONDS / SLOW_LANE_SECONDS);
-  return probes.reduce((sum, calls) => sum + calls, 0) + slow;
+  const slow = calls * (DAY_SECONDS / SLOW_LANE_SECONDS);
+  const intervals = Map.groupBy(pulling, ({ pollingSeconds }) => pollingSeconds);
+  return new Map(
+    [...intervals].flatMap(([seconds, group]) => {
+      const all = group.reduce((sum, mapping) => sum + queriesOf(mapping), 0);
+      const probes = Math.ceil(DAY_SECONDS / seconds) * Math.ceil(all / QUERIES_PER_CALL);
+      let before = 0;
+      return group.map((mapping): [string, number] => {
+        const upTo = before + queriesOf(mapping);
+        // Rounded so that the parts are whole and their sum is exact.
+        const part = Math.round((probes * upTo) / all) - Math.round((probes * before) / all);
+        before = upTo;
+        return [mapping.id, part + slow];
+      });
+    }),
+  );
 }
 
 /** A filtered mapping is asked about twice: what changed inside of the filter, and what left it. */
-const queriesOf = (mappings: readonly Mapping[]): number =>
-  mappings.reduce((sum, { filter }) => sum + (filter === null ? 1 : 2), 0);
+const queriesOf = ({ filter }: Mapping): number => (filter === null ? 1 : 2);
 
-/** What one mapping costs a day while nothing changes, were it alone and active. */
-export const idleCallsOf = (mapping: Mapping): number =>
-  idleCallsPerDay([{ ...mapping, active: true, deletedAt: null }]);
+/** What a mapping costs a day among all of its workspace while nothing changes; the sum of all is their forecast. */
+export const idleCallsOf = (mapping: Mapping, all: readonly Mapping[]): number =>
+  idleCallsOfEach(all).get(mapping.id) ?? 0;
 
 /** Records that one call reads, mostly. */
 const RECORDS_PER_PAGE = 2_000;

@@ -66,14 +66,16 @@ export async function readStates(
   now: Date,
 ): Promise<readonly z.infer<typeof mappingWithState>[]> {
   if (deleted)
-    return (await needs.mappings.listDeleted(workspace.id)).map((mapping) => withState(mapping, NO_ENGINE, null, now));
+    return (await needs.mappings.listDeleted(workspace.id)).map((mapping) =>
+      withState(mapping, [], NO_ENGINE, null, now),
+    );
   const [{ mappings }, engine, progress] = await Promise.all([
     needs.mappings.list(workspace.id),
     needs.engine.read(workspace.id),
     ifAvailable(needs.desks, workspace, (desk) => desk.progress()),
   ]);
   return mappings.map((mapping) =>
-    withState(mapping, engine, progress === null ? null : progressOf(mapping, progress), now),
+    withState(mapping, mappings, engine, progress === null ? null : progressOf(mapping, progress), now),
   );
 }
 
@@ -84,7 +86,8 @@ export async function readDetail(
   mapping: Mapping,
   now: Date,
 ): Promise<z.infer<typeof mappingDetail>> {
-  const [engine, found] = await Promise.all([
+  const [{ mappings }, engine, found] = await Promise.all([
+    needs.mappings.list(workspace.id),
     needs.engine.read(workspace.id),
     ifAvailable(needs.desks, workspace, async (desk) => {
       const progress = progressOf(mapping, await desk.progress());
@@ -92,7 +95,7 @@ export async function readDetail(
       return { progress, sentDeletes, lag: await desk.lag(mapping.id) };
     }),
   ]);
-  const view = withState(mapping, engine, found?.progress ?? null, now);
+  const view = withState(mapping, mappings, engine, found?.progress ?? null, now);
   const reading = found?.progress.reading ?? (view.state === "loading" ? "load" : null);
   return {
     ...view,
@@ -162,11 +165,12 @@ const NOTHING_YET = {
 
 function withState(
   mapping: Mapping,
+  all: readonly Mapping[],
   { mappings, usage, budgetStep: step, budgetSince: since }: Engine,
   progress: MappingProgress | null,
   now: Date,
 ): z.infer<typeof mappingWithState> {
-  const view = viewMapping(mapping);
+  const view = viewMapping(mapping, all);
   const report = reportOn(mapping, mappings);
   const running = engineState(mapping, report, progress);
   const spared = usage && isSparing({ usage, step }, pulls(mapping.syncDirection)) ? { usage, step, since } : null;

@@ -60,19 +60,22 @@ export const mappingView = z.object({
   state: z.enum(MAPPING_STATES),
   /** Why it is in a state that needs somebody. */
   reason: z.nullable(z.string()),
-  /** API calls a day while nothing changes, were it the only mapping. */
+  /** Its part of the workspace's forecast: API calls a day while nothing changes; 0 while it is paused. */
   calls_per_day: z.int(),
 });
 
-/** The same, from what is kept. Without the engine's word an active mapping that is provisioned counts as running. */
-export const viewMapping = (mapping: Mapping): z.infer<typeof mappingView> =>
+/**
+ * The same, from what is kept, `all` mappings of its workspace. Without the engine's word an active mapping that is
+ * provisioned counts as running.
+ */
+export const viewMapping = (mapping: Mapping, all: readonly Mapping[]): z.infer<typeof mappingView> =>
   toSnakeCase(mappingView, {
     ...mapping,
     sfPollingSeconds: mapping.pollingSeconds,
     version: versionOf(mapping),
     state: configuredState(mapping),
     reason: failureOfProvisioning(mapping.provisioning),
-    callsPerDay: idleCallsOf(mapping),
+    callsPerDay: idleCallsOf(mapping, all),
   });
 
 /** What the configuration alone says. */

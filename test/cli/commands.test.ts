@@ -467,6 +467,15 @@ describe("doctor", () => {
     expect(JSON.parse(json).ok).toBe(false);
   });
 
+  test("is not alone: budget, too, warns of a forecast above the org's limit, beside the answer", async () => {
+    const well = await world.line.run(["budget"]);
+    world.answer("GET /monitoring/budget", { ...budget, forecast_calls_per_day: 16_640 });
+    const warned = await world.line.run(["budget"]);
+
+    expect([well.stderr, well.code, warned.code]).toEqual(["", 0, 0]);
+    expect(warned.stderr).toContain("The forecast of 16640 calls a day is above the org's 15000");
+  });
+
   test("says what it could not look at, and why, where the database is gone", async () => {
     world.refuse("GET /monitoring/failures", 503, "UNAVAILABLE");
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { addedCallsPerDay } from "../../lib/console/pages/mappings/preview.ts";
+import { forecastWith } from "../../lib/console/pages/mappings/preview.ts";
 import type { Mapping, SyncDirection } from "../../lib/model/mapping/mapping.ts";
 import { idleCallsPerDay } from "../../lib/settings/forecast.ts";
 import { viewMapping } from "../../lib/settings/mapping-view.ts";
@@ -40,12 +40,17 @@ const mapping = fc
   })
   .map((settings): Mapping => ({ ...CONTACT, ...settings }));
 
-test("the console tells beforehand what the forecast will tell of another mapping", () => {
+test("the console's preview, the list of mappings and the forecast tell the same", () => {
   fc.assert(
     fc.property(fc.array(mapping, { maxLength: 12 }), mapping, (others, another) => {
-      const told = addedCallsPerDay(others.map(viewMapping), viewMapping(another));
-      const added = { ...another, active: true };
-      expect(told).toBe(idleCallsPerDay([...others, added]) - idleCallsPerDay(others));
+      const kept = others.map((one, at) => ({ ...one, id: `map_${at}` }));
+      const all = [...kept, { ...another, id: "map_new", active: true }];
+      const [listed, forecast] = [all.map((one) => viewMapping(one, all)), idleCallsPerDay(all)];
+
+      const told = forecastWith(listed.slice(0, -1), viewMapping(another, all));
+
+      expect(told).toEqual({ all: forecast, own: listed.at(-1)?.calls_per_day });
+      expect(listed.reduce((sum, { calls_per_day }) => sum + calls_per_day, 0)).toBe(forecast);
     }),
   );
 });

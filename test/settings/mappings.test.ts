@@ -32,6 +32,7 @@ interface Mapping {
   readonly state: string;
   readonly version: string;
   readonly fields: readonly string[];
+  readonly calls_per_day: number;
 }
 
 /** A workspace of its own that is connected to the org, and what can be asked in it. */
@@ -89,6 +90,17 @@ test("a mapping is made in the org's own spelling, audited, announced, and hande
   expect(await cloud.take("provisioning")).toEqual([expect.objectContaining({ mapping_id: id, import_id: null })]);
   expect(await cloud.take("events")).toHaveLength(1);
   expect(dataOf<readonly Mapping[]>(await workspace.list()).map((mapping) => mapping.id)).toEqual([id]);
+});
+
+test("what a mapping costs is its part of what all cost, in the answer that makes it and in every other", async () => {
+  const workspace = await openWorkspace();
+  const contact = dataOf<Mapping>(await workspace.create(CONTACT));
+
+  const account = dataOf<Mapping>(await workspace.create({ sf_object: "Account", fields: ["Name"] }));
+  const updated = dataOf<Mapping>(await workspace.update(contact.id, { sweep_days: 2 }));
+
+  expect(contact.calls_per_day).toBe(8640 + 576);
+  for (const mapping of [account, updated]) expect(mapping.calls_per_day).toBe(8640 / 2 + 864);
 });
 
 test("which sessions are captured is a setting that is exported, imported and refused when misspelt", async () => {

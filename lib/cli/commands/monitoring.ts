@@ -89,10 +89,20 @@ export async function conflicts(context: Context): Promise<void> {
   );
 }
 
+interface Budget {
+  readonly calls_limit: number | null;
+  readonly forecast_calls_per_day: number;
+}
+
 /** The org's API calls. */
 export async function budget(context: Context): Promise<void> {
-  const { data } = await context.api().get<Readonly<Record<string, unknown>>>("/monitoring/budget");
-  context.out.record(data);
+  const { data } = await context.api().get<Budget>("/monitoring/budget");
+  context.out.record({ ...data });
+  const { calls_limit: limit, forecast_calls_per_day: forecast } = data;
+  if (!limit || forecast <= limit) return;
+  context.out.note(
+    `The forecast of ${forecast} calls a day is above the org's ${limit}: reads will slow down and then stop each day. Let mappings read less often (bridge mapping update MAPPING --interval SECONDS), or raise the org's limit.`,
+  );
 }
 
 interface AuditEntry {

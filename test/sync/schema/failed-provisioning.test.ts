@@ -27,7 +27,7 @@ const provision = (more: object = {}) =>
 const view = async () => {
   const mapping = await kept().find(contact.workspaceId, contact.id);
   if (!mapping) throw new Error("the mapping is gone");
-  return viewMapping(mapping);
+  return viewMapping(mapping, [mapping]);
 };
 
 test("a try that fails keeps its reason, is handed out again, and the minute sweep sends another one", async () => {

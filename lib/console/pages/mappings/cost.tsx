@@ -1,9 +1,10 @@
 import type { ReadObjectData } from "bridge/api";
 import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
+import { ForecastWarning } from "../../parts/forecast-warning.tsx";
 import { Card } from "../../parts/page.tsx";
 import { count } from "../../parts/words.ts";
-import { addedCallsPerDay, OWN_COLUMNS } from "./preview.ts";
+import { forecastWith, OWN_COLUMNS } from "./preview.ts";
 import type { MappingSettings } from "./settings.tsx";
 
 /** The table that will be there. */
@@ -48,20 +49,22 @@ export function CallsPreview({ settings, except }: { readonly settings: MappingS
   const { data: mappings } = useAnswer(questions.mappings);
   const { data: budget } = useAnswer(questions.budget);
   const others = mappings?.data.filter(({ id }) => id !== except) ?? [];
-  const calls = addedCallsPerDay(others, settings);
+  const { own, all } = forecastWith(others, settings);
   const limit = budget?.data.calls_limit;
   return (
     <Card title="Calls a day">
       <div className="stack tight">
         <p>
-          <span className="figure big">{count(calls)}</span>{" "}
-          <span className="muted">
-            while nothing changes{limit ? `, ${((100 * calls) / limit).toFixed(1)} % of the org's ${count(limit)}` : ""}
-          </span>
+          <span className="figure big">{count(own)}</span> <span className="muted">while nothing changes</span>
         </p>
+        <p className="muted">
+          All mappings together: {count(all)}
+          {limit ? `, ${((100 * all) / limit).toFixed(1)} % of the org's ${count(limit)}` : ""}
+        </p>
+        {limit && all > limit ? <ForecastWarning forecast={all} limit={limit} /> : null}
         <p className="small muted">
-          Five mappings with the same interval share a call; one with a filter counts twice. What changes costs its
-          pages and writes beyond it: up to 200 rows travel in one call.
+          Five mappings with the same interval share a call and its cost; one with a filter counts twice. What changes
+          costs its pages and writes beyond it: up to 200 rows travel in one call.
         </p>
       </div>
     </Card>

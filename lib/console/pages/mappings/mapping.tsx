@@ -154,7 +154,7 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
             <dt>Only records where</dt>
             <dd>{mapping.filter ? <code>{mapping.filter}</code> : "all of them"}</dd>
             <dt>Calls a day</dt>
-            <dd>{count(mapping.calls_per_day)} were it alone and nothing changed</dd>
+            <dd>{count(mapping.calls_per_day)} of the forecast, while nothing changes</dd>
             <dt>Calls made</dt>
             <dd>
               {Object.entries(mapping.api_calls)

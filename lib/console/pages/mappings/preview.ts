@@ -24,19 +24,25 @@ const DAY_SECONDS = 86_400;
 /** Late commits and hard deletes are looked for this often. */
 const SLOW_LANE_SECONDS = 300;
 
-/** The API calls a day that a mapping adds to a workspace while nothing changes, as its forecast counts them. */
-export const addedCallsPerDay = (others: readonly Mapping[], added: Asking): number =>
-  callsPerDay([...others, { ...added, active: true }]) - callsPerDay(others);
-
-/** Five questions of one interval travel in a call; two calls look for what is late, and one more where several look. */
-function callsPerDay(mappings: readonly Mapping[]): number {
-  const pulling = mappings.filter(({ active, sync_direction }) => active && sync_direction !== "pg_to_sf");
-  const probes = [...Map.groupBy(pulling, ({ sf_polling_seconds }) => sf_polling_seconds)].map(
-    ([seconds, group]) => Math.ceil(DAY_SECONDS / seconds) * Math.ceil(questionsOf(group) / 5),
-  );
-  const slow = pulling.length * (pulling.length > 1 ? 3 : 2) * (DAY_SECONDS / SLOW_LANE_SECONDS);
-  return probes.reduce((sum, calls) => sum + calls, slow);
+/** The forecast of a workspace once a mapping is added: API calls a day of all, and of it, while nothing changes. */
+export function forecastWith(others: readonly Mapping[], added: Asking) {
+  const pulling = others.filter(({ active, sync_direction }) => active && sync_direction !== "pg_to_sf");
+  const all: readonly Asking[] = added.sync_direction === "pg_to_sf" ? pulling : [...pulling, added];
+  const slow = (all.length > 1 ? 3 : 2) * (DAY_SECONDS / SLOW_LANE_SECONDS);
+  const intervals = Map.groupBy(all, ({ sf_polling_seconds }) => sf_polling_seconds);
+  const probes = [...intervals].map(([seconds, group]) => probesOf(seconds, group));
+  const mates = (intervals.get(added.sf_polling_seconds) ?? []).filter((one) => one !== added);
+  const [shared, before] = [probesOf(added.sf_polling_seconds, [...mates, added]), questionsOf(mates)];
+  const part = shared - Math.round((shared * before) / (before + questionsOf([added])));
+  return {
+    all: probes.reduce((sum, calls) => sum + calls, all.length * slow),
+    own: added.sync_direction === "pg_to_sf" ? 0 : part + slow,
+  };
 }
+
+/** Five questions of one interval travel in a call. */
+const probesOf = (seconds: number, group: readonly Asking[]): number =>
+  Math.ceil(DAY_SECONDS / seconds) * Math.ceil(questionsOf(group) / 5);
 
 /** A filtered mapping asks two: what changed inside of the filter, and what left it. */
 const questionsOf = (mappings: readonly Asking[]): number =>

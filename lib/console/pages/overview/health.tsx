@@ -83,6 +83,7 @@ function Budget({
   const limit = budget?.calls_limit ?? null;
   const share = used !== null && limit ? Math.min(1, used / limit) : 0;
   const forecast = budget && limit ? Math.min(1, budget.forecast_calls_per_day / limit) : null;
+  const isTooMuch = budget && limit ? budget.forecast_calls_per_day > limit : false;
   const tone = share >= 0.95 ? "bad" : share >= 0.7 ? "warn" : "";
   return (
     <Tile
@@ -100,7 +101,7 @@ function Budget({
       </span>
       <span>
         {budget
-          ? `forecast ${count(budget.forecast_calls_per_day)} a day while nothing changes. ${PACES[budget.pace]}`
+          ? `forecast ${count(budget.forecast_calls_per_day)} a day while nothing changes${isTooMuch ? ", more than the org allows: let mappings read less often" : ""}. ${PACES[budget.pace]}`
           : " "}
       </span>
     </Tile>
