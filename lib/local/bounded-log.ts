@@ -1,11 +1,11 @@
-import { appendFileSync, closeSync, openSync, readSync, renameSync, statSync } from "node:fs";
+import { appendFileSync, closeSync, openSync, readSync, renameSync, type Stats, statSync } from "node:fs";
 
 /** A power cut or a full disk may have left a part of a line; the next one must not be glued to it. */
-function endsWithLine(file: string, bytes: number): boolean {
-  if (bytes === 0) return true;
+function endsWithLine(file: string, status: Stats | undefined): boolean {
+  if (!status?.isFile() || status.size === 0) return true;
   const last = Buffer.alloc(1);
   const opened = openSync(file, "r");
-  readSync(opened, last, 0, 1, bytes - 1);
+  readSync(opened, last, 0, 1, status.size - 1);
   closeSync(opened);
   return last.toString() === "\n";
 }
@@ -17,8 +17,9 @@ export type AppendLine = (line: string) => string | null;
 
 /** A log of at most two files, for its owner alone: the running one, and `.1`, the one before, each of `maximumBytes`. */
 export function boundedLog(file: string, maximumBytes = MAXIMUM_BYTES): AppendLine {
-  let bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  let isTorn = !endsWithLine(file, bytes);
+  const status = statSync(file, { throwIfNoEntry: false });
+  let bytes = status?.size ?? 0;
+  let isTorn = !endsWithLine(file, status);
   return (line) => {
     const entry = `${isTorn ? "\n" : ""}${line}\n`;
     const more = Buffer.byteLength(entry);

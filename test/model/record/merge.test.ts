@@ -49,7 +49,8 @@ test("a value that one of several changes made is our own coming back", () => {
 
 describe("a field that both sides changed", () => {
   const both = { image: { name: "theirs" }, row: { name: "ours" }, waiting: [renamed] };
-  const collision = { column: "name", base: "base", postgres: "ours", salesforce: "theirs" };
+  const postgresAt = new Date("2026-01-01T00:00:01.000Z");
+  const collision = { column: "name", base: "base", postgres: "ours", salesforce: "theirs", postgresAt };
 
   test("is Salesforce's where it wins, and the change that lost all its fields is spent", () => {
     expect(merge(meeting(both))).toEqual({
