@@ -168,10 +168,12 @@ export function drizzleCode({ schema, table, create, columns, wider, indexes }: 
 }
 
 const isWord = (column: string) => /^[A-Za-z_$][\w$]*$/.test(column);
-const keyOf = (column: string) => (isWord(column) ? column : JSON.stringify(column));
+/** A column as the key of an object literal. */
+export const keyOf = (column: string) => (isWord(column) ? column : JSON.stringify(column));
 const propertyOf = (column: string) => (isWord(column) ? `.${column}` : `[${JSON.stringify(column)}]`);
 
-function columnCode({ column, type }: Column): string {
+/** A column as Drizzle is told it: `varchar("email", { length: 80 })`. */
+export function columnCode({ column, type }: Column): string {
   const [, word = type, sizes] = /^(\w+)(?:\((.*)\))?$/.exec(type) ?? [];
   const [first, scale] = sizes?.split(",") ?? [];
   const options = OPTIONS[word]?.(first, scale) ?? "";

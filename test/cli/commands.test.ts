@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import * as drizzle from "drizzle-orm/pg-core";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Machine, Operator } from "../../lib/cli/operator.ts";
 import { openCommandLine } from "../support/processes/command-line.ts";
@@ -594,6 +595,53 @@ describe("the schema of the database", () => {
 
     expect(code).not.toBe(0);
     expect(stderr).toContain("bridge connect postgres");
+  });
+});
+
+describe("types of the mapped tables", () => {
+  const field = (name: string, label: string, pg_type: string) => ({ name, label, pg_type });
+  beforeEach(() => {
+    const fields = ["Id", "LastName", "Amount__c", "Born__c", "Account__Ref__c"];
+    world.answer("GET /monitoring/mappings", [{ id: "map_1", sf_object: "Contact", pg_table: "contact", fields }]);
+    world.answer("GET /connections", { postgres: { schema: "crm" }, salesforce: null });
+    world.answer("GET /objects/Contact", {
+      name: "Contact",
+      fields: [
+        field("Id", "Contact ID", "varchar(18)"),
+        field("LastName", "Last Name", "varchar(80)"),
+        field("Amount__c", "Amount */", "numeric(18,2)"),
+        field("Born__c", "Born", "timestamptz"),
+      ],
+    });
+  });
+
+  test("are interfaces in TypeScript, as node-postgres gives rows", async () => {
+    const { code, stdout } = await world.line.run(["types", "--for", "ts"]);
+
+    expect(code).toBe(0);
+    expect(stdout).toContain("/** A row of crm.contact. */\nexport interface Contact {\n  id: string;\n");
+    expect(stdout).toContain("  /** Last Name */\n  lastname: string | null;\n");
+    expect(stdout).toContain("  /** Amount * / */\n  amount__c: string | null;\n");
+    expect(stdout).toContain("  born__c: Date | null;\n");
+    expect(stdout).toContain("  account__ref__c: string | null;\n}\n");
+  });
+
+  test("are tables that Drizzle understands", async () => {
+    const { stdout } = await world.line.run(["types", "contact", "--for", "drizzle"]);
+
+    const code = stdout.replace(/^\/\/.*\nimport \{(.*)\} from .*;/, "const {$1} = drizzle;").replaceAll("export ", "");
+    const contact = new Function("drizzle", `${code}; return contact;`)(drizzle);
+    const { schema, name, columns } = drizzle.getTableConfig(contact);
+    expect({ schema, name }).toEqual({ schema: "crm", name: "contact" });
+    expect(Object.fromEntries(columns.map((column) => [column.name, column.getSQLType()]))).toMatchObject({
+      ...{ id: "bigserial", sfid: "varchar(18)", lastname: "varchar(80)", amount__c: "numeric(18, 2)" },
+      ...{ born__c: "timestamp with time zone", account__ref__c: "text", isdeleted: "boolean", _ab_err: "text" },
+    });
+  });
+
+  test("are of a language that is known, and of a mapping that is there", async () => {
+    expect((await world.line.run(["types", "--for", "cobol"])).code).toBe(2);
+    expect((await world.line.run(["types", "Lead", "--for", "ts"])).code).toBe(5);
   });
 });
 

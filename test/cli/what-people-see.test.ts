@@ -16,6 +16,7 @@ const ASKED_FOR = [
     "|",
   ),
   ..."webhook create|webhook list|webhook show|webhook rotate|webhook test|webhook deliveries".split("|"),
+  ..."completion|open|types|config plan|webhook listen|webhook trigger".split("|"),
   ..."webhook retry|webhook delivery|token create|token list|token revoke|migrate heroku-connect".split("|"),
 ];
 

@@ -16,7 +16,8 @@ export async function detachCopy(context: Context): Promise<void> {
   context.out.note("Run this in the copy, as the owner of its tables. In the original it ends the sync.");
 }
 
-async function connectedSchema({ api }: Context): Promise<string> {
+/** The schema of the mapped tables. */
+export async function connectedSchema({ api }: Pick<Context, "api">): Promise<string> {
   const { data } = await api().get<{ readonly postgres: { readonly schema: string } | null }>("/connections");
   if (data.postgres === null) {
     throw new CommandFailure("conflict", "no database is connected; connect one with: bridge connect postgres");

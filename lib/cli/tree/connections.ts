@@ -3,7 +3,7 @@ import type { Does } from "../context.ts";
 
 const commands = () => import("../commands/connect.ts");
 
-/** `bridge connect …`, `bridge connections`, `bridge schema …`, `bridge objects`. */
+/** `bridge connect …`, `bridge connections`, `bridge schema …`, `bridge objects`, `bridge types`. */
 export function addConnectionCommands(program: Command, does: Does): void {
   const connect = program.command("connect").description("connect the workspace to its two sides");
   connect
@@ -83,4 +83,12 @@ export function addConnectionCommands(program: Command, does: Does): void {
     .option("--search <text>", "only names and labels that hold it")
     .option("--parents", "with the external ids that name parents; one API call for each object that lookups point to")
     .action(does(async () => (await import("../commands/objects.ts")).objects));
+  program
+    .command("types [mapping]")
+    .description("write the rows of the mapped tables, or of one, as code; one API call for each object")
+    .requiredOption(
+      "--for <language>",
+      "ts: interfaces as node-postgres gives rows; drizzle: tables of a Drizzle schema",
+    )
+    .action(does(async () => (await import("../commands/types.ts")).writeTypes));
 }

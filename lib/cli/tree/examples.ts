@@ -40,6 +40,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "bridge schema retention --log-days 14 --autovacuum vacuum_scale_factor=0.02",
   ],
   objects: ["bridge objects --search invoice", "bridge objects Contact --parents"],
+  types: ["bridge types --for ts > src/salesforce.ts", "bridge types Contact --for drizzle"],
   "mapping list": ["bridge mapping list", "bridge mapping list --watch", "bridge mapping list --deleted"],
   "mapping show": ["bridge mapping show Contact", "bridge mapping show Contact --wait"],
   "mapping create": [
