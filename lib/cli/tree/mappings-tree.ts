@@ -2,11 +2,11 @@ import type { Command } from "commander";
 import type { Does } from "../context.ts";
 import { watchOption } from "../watch.ts";
 
-const commands = () => import("../commands/mappings.ts");
-const held = () => import("../commands/held-deletes.ts");
-const reject = () => import("../commands/reject-deletes.ts");
-const capture = () => import("../commands/capture-mapping.ts");
-const changes = () => import("../commands/change-mapping.ts");
+const commands = () => import("../commands/mapping/mappings.ts");
+const held = () => import("../commands/mapping/held-deletes.ts");
+const reject = () => import("../commands/mapping/reject-deletes.ts");
+const capture = () => import("../commands/mapping/capture-mapping.ts");
+const changes = () => import("../commands/mapping/change-mapping.ts");
 
 /** `bridge mapping …`, `bridge poll`, `bridge abort`. Mappings are named by id or by their object. */
 export function addMappingCommands(program: Command, does: Does): void {

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Does } from "../context.ts";
 import { watchOption } from "../watch.ts";
 
-const commands = () => import("../commands/monitoring.ts");
+const commands = () => import("../commands/monitoring/monitoring.ts");
 
 /** `bridge health`, `activity`, `errors`, `conflicts`, `inbound-errors`, `budget`, `audit`. */
 export function addMonitoringCommands(program: Command, does: Does): void {
@@ -16,7 +16,7 @@ export function addMonitoringCommands(program: Command, does: Does): void {
     .option("--table <name>", "one table's")
     .option("-f, --follow", "go on showing new ones")
     .addOption(watchOption())
-    .action(does(async () => (await import("../commands/activity.ts")).activity));
+    .action(does(async () => (await import("../commands/monitoring/activity.ts")).activity));
   paged(program.command("errors").description("rows that Salesforce refused, newest first"))
     .option("--table <name>", "one table's")
     .option("--grouped", "one line per kind of failure")
@@ -24,7 +24,7 @@ export function addMonitoringCommands(program: Command, does: Does): void {
     .option("--fingerprint <fingerprint>", "one kind of failure, as --grouped shows it")
     .option("-y, --yes", "do not ask")
     .addOption(watchOption())
-    .action(does(async () => (await import("../commands/errors.ts")).errors));
+    .action(does(async () => (await import("../commands/monitoring/errors.ts")).errors));
   paged(program.command("inbound-errors").description("records that could not become rows"))
     .option("--mapping <mapping>", "one mapping's")
     .addOption(watchOption())

@@ -61,7 +61,7 @@ export function addOperatorCommands(program: Command, does: Does): void {
       "look at everything and say what to do: ✓ is well, ! is worth a look, ✗ is wrong (then the exit code is 10)",
     )
     .addOption(watchOption())
-    .action(does(async () => (await import("../commands/doctor.ts")).doctor));
+    .action(does(async () => (await import("../commands/monitoring/doctor.ts")).doctor));
   program
     .command("open [page]")
     .description(

@@ -1,8 +1,8 @@
-import { argument, type Context, isSet, segment, text } from "../context.ts";
-import { CommandFailure } from "../failure.ts";
-import { findMapping } from "../find.ts";
-import { confirm } from "../secret.ts";
-import { count } from "../words.ts";
+import { argument, type Context, isSet, segment, text } from "../../context.ts";
+import { CommandFailure } from "../../failure.ts";
+import { findMapping } from "../../find.ts";
+import { confirm } from "../../secret.ts";
+import { count } from "../../words.ts";
 
 interface Staying {
   readonly deletes: "row" | "record";

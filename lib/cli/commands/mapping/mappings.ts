@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { argument, type Context, isSet, segment } from "../context.ts";
-import { findMapping, type MappingState, NEEDS_SOMEBODY } from "../find.ts";
-import { shortTime } from "../table.ts";
-import { count } from "../words.ts";
+import { argument, type Context, isSet, segment } from "../../context.ts";
+import { findMapping, type MappingState, NEEDS_SOMEBODY } from "../../find.ts";
+import { shortTime } from "../../table.ts";
+import { count } from "../../words.ts";
 
 /** One mapping in full. */
 interface MappingDetail extends MappingState {

@@ -1,8 +1,8 @@
-import { argument, type Context, isSet, segment } from "../context.ts";
-import { CommandFailure } from "../failure.ts";
-import { findMapping } from "../find.ts";
-import { confirm } from "../secret.ts";
-import { count } from "../words.ts";
+import { argument, type Context, isSet, segment } from "../../context.ts";
+import { CommandFailure } from "../../failure.ts";
+import { findMapping } from "../../find.ts";
+import { confirm } from "../../secret.ts";
+import { count } from "../../words.ts";
 
 interface Captured {
   readonly mapping_id: string;

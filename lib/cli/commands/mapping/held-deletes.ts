@@ -1,9 +1,9 @@
-import { argument, type Context, isSet, segment, text, wholeNumber } from "../context.ts";
-import { CommandFailure } from "../failure.ts";
-import { findMapping } from "../find.ts";
-import { confirm } from "../secret.ts";
-import { shortTime } from "../table.ts";
-import { count } from "../words.ts";
+import { argument, type Context, isSet, segment, text, wholeNumber } from "../../context.ts";
+import { CommandFailure } from "../../failure.ts";
+import { findMapping } from "../../find.ts";
+import { confirm } from "../../secret.ts";
+import { shortTime } from "../../table.ts";
+import { count } from "../../words.ts";
 
 interface HeldDelete {
   readonly key: string;

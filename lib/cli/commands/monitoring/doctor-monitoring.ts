@@ -1,8 +1,8 @@
-import type { Api } from "../api.ts";
-import { CommandFailure } from "../failure.ts";
-import { harmless } from "../width.ts";
-import { count } from "../words.ts";
-import type { Finding } from "./connect.ts";
+import type { Api } from "../../api.ts";
+import { CommandFailure } from "../../failure.ts";
+import { harmless } from "../../width.ts";
+import { count } from "../../words.ts";
+import type { Finding } from "../connect.ts";
 
 /** What monitoring knows that somebody should see to; what it cannot tell now is a finding as well. */
 export async function monitoringFindings(api: Api, now: Date): Promise<readonly Finding[]> {

@@ -1,8 +1,8 @@
-import { type Context, isSet, segment, text, wholeNumber } from "../context.ts";
-import { CommandFailure } from "../failure.ts";
-import { confirm } from "../secret.ts";
-import { shortTime } from "../table.ts";
-import { count } from "../words.ts";
+import { type Context, isSet, segment, text, wholeNumber } from "../../context.ts";
+import { CommandFailure } from "../../failure.ts";
+import { confirm } from "../../secret.ts";
+import { shortTime } from "../../table.ts";
+import { count } from "../../words.ts";
 
 interface FailedRow {
   readonly id: number;

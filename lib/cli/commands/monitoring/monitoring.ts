@@ -1,7 +1,7 @@
-import { type Context, isSet, text, wholeNumber } from "../context.ts";
-import { findMapping } from "../find.ts";
-import { shortTime } from "../table.ts";
-import { count } from "../words.ts";
+import { type Context, isSet, text, wholeNumber } from "../../context.ts";
+import { findMapping } from "../../find.ts";
+import { shortTime } from "../../table.ts";
+import { count } from "../../words.ts";
 
 interface Health {
   readonly pg: { readonly status: string; readonly latency_ms: number | null };

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Context, isSet, text, wholeNumber } from "../context.ts";
-import { type Column, shortTime } from "../table.ts";
-import { harmless } from "../width.ts";
+import { type Context, isSet, text, wholeNumber } from "../../context.ts";
+import { type Column, shortTime } from "../../table.ts";
+import { harmless } from "../../width.ts";
 
 interface Change {
   readonly id: number;

@@ -1,8 +1,8 @@
-import type { Context } from "../context.ts";
-import { CommandFailure, type ExitKind } from "../failure.ts";
-import { NEEDS_SOMEBODY } from "../find.ts";
-import type { Checked } from "./connect.ts";
-import { tellChecked } from "./connect.ts";
+import type { Context } from "../../context.ts";
+import { CommandFailure, type ExitKind } from "../../failure.ts";
+import { NEEDS_SOMEBODY } from "../../find.ts";
+import type { Checked } from "../connect.ts";
+import { tellChecked } from "../connect.ts";
 import { monitoringFindings } from "./doctor-monitoring.ts";
 
 type Findings = Checked["findings"];

@@ -1,8 +1,18 @@
-import { argument, type Context, isSet, segment, type Typed, text, type Work, wholeNumber, words } from "../context.ts";
-import { CommandFailure } from "../failure.ts";
-import { findMapping, type MappingState } from "../find.ts";
-import { confirm } from "../secret.ts";
-import { count } from "../words.ts";
+import {
+  argument,
+  type Context,
+  isSet,
+  segment,
+  type Typed,
+  text,
+  type Work,
+  wholeNumber,
+  words,
+} from "../../context.ts";
+import { CommandFailure } from "../../failure.ts";
+import { findMapping, type MappingState } from "../../find.ts";
+import { confirm } from "../../secret.ts";
+import { count } from "../../words.ts";
 
 /** Ties an object to a table. */
 export async function createMapping(context: Context): Promise<void> {
