@@ -147,9 +147,9 @@ function Plan({ plan, acts }: { readonly plan: ImportConfigData; readonly acts: 
                   − {field}
                 </span>
               ))}
-              {change.settings_changed.map((setting) => (
-                <span key={setting} className="changed">
-                  ~ {setting}
+              {change.settings.map(({ name, before, after }) => (
+                <span key={name} className="changed">
+                  ~ {name}: {before ?? "none"} → {after ?? "none"}
                 </span>
               ))}
             </div>
