@@ -74,12 +74,12 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
   /** Statements on the column fail meanwhile, as they would without Bridge; all others must not. */
   const rename = async (dice: Dice, { table }: Proved) => {
     const [from, to] = ["here__c", "was_here__c"];
-    await query(`BEGIN; ${LOCK}; ALTER TABLE salesforce.${table} RENAME COLUMN ${from} TO ${to}; COMMIT`);
+    await query(`BEGIN; ${LOCK}; ALTER TABLE salesforce."${table}" RENAME COLUMN ${from} TO ${to}; COMMIT`);
     await pause(1_000 + dice.below(5_000));
     await until(`${table} has its column back`, async () => {
       await query(`BEGIN; ${LOCK}; DO $$ BEGIN
         IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'salesforce.${table}'::regclass AND attname = '${to}')
-        THEN ALTER TABLE salesforce.${table} RENAME COLUMN ${to} TO ${from}; END IF; END $$; COMMIT`);
+        THEN ALTER TABLE salesforce."${table}" RENAME COLUMN ${to} TO ${from}; END IF; END $$; COMMIT`);
       return true;
     });
   };
@@ -92,7 +92,7 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
     try {
       await query(`BEGIN; ${LOCK}; ${change}; COMMIT`);
       await pause(1_000 + dice.below(5_000));
-      await query(`ALTER TABLE salesforce.${table} ENABLE TRIGGER proof_sees`).catch(() => undefined);
+      await query(`ALTER TABLE salesforce."${table}" ENABLE TRIGGER proof_sees`).catch(() => undefined);
       let askedAt = 0;
       await until(`${table} is captured`, async () => {
         if (Date.now() - askedAt > ASK_AGAIN_MILLISECONDS) {
@@ -128,16 +128,16 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
   };
 }
 
-const captureOff = ({ table }: Proved) => `ALTER TABLE salesforce.${table} DISABLE TRIGGER USER`;
+const captureOff = ({ table }: Proved) => `ALTER TABLE salesforce."${table}" DISABLE TRIGGER USER`;
 
 /** The table is built anew beside itself and takes its own name, as tools do that change large tables. */
-const swap = ({ table }: Proved) => `LOCK TABLE salesforce.${table};
-  CREATE TABLE salesforce.${table}_anew (LIKE salesforce.${table} INCLUDING ALL);
-  INSERT INTO salesforce.${table}_anew SELECT * FROM salesforce.${table};
+const swap = ({ table }: Proved) => `LOCK TABLE salesforce."${table}";
+  CREATE TABLE salesforce.${table}_anew (LIKE salesforce."${table}" INCLUDING ALL);
+  INSERT INTO salesforce.${table}_anew SELECT * FROM salesforce."${table}";
   DO $$ BEGIN
     EXECUTE format('ALTER SEQUENCE %s OWNED BY salesforce.${table}_anew.id', pg_get_serial_sequence('salesforce.${table}', 'id'));
   END $$;
-  DROP TABLE salesforce.${table};
+  DROP TABLE salesforce."${table}";
   ALTER TABLE salesforce.${table}_anew RENAME TO "${table}";
-  CREATE TRIGGER proof_sees AFTER INSERT OR UPDATE OR DELETE ON salesforce.${table}
+  CREATE TRIGGER proof_sees AFTER INSERT OR UPDATE OR DELETE ON salesforce."${table}"
     FOR EACH ROW EXECUTE FUNCTION proof.see()`;
