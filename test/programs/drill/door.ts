@@ -1,13 +1,51 @@
+import { setTimeout as pause } from "node:timers/promises";
+
 /** An org to ask: its address and a token that it takes. */
 export interface Door {
   readonly url: string;
   readonly token: string;
+  /** Lets the org's time go on; an embedded org's clock is moved. */
+  readonly pass: (milliseconds: number) => Promise<unknown>;
+}
+
+/** How the names of all records begin that a drill makes, so that none is left behind. */
+export const MARK = "Bridge drill";
+
+/** An answer, or the outcome of a call of the engine's client, as it is compared. */
+export interface Seen {
+  readonly status: number | "answered" | "refused";
+  readonly body: unknown;
+}
+
+export interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  /** An envelope, with `@session` where the token goes. */
+  readonly soap?: string;
+}
+
+/** A request as any client of Salesforce sends it. */
+export async function ask({ url, token }: Door, request: Request): Promise<Seen> {
+  const soap = request.soap?.replace("@session", token);
+  const response = await fetch(url + request.path, {
+    method: request.method,
+    headers: {
+      Authorization: `Bearer ${token}`,
+      "Content-Type": soap === undefined ? "application/json" : "text/xml",
+      SOAPAction: '""',
+    },
+    body: soap ?? (request.body === undefined ? null : JSON.stringify(request.body)),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.includes("json") && text !== "";
+  return { status: response.status, body: isJson ? (JSON.parse(text) as unknown) : text };
 }
 
 /** The org that the environment names, null if it names none; throws if its login is refused. */
 export async function doorFromEnvironment(env: NodeJS.ProcessEnv): Promise<Door | null> {
   const { SALESFORCE_INSTANCE_URL: url, SALESFORCE_ACCESS_TOKEN: token } = env;
-  if (url && token) return { url: url.replace(/\/$/, ""), token };
+  if (url && token) return { url: url.replace(/\/$/, ""), token, pass: pause };
   const { SALESFORCE_LOGIN_URL: loginUrl, SALESFORCE_USERNAME: username, SALESFORCE_PASSWORD: password } = env;
   return loginUrl && username && password ? await logIn(loginUrl, username, password) : null;
 }
@@ -26,5 +64,5 @@ async function logIn(loginUrl: string, username: string, password: string): Prom
   const [serverUrl, token] = [part("serverUrl"), part("sessionId")];
   if (!serverUrl || !token)
     throw new Error(`the real org refused the login: ${part("faultstring") ?? text.slice(0, 300)}`);
-  return { url: new URL(serverUrl).origin, token };
+  return { url: new URL(serverUrl).origin, token, pass: pause };
 }

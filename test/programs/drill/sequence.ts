@@ -1,13 +1,9 @@
-/** An answer as it is compared. */
-export interface Seen {
-  readonly status: number;
-  readonly body: unknown;
-}
+import { ask, type Door, MARK, type Request, type Seen } from "./door.ts";
 
 /** One thing that is asked of both orgs; `id` gives the id from the answer of an earlier step. */
-export interface Step {
+interface Step {
   readonly name: string;
-  readonly request: (id: (step: string) => string) => { method: string; path: string; body?: unknown; soap?: string };
+  readonly request: (id: (step: string) => string) => Request;
 }
 
 const BASE = "/services/data/v62.0";
@@ -25,21 +21,32 @@ const send = (
   name,
   request: (id) => ({ method, path: `${BASE}/${path(id)}`, ...(body ? { body: body(id) } : {}) }),
 });
-const soap = (name: string, inner: (id: (step: string) => string) => string): Step => ({
+const soap = (name: string, inner: (id: (step: string) => string) => string, headers = ""): Step => ({
   name,
   request: (id) => ({
     method: "POST",
     path: "/services/Soap/u/62.0",
-    soap: `<se:Envelope xmlns:se="http://schemas.xmlsoap.org/soap/envelope/"><se:Header><SessionHeader xmlns="urn:partner.soap.sforce.com"><sessionId>@session</sessionId></SessionHeader></se:Header><se:Body>${inner(id)}</se:Body></se:Envelope>`,
+    soap: `<se:Envelope xmlns:se="http://schemas.xmlsoap.org/soap/envelope/"><se:Header><SessionHeader xmlns="urn:partner.soap.sforce.com"><sessionId>@session</sessionId></SessionHeader>${headers}</se:Header><se:Body>${inner(id)}</se:Body></se:Envelope>`,
   }),
 });
 const minutesAgo = (minutes: number) =>
   encodeURIComponent(`${new Date(Date.now() - minutes * 60_000).toISOString().slice(0, 19)}+00:00`);
-const NAME = "Bridge drill";
+const NAME = `${MARK} by hand`;
 const XMLNS = 'xmlns="urn:partner.soap.sforce.com"';
 
-/** What is asked of both orgs, in order. It creates one account and two contacts, and deletes them. */
-export const SEQUENCE: readonly Step[] = [
+/** Each save header that an org may be asked to obey, in the order of the WSDL. */
+const SAVE_HEADERS = [
+  "<CallOptions><client>bridge</client></CallOptions>",
+  "<AllOrNoneHeader><allOrNone>false</allOrNone></AllOrNoneHeader>",
+  "<AllowFieldTruncationHeader><allowFieldTruncation>false</allowFieldTruncation></AllowFieldTruncationHeader>",
+  "<AssignmentRuleHeader><useDefaultRule>true</useDefaultRule></AssignmentRuleHeader>",
+  "<DuplicateRuleHeader><allowSave>true</allowSave></DuplicateRuleHeader>",
+]
+  .map((header) => header.replace(">", ` ${XMLNS}>`))
+  .join("");
+
+/** What is asked of both orgs, in order. What it creates is named `NAME`, and deleted by whoever asks. */
+const SEQUENCE: readonly Step[] = [
   get("resources", ""),
   get("limits", "limits"),
   get("describeGlobal", "sobjects"),
@@ -137,11 +144,31 @@ export const SEQUENCE: readonly Step[] = [
   ),
   get("updated", () => `sobjects/Account/updated/?start=${minutesAgo(10)}&end=${minutesAgo(0)}`),
   get("deleted", () => `sobjects/Account/deleted/?start=${minutesAgo(10)}&end=${minutesAgo(0)}`),
+  send(
+    "deleted in a composite",
+    "POST",
+    () => "composite",
+    () => ({
+      compositeRequest: [
+        {
+          method: "GET",
+          url: `${BASE}/sobjects/Account/deleted/?start=${minutesAgo(10)}&end=${minutesAgo(0)}`,
+          referenceId: "a",
+        },
+        { method: "GET", url: `${BASE}/sobjects/Account/deleted/?start=nonsense&end=nonsense`, referenceId: "b" },
+      ],
+    }),
+  ),
   get("deleted, backwards", () => `sobjects/Account/deleted/?start=${minutesAgo(0)}&end=${minutesAgo(10)}`),
   soap(
     "SOAP create",
     () =>
       `<create ${XMLNS}><sObjects><type>Contact</type><LastName>${NAME}</LastName></sObjects><sObjects><type>Contact</type></sObjects></create>`,
+  ),
+  soap(
+    "SOAP create with every save header",
+    () => `<create ${XMLNS}><sObjects><type>Contact</type><LastName>${NAME}</LastName></sObjects></create>`,
+    SAVE_HEADERS,
   ),
   soap(
     "SOAP query",
@@ -158,3 +185,22 @@ export const SEQUENCE: readonly Step[] = [
   ),
   get("bulk job list", "jobs/query"),
 ];
+
+/** The answers of one org to all steps; later steps use ids from earlier answers. */
+export async function runSequence(door: Door): Promise<ReadonlyMap<string, Seen>> {
+  const seen = new Map<string, Seen>();
+  for (const { name, request } of SEQUENCE)
+    seen.set(
+      name,
+      await ask(
+        door,
+        request((step) => idIn(seen.get(step))),
+      ),
+    );
+  return seen;
+}
+
+function idIn(seen: Seen | undefined): string {
+  const body = seen?.body;
+  return typeof body === "object" && body !== null && "id" in body ? String(body.id) : "000000000000000AAA";
+}

@@ -1,0 +1,84 @@
+import { viewsAllRecords } from "../../../lib/model/mapping/soql.ts";
+import type { Interview } from "./engine.ts";
+import type { Made } from "./engine-saves.ts";
+
+/** Queries alone and together, by URL and, where it is too long for one, in a body; counts and permissions. */
+export async function readRecords({ tell, salesforce, mark, connection }: Interview): Promise<void> {
+  const accounts = `SELECT Id, Name, AnnualRevenue, NumberOfEmployees, Description, Website, IsDeleted, MasterRecordId, SystemModstamp, CreatedById FROM Account WHERE Name LIKE '${mark}%'`;
+  const contacts = `SELECT Id, LastName, Email, Birthdate, HasOptedOutOfEmail, AccountId, Account.Name, CreatedBy.Name FROM Contact WHERE LastName LIKE '${mark}%'`;
+  await tell("query", () => salesforce.query(`${accounts} ORDER BY Name`));
+  await tell("query with parents", () => salesforce.query(`${contacts} ORDER BY LastName`));
+  await tell("query of one record", () => salesforce.query(`${accounts} ORDER BY Name LIMIT 1`));
+  const never = Array.from({ length: 700 }, (_, at) => `'no such name ${at}'`).join(",");
+  await tell("query too long for a URL", () =>
+    salesforce.query(`${accounts} AND (NOT Name IN (${never})) ORDER BY Name`),
+  );
+  await tell("query of no field", () => salesforce.query("SELECT Bogus__c FROM Account"));
+  await tell("query of no object", () => salesforce.query("SELECT Id FROM Bogus__c"));
+  await tell("queries together", () =>
+    salesforce.queryTogether([
+      `${accounts} ORDER BY Name`,
+      "SELECT Bogus__c FROM Account",
+      `${contacts} ORDER BY LastName`,
+      "SELECT Id FROM Account WHERE Name",
+    ]),
+  );
+  await tell(
+    "permission to view all",
+    () => salesforce.queryTogether(viewsAllRecords("Account", connection.userId)),
+    (answers) => answers.map((answer) => ("kind" in answer ? answer : { ...answer, records: [] })),
+  );
+  await tell("record count", () => salesforce.recordCount("Account"));
+  await tell("record count of no object", () => salesforce.recordCount("Bogus__c"));
+}
+
+/** Deletes records, looks at them, and takes one of them back. */
+export async function restore({ tell, salesforce }: Interview, { contacts }: Made): Promise<void> {
+  const records = contacts.map((id) => ({ id, values: {} }));
+  const ids = contacts.map((id) => `'${id}'`).join(", ");
+  const soql = `SELECT Id, LastName, IsDeleted FROM Contact WHERE Id IN (${ids || "''"}) ORDER BY LastName`;
+  await tell("delete", () => salesforce.write("delete", "Contact", records, null));
+  await tell("delete again", () => salesforce.write("delete", "Contact", records, null));
+  await tell("update of a deleted record", () =>
+    salesforce.write(
+      "update",
+      "Contact",
+      records.map((record) => ({ ...record, values: { Title: "Boss" } })),
+      null,
+    ),
+  );
+  await tell("query of deleted records", () => salesforce.query(soql));
+  await tell("undelete", () => salesforce.write("undelete", "Contact", records.slice(0, 1), null));
+  await tell("undelete of a living record", () => salesforce.write("undelete", "Contact", records.slice(0, 1), null));
+  await tell("query of undeleted records", () => salesforce.query(soql));
+}
+
+const MINUTE = 60_000;
+
+/** A replication lag of more than these steps of ten seconds is told as what it is: the delete is not listed. */
+const LOOKS = 30;
+
+/** getDeleted of a window that holds our deletes, once its minute is over; and of windows that are refused. */
+export async function askForDeletes({ tell, salesforce, door }: Interview, { contacts }: Made): Promise<void> {
+  const gone = contacts.slice(1);
+  const now = await tell("query of the org's time", () => salesforce.query("SELECT Id FROM Account LIMIT 1"));
+  if (now === null) return;
+  const at = now.readAt;
+  const from = new Date(at.getTime() - 10 * MINUTE);
+  const look = async (until: Date) => {
+    const found = await salesforce.deleted("Contact", from, until);
+    return { ...found, records: found.records.filter(({ id }) => gone.includes(id)) };
+  };
+  await tell("deleted", async () => {
+    let found = await look(at);
+    for (let looks = 0; looks < LOOKS && found.records.length < gone.length; looks++) {
+      await door.pass(10_000);
+      found = await look(found.readAt);
+    }
+    return found;
+  });
+  await tell("deleted, of a window that ends before it begins", () => salesforce.deleted("Contact", at, from));
+  const longAgo = new Date(at.getTime() - 60 * 24 * 60 * MINUTE);
+  await tell("deleted, of a window too long ago", () => salesforce.deleted("Contact", longAgo, at));
+  await tell("deleted, of no object", () => salesforce.deleted("Bogus__c", from, at));
+}

@@ -1,0 +1,81 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { mapBothWays } from "./both-ways.ts";
+import { compareOrgs } from "./compare-orgs.ts";
+import { type EmbeddedOrg, startEmbeddedOrg } from "./embedded-org.ts";
+
+let ours: EmbeddedOrg;
+let theirs: EmbeddedOrg;
+beforeEach(async () => {
+  [ours, theirs] = await Promise.all([startEmbeddedOrg(), startEmbeddedOrg()]);
+});
+afterEach(() => Promise.all([ours.close(), theirs.close()]));
+
+test("two orgs that are the same differ in no step, and every method of the engine's client was asked", async () => {
+  const { steps, differences, notes } = await compareOrgs(ours.door, theirs.door);
+
+  expect([differences, notes]).toEqual([[], []]);
+  expect(steps).toBeGreaterThan(120);
+});
+
+test.each([
+  ["describe Account: status", { kind: "serverError", path: "v68.0/sobjects/Account/describe", times: 0 }],
+  ["objects: status", { kind: "serverError", path: "v68.0/sobjects$", times: 0 }],
+  ["limits: status", { kind: "serverError", path: "v68.0/limits$", times: 0 }],
+  ["create below a parent by its id: .results", { kind: "validation", object: "Contact", times: 0 }],
+  ["query: status", { kind: "serverError", path: "v68.0/queryAll", times: 0 }],
+  ["queries together: status", { kind: "serverError", path: "v68.0/composite$", times: 0 }],
+  ["record count: status", { kind: "serverError", path: "limits/recordCount", times: 0 }],
+  ["deleted: status", { kind: "serverError", path: "v68.0/sobjects/Contact/deleted", times: 0 }],
+  ["deleted: .records has 1 entries, theirs 0", { kind: "laggingReplication", milliseconds: 86_400_000, times: 0 }],
+  ["deleted in a composite: ", { kind: "serverError", path: "v62.0/composite$", times: 0 }],
+  ["Bulk query: status", { kind: "serverError", path: "POST .*jobs/query", times: 0 }],
+  ["Bulk query, done: status", { kind: "failedJob", path: "BULK query", times: 0 }],
+  ["results of a Bulk query: status", { kind: "missingLocator", times: 0 }],
+  ["Bulk create: status", { kind: "serverError", path: "POST .*jobs/ingest", times: 0 }],
+  ["Bulk create, upload: status", { kind: "serverError", path: "PUT .*jobs/ingest", times: 0 }],
+  ["Bulk create, done: .state", { kind: "failedJob", path: "BULK insert", times: 0 }],
+  ["Bulk create, successful: status", { kind: "serverError", path: "successfulResults", times: 0 }],
+])("a fault that stands in one of two orgs is told by the step that meets it: %s", async (told, fault) => {
+  await theirs.fail(fault);
+
+  const { differences } = await compareOrgs(ours.door, theirs.door);
+
+  expect(differences.filter((line) => line.startsWith(told))).not.toEqual([]);
+});
+
+test("a value that one of two orgs keeps otherwise is told with both values", async () => {
+  const automations = [{ name: "Shout", on: ["create"], when: "before", set: { Website: "UPPER(Name)" } }];
+  const other = await startEmbeddedOrg({ definition: { objects: [{ name: "Account", automations }] } as never });
+
+  const { differences } = await compareOrgs(ours.door, other.door).finally(other.close);
+
+  expect(differences).toContainEqual(
+    expect.stringMatching(/^query: \.records\[0\]\.Website null, theirs "BRIDGE DRILL/),
+  );
+});
+
+test("the whole drill finds nothing between two embedded orgs, and keeps a mapping in step both ways", async () => {
+  const program = join(import.meta.dirname, "salesforce.ts");
+
+  const { stdout } = await promisify(execFile)(process.execPath, [program, "--against-embedded"]);
+
+  const [counted, ...steps] = stdout.trim().split("\n");
+  expect(counted).toMatch(/^\d+ steps, 0 differences$/);
+  expect(steps.filter((line) => line.startsWith("ok "))).toHaveLength(8);
+  expect(steps).toHaveLength(8);
+});
+
+// A process has one Bridge of its own at most, so the one above has another process.
+test("an org that refuses what the mapping saves is told by the step, with the org's own words", async () => {
+  await theirs.fail({ kind: "validation", object: "Contact", message: "Refused by a planted rule.", times: 0 });
+
+  const steps = await mapBothWays(theirs.door);
+
+  expect(steps.at(-1)).toEqual({
+    name: "a new row becomes a record",
+    wrong: expect.stringContaining("Refused by a planted rule."),
+  });
+});
