@@ -50,6 +50,12 @@ test("a query that Salesforce refuses ends with its words", async () => {
   expect(stderr).toContain("No such column 'Nothing' on entity 'Contact'");
 });
 
+test("columns of one name are all shown, each by a name of its own", async () => {
+  const rows = await line.json(["sql", "SELECT count(*), count(NULL), 3 AS count, now() - now() AS age"]);
+
+  expect(rows).toEqual([{ count: "1", "count 2": "0", "count 3": 3, age: expect.anything() }]);
+});
+
 test("a statement that PostgreSQL refuses ends as what is not acceptable, not as a token that allows too little", async () => {
   const { code, stderr } = await line.run(["sql", "SELECT nothing FROM nowhere"]);
 

@@ -17,15 +17,25 @@ export async function sql(context: Context): Promise<void> {
   const client = new pg.Client({ connectionString: localInstance(context).database_url });
   await client.connect().catch(unreachable);
   try {
-    const { rows, command, rowCount } = await client.query<Row>(argument(context, 0)).catch((error: Error) => {
+    const asked = { text: argument(context, 0), rowMode: "array" } as const;
+    const { rows, fields, command, rowCount } = await client.query<unknown[]>(asked).catch((error: Error) => {
       // Whatever has no SQLSTATE did not come from the server: the connection is gone.
       return error instanceof pg.DatabaseError ? refused(error) : unreachable(error);
     });
-    show(context, rows, `${command} ${rowCount ?? ""}`.trim());
+    const names = apart(fields.map(({ name }) => name));
+    const named = rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]])));
+    show(context, named, `${command} ${rowCount ?? ""}`.trim());
   } finally {
     await client.end();
   }
 }
+
+/** Columns of one name, as two counts have, become `count` and `count 2`. */
+const apart = (names: readonly string[]): readonly string[] =>
+  names.map((name, at) => {
+    const before = names.slice(0, at).filter((earlier) => earlier === name).length;
+    return before === 0 ? name : `${name} ${before + 1}`;
+  });
 
 /** Asks the local instance's org, page by page to the end. */
 export async function soql(context: Context): Promise<void> {
