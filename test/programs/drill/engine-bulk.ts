@@ -1,8 +1,8 @@
 import { type CsvLine, valuesIn } from "../../../lib/model/record/csv-line.ts";
 import type { Operation, OutgoingRecord } from "../../../lib/model/record/record.ts";
 import type { SavedKind } from "../../../lib/sync/push/push-ports.ts";
-import type { Interview } from "./engine.ts";
 import type { Made } from "./engine-saves.ts";
+import type { Interview } from "./interview.ts";
 
 /** A job that is not done after this many looks is told as what it is. */
 const LOOKS = 600;

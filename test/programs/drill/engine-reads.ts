@@ -1,6 +1,6 @@
 import { viewsAllRecords } from "../../../lib/model/mapping/soql.ts";
-import type { Interview } from "./engine.ts";
 import type { Made } from "./engine-saves.ts";
+import type { Interview } from "./interview.ts";
 
 /** Queries alone and together, by URL and, where it is too long for one, in a body; counts and permissions. */
 export async function readRecords({ tell, salesforce, mark, connection }: Interview): Promise<void> {

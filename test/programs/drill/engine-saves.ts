@@ -1,5 +1,5 @@
 import type { OutgoingRecord } from "../../../lib/model/record/record.ts";
-import type { Interview } from "./engine.ts";
+import type { Interview } from "./interview.ts";
 
 /** The ids of what was made, as far as it was. */
 export interface Made {

@@ -13,21 +13,9 @@ import { type Door, MARK, type Seen } from "./door.ts";
 import { queryByBulk, saveByBulk } from "./engine-bulk.ts";
 import { askForDeletes, readRecords, restore } from "./engine-reads.ts";
 import { saveBySoap } from "./engine-saves.ts";
+import type { Interview } from "./interview.ts";
 
 guardConnections(() => null);
-
-/** The engine's client of one org, and what was heard from it. */
-export interface Interview {
-  readonly door: Door;
-  readonly salesforce: Salesforce;
-  readonly connection: SalesforceConnection;
-  /** In the name of every record that it makes, the same for all orgs. */
-  readonly mark: string;
-  /** The external id by which accounts are found, `External_Id__c`; null: the org has none. */
-  readonly key: string | null;
-  /** Keeps what a call came to, as `shown` shows it, under a name; null where it was refused. */
-  tell<Answer>(name: string, work: () => Promise<Answer>, shown?: (answer: Answer) => unknown): Promise<Answer | null>;
-}
 
 /** What the engine's client heard of an org. */
 export interface Heard {
